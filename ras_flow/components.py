@@ -1,0 +1,231 @@
+"""The parts' protocols: async first and batched (a list in, a list out), independent of LangGraph.
+
+Any object with these methods can be passed to :func:`ras_flow.build_graph`; the shipped ones are
+chosen by name in :class:`ras_flow.Context`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
+
+from ras_flow.state.schema import Passage, Triple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Message(TypedDict):
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a language model wrote for one prompt.
+
+    Attributes:
+        text: The generated text, without special tokens and without the stop string.
+        input_tokens: Prompt tokens, as the model or its server counts them.
+        output_tokens: Generated tokens.
+        truncated: The text ended at the token limit, not by the model's choice.
+    """
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    truncated: bool = False
+
+
+class LanguageModel(Protocol):
+    """A text generator: a chat model of any provider, or a local one."""
+
+    identity: str
+    """Names model and settings; part of the key of whatever is cached from its output."""
+
+    window: int
+    """Input tokens that fit, the room for new tokens already subtracted."""
+
+    batch_size: int
+    """Prompts per call that the model handles best (1 for remote models)."""
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text (an estimate where the tokenizer is remote)."""
+        ...
+
+    async def generate(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+    ) -> list[Generation]:
+        """Continue each prompt greedily.
+
+        Args:
+            prompts: One message list a prompt.
+            max_new_tokens: Limit for each output.
+            stop: Strings at which an output ends; they are not part of it.
+
+        Returns:
+            One generation a prompt, in order; a result never depends on the other prompts.
+
+        Raises:
+            AuthenticationError: The key was refused.
+            ModelUnavailableError: Timeouts, 429 or 5xx that outlasted the retries.
+            ModelResponseError: The request was rejected or the answer is unusable.
+        """
+        ...
+
+
+class ScoredPassage(NamedTuple):
+    """A retrieved passage and its score (higher is better)."""
+
+    passage: Passage
+    score: float
+
+
+class Retriever(Protocol):
+    """Eq. 3: the top-k passages for each query."""
+
+    identity: str
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        """Return at most k passages for each query, best first, none twice."""
+        ...
+
+
+class SentenceEncoder(Protocol):
+    """Eq. 5: texts to vectors."""
+
+    identity: str
+    dimension: int
+
+    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return L2-normalised vectors of shape (number of texts, dimension)."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChainLink:
+    """A subquery q_i with its triples g_i, as the planner and the answerer read them."""
+
+    subquery: str
+    triples: Sequence[Triple]
+
+
+@dataclass(frozen=True)
+class AttributedGraph:
+    """G_Q with attributes, ready for a GNN (eq. 5 and 6).
+
+    Attributes:
+        nodes: Entity names, best surface forms.
+        node_attr: Embeddings of ``nodes``, shape (number of nodes, dimension).
+        edges: Relation names, one for each triple.
+        edge_attr: Embeddings of ``edges``, shape (number of edges, dimension).
+        edge_index: Subject and object of each edge as positions in ``nodes``, shape (2, edges).
+        hops: For each hop, the positions in ``edges`` of the triples first or again found there.
+    """
+
+    nodes: list[str]
+    node_attr: npt.NDArray[np.float32]
+    edges: list[str]
+    edge_attr: npt.NDArray[np.float32]
+    edge_index: npt.NDArray[np.int64]
+    hops: list[list[int]]
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """The input of eq. 1 (empty chain) and eq. 2.
+
+    Attributes:
+        question: The main question Q.
+        chain: The subquery chain so far.
+        graph: The encoded graph's input; None for planners that take no soft tokens.
+        instruction: Task-specific wording (paper table 5), possibly empty.
+        problem: Why the previous plan was rejected; None on a first attempt.
+    """
+
+    question: str
+    chain: Sequence[ChainLink] = ()
+    graph: AttributedGraph | None = None
+    instruction: str = ""
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class AnswerRequest:
+    """The input of eq. 7 (empty chain) and eq. 8."""
+
+    question: str
+    chain: Sequence[ChainLink] = ()
+    graph: AttributedGraph | None = None
+    instruction: str = ""
+    max_new_tokens: int = 100
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A planner's or answerer's text, what it cost, and what did not fit into its window."""
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    lost_triples: int = 0
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What an extractor made of one passage.
+
+    Attributes:
+        triples: (subject, predicate, object) in the order of the text.
+        dropped: Pieces of the output that were no triples, as found.
+        error: Why the passage could not be extracted; None when it was.
+        input_tokens: Prompt tokens.
+        output_tokens: Generated tokens.
+    """
+
+    triples: list[tuple[str, str, str]]
+    dropped: list[str] = field(default_factory=list)
+    error: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Planner(Protocol):
+    """Decides what to do next; returns raw text, parsed by :mod:`ras_flow.formats.plan`."""
+
+    identity: str
+    takes_soft_tokens: bool
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Plan for each request."""
+        ...
+
+
+class Extractor(Protocol):
+    """Eq. 4: f_t2t, passages to triples."""
+
+    identity: str
+    batch_size: int
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        """Extract each passage's triples; one bad passage never fails its batch."""
+        ...
+
+
+class Answerer(Protocol):
+    """Eq. 7 and 8: the answer, from the graph or without it."""
+
+    identity: str
+    takes_soft_tokens: bool
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Answer each request."""
+        ...

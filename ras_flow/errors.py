@@ -1,0 +1,59 @@
+"""One tree of errors. Every message says what was wrong and what to do."""
+
+from __future__ import annotations
+
+
+class RasFlowError(Exception):
+    """Base class of every error that ras_flow raises on purpose."""
+
+
+class InputError(RasFlowError, ValueError):
+    """The caller's input cannot be used: an empty question, a malformed edit."""
+
+
+class DocumentError(InputError):
+    """A document cannot be read. The message names the file and, where known, the line."""
+
+
+class ConfigurationError(RasFlowError):
+    """A setting is wrong: an unknown model name, a bad limit, a missing path."""
+
+
+class MissingExtraError(ConfigurationError, ImportError):
+    """An optional package is needed. The message has the install command."""
+
+
+class AuthenticationError(ConfigurationError):
+    """A model server refused the key (401, 403). Never retried."""
+
+
+class CorpusIndexError(RasFlowError):
+    """Base class of what can be wrong with an index on disk."""
+
+
+class IndexMissingError(CorpusIndexError):
+    """There is no index at the given path."""
+
+
+class IndexCorruptError(CorpusIndexError):
+    """A file of the index is missing, truncated or altered."""
+
+
+class IndexMismatchError(CorpusIndexError):
+    """The index was written by another format version or with another encoder."""
+
+
+class ModelError(RasFlowError):
+    """Base class of failures of a model call."""
+
+
+class ModelUnavailableError(ModelError):
+    """Timeouts, rate limits (429) or server errors (5xx) that outlasted the retries."""
+
+
+class ModelResponseError(ModelError):
+    """The server's answer cannot be used: a rejected request, a broken stream."""
+
+
+class RunError(RasFlowError):
+    """A stored run cannot be listed, shown or resumed: unknown, finished, or unreadable."""

@@ -1,0 +1,32 @@
+"""Loading of optional packages, with an install hint where one is missing."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from ras_flow.errors import MissingExtraError
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import an optional module.
+
+    Args:
+        module: Dotted module name, for example ``"faiss"``.
+        extra: The extra of ras-flow that installs it, for example ``"local"``.
+
+    Returns:
+        The imported module.
+
+    Raises:
+        MissingExtraError: The module is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module + ".").startswith(error.name + "."):
+            raise
+        raise MissingExtraError(
+            f"This needs the package {module!r}, which is not installed. "
+            f"Install it with: pip install 'ras-flow[{extra}]'"
+        ) from error

@@ -1,0 +1,109 @@
+"""What a run passes from node to node: JSON-like data only.
+
+Each passage is stored once, by content id; each triple once, by its normalised form, with all
+its provenance. Nothing that can be recomputed from the rest is stored.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Literal, NotRequired, TypedDict
+
+PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL"]
+"""The planner's three decisions (paper §3.1), without their brackets."""
+
+StopReason = Literal[
+    "no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"
+]
+"""Why a run stopped gathering knowledge and answered."""
+
+Role = Literal["planner", "extractor", "answerer", "retriever", "encoder"]
+"""Who did a piece of work that is counted in ``usage``."""
+
+
+class Document(TypedDict):
+    """A text that the caller hands in: the paper's given first context t0."""
+
+    title: NotRequired[str]
+    text: str
+
+
+class Passage(TypedDict):
+    """A piece of a document, about 100 words, as retrieved."""
+
+    id: str
+    title: str
+    text: str
+    source: NotRequired[str]
+
+
+class Source(TypedDict):
+    """Where a triple was found."""
+
+    passage: str
+    hop: int
+
+
+class Triple(TypedDict):
+    """A subject-predicate-object fact with its provenance (paper eq. 4)."""
+
+    subject: str
+    predicate: str
+    object: str
+    sources: list[Source]
+
+
+class Hop(TypedDict):
+    """One step of the subquery chain: q_i and what was retrieved for it (eq. 3)."""
+
+    index: int
+    subquery: str
+    passages: list[str]
+    scores: list[float]
+
+
+class Plan(TypedDict):
+    """One answer of the planner (eq. 1 and 2); ``label`` is None when it was not usable."""
+
+    index: int
+    label: PlanLabel | None
+    subquery: str
+    raw: str
+    problem: NotRequired[str]
+
+
+class Usage(TypedDict):
+    """The cost of one node step."""
+
+    role: Role
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+
+
+class Extracted(TypedDict):
+    """The triples of one passage on their way from ``to_triples`` to ``merge_graph``."""
+
+    passage: str
+    triples: list[list[str]]
+
+
+class Citation(TypedDict):
+    """A triple that the answer rests on, and the passages that state it."""
+
+    triple: str
+    passages: list[str]
+
+
+def passage_id(title: str, text: str) -> str:
+    """Return the content id of a passage: 16 hex digits of a SHA-256.
+
+    Args:
+        title: The passage's title, possibly empty.
+        text: The passage's text.
+
+    Returns:
+        The same id for the same title and text, on every machine.
+    """
+    return sha256(f"{title}\0{text}".encode()).hexdigest()[:16]
