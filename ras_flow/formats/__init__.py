@@ -1,0 +1,1 @@
+"""Text forms shared by training and inference: plan labels, triples, history, names."""

@@ -1,0 +1,192 @@
+"""Normalised forms: when two names are one entity, and when two questions are one question.
+
+The rules keep apart what would be two numbers ("3.5" and "35", "-5" and "5", "10⁵" and "105") and
+what only a symbol tells apart ("C", "C++", "C#").
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ARTICLES = frozenset({"the", "a", "an"})
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'"))
+_TRADEMARK = re.compile(r"(?<=\w)[™®©℠]+")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d|,\d)")
+_SPACED_RANGE = re.compile(r"(\d) - (?=\d)")
+_NUMBER_AHEAD = re.compile(r"[$€£¥₹]?\.?\d")
+_MARK = re.compile(r"[^\w\s]|_")
+
+
+def normalize_name(text: str) -> str:
+    """Return the form of a name by which entities are joined and triples are keyed.
+
+    Letter case, compatibility forms (NFKC), whitespace and leading English articles do not
+    count. Diacritics on Latin and Greek letters do not count ("Beyoncé" is "Beyonce"); elsewhere
+    they make another letter (Cyrillic й, Japanese が) and stay. Punctuation is dropped, except:
+
+    ======================================  ============================================
+    between two digits                      stays: "3.5", "1899-1925", "3:45", "1/2"
+    commas that group thousands             dropped: "1,000" is "1000" (but not "1,5")
+    minus sign of a number, decimal point   stays: "-5"; ".5" becomes "0.5"
+    hyphen at the very end                  stays: "O-" is not "O", "1990-" not "1990"
+    symbols, "#" and "%"                    stay: "C++", "C#", "5%", "$5"
+    "&"                                     becomes "and"
+    apostrophe inside a word                dropped without a gap: "O'Brien" is "OBrien"
+    dots of initials                        close up: "J. K.", "J.K." and "JK" are one
+    any other mark                          becomes a gap: "Spider-Man" is "Spider Man"
+    ======================================  ============================================
+
+    Args:
+        text: A name as a text or a model wrote it.
+
+    Returns:
+        The normalised form. It is empty only when ``text`` shows nothing (whitespace, control
+        and zero-width characters); of a name made of dropped characters alone ("!!!", "the")
+        the folded text itself is left. Normalising twice changes nothing.
+    """
+    folded = _fold(text)
+    words = _words(folded)
+    while len(words) > 1 and words[0] in _ARTICLES:
+        del words[0]
+    # The initial of "A. Milne" keeps its dot, lest it be taken for an article next time.
+    words = [word if i == 0 and word == "a." else word.rstrip(".") for i, word in enumerate(words)]
+    return (" ".join(words) if len(words) != 1 else words[0].rstrip(".")) or folded
+
+
+def normalize_question(text: str) -> str:
+    """Return the form of a question by which a repeated subquery is recognised.
+
+    Args:
+        text: A question.
+
+    Returns:
+        The text normalised as a name, and without articles anywhere but at the end ("vitamin A").
+    """
+    words = normalize_name(text).split(" ")
+    return " ".join([word for word in words[:-1] if word not in _ARTICLES] + words[-1:])
+
+
+def best_surface(a: str, b: str) -> str:
+    """Choose the better of two spellings of one name.
+
+    The preference is a total order, so a choice among many spellings does not depend on the order
+    in which they come. In turn: not empty; no leading article; no punctuation at its ends; upper
+    and lower case mixed; more diacritics; the lexicographically smaller one.
+
+    Args:
+        a: A spelling.
+        b: Another spelling.
+
+    Returns:
+        ``a`` or ``b``, unchanged.
+    """
+    return min(a, b, key=_surface_rank)
+
+
+def _surface_rank(text: str) -> tuple[bool, bool, bool, bool, int, str]:
+    article = text.casefold().split(" ", 1)[0] in _ARTICLES and " " in text
+    ends_bare = text[:1].isalnum() and text[-1:].isalnum()
+    mixed_case = any(c.isupper() for c in text) and any(c.islower() for c in text)
+    diacritics = sum(map(_is_diacritic, unicodedata.normalize("NFD", text)))
+    return (not text, article, not ends_bare, not mixed_case, -diacritics, text)
+
+
+def _is_diacritic(char: str) -> bool:
+    return "\u0300" <= char <= "\u036f"
+
+
+def _fold(text: str) -> str:
+    """Fold case, compatibility forms, dashes, diacritics and whitespace."""
+    text = _TRADEMARK.sub("", text.translate(_APOSTROPHES))
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _part_numbers(text)).replace("\u2044", "/")
+        text = text.casefold()
+        text = unicodedata.normalize("NFKC", _drop_diacritics(unicodedata.normalize("NFD", text)))
+    text = "".join(_fold_char(char) for char in text.casefold())
+    return " ".join(text.split())
+
+
+def _fold_char(char: str) -> str:
+    category = unicodedata.category(char)
+    if category in ("Cf", "Cs"):
+        return ""
+    if category == "Cc":
+        return " "
+    return "-" if category == "Pd" or char == "\u2212" else char
+
+
+def _drop_diacritics(decomposed: str) -> str:
+    kept: list[str] = []
+    foldable = False
+    for char in decomposed:
+        if _is_diacritic(char):
+            if foldable:
+                continue
+        else:
+            foldable = unicodedata.name(char, "").startswith(("LATIN", "GREEK"))
+        kept.append(char)
+    return "".join(kept)
+
+
+def _part_numbers(text: str) -> str:
+    """Set apart digits that NFKC would run together: "10⁵" as "10^5", "3½" as "3 1/2"."""
+    parted: list[str] = []
+    before = ""
+    for char in text:
+        kind = _number_kind(char)
+        if before and kind and (kind != before or kind == "other"):
+            parted.append("^" if (before, kind) == ("digit", "<super>") else " ")
+        parted.append(char)
+        before = kind
+    return "".join(parted)
+
+
+def _number_kind(char: str) -> str:
+    if char.isdecimal():
+        return "digit"
+    plain = unicodedata.normalize("NFKC", char)
+    if not any(c.isdecimal() or c in "+\u2212" for c in plain) or plain == char:
+        return ""
+    kind = unicodedata.decomposition(char).split(" ", 1)[0]
+    return kind if kind in ("<super>", "<sub>") else "other"
+
+
+def _words(folded: str) -> list[str]:
+    """Apply the punctuation table; an initial keeps its dot unless it was joined to others."""
+    text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), folded)
+    text = _SPACED_RANGE.sub(r"\1-", text)
+    words: list[str] = []
+    joining = False
+    for word in _MARK.sub(_replace_mark, text).split():
+        initial = len(word) == 2 and word[0].isalpha() and word[1] == "."
+        if joining and (initial or (len(word) == 1 and word.isalpha())):
+            words[-1] = words[-1].rstrip(".") + word[0]
+        else:
+            words.append(word)
+        joining = initial
+    return words
+
+
+def _replace_mark(match: re.Match[str]) -> str:
+    mark, text = match[0], match.string
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    category = unicodedata.category(mark)
+    if before.isdecimal() and after.isdecimal():
+        return mark
+    if mark == "'":
+        return "" if before.isalnum() and after.isalpha() else " "
+    if mark == "-":
+        is_sign = not before.isalnum() and _NUMBER_AHEAD.match(text, match.end())
+        return mark if is_sign or (not after and before.isalnum()) else " "
+    if mark == ".":
+        if after.isdecimal() and not before.isalnum() and before != ".":
+            return "0."
+        letter_before = text[match.start() - 2 : match.start() - 1]
+        one_letter = before.isalpha() and not letter_before.isalnum()
+        return ". " if one_letter else " "
+    if mark == "&":
+        return " and "
+    if category[0] == "M" or mark in "#%‰" or (category[0] == "S" and mark != "|"):
+        return mark
+    return mark if category in ("Co", "Cn") else " "

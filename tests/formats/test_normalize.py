@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import string
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ras_flow.formats.normalize import best_surface, normalize_name, normalize_question
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Beyoncé", "Beyonce"),
+        ("Beyonce\u0301", "BEYONCÉ"),
+        ("Αθήνα", "ΑΘΗΝΑ"),
+        ("Straße", "STRASSE"),
+        ("The Beatles", "Beatles"),
+        ("  the\tBeatles ", "“The Beatles”"),
+        ("(The) Beatles", "beatles"),
+        ("O'Brien", "O’Brien"),
+        ("O'Brien", "OBrien"),
+        ("1990's", "1990s"),
+        ("J.K. Rowling", "J. K. Rowling"),
+        ("J. R. R. Tolkien", "JRR Tolkien"),
+        ("U.S.A.", "USA"),
+        ("Spider-Man", "Spider Man"),
+        ("New_York", "New York"),
+        ("Simon & Garfunkel", "Simon and Garfunkel"),
+        ("Yahoo!", "Yahoo"),
+        ("**Paris**", "Paris"),
+        ("Paris (Texas)", "Paris, Texas"),
+        ("IBM™", "IBM"),
+        ("1,000", "1000"),
+        ("1,000,000.5", "1000000.5"),
+        ("-1,000", "−1000"),
+        ("1899–1925", "1899 - 1925"),
+        (".5", "0.5"),
+        ("½", "1/2"),
+        ("10⁵", "10^5"),
+        ("H₂O", "H2O"),
+        ("Ｔｏｋｙｏ", "Tokyo"),
+        ("zero\u200bwidth", "zerowidth"),
+        ("İstanbul", "Istanbul"),
+    ],
+)
+def test_spellings_of_one_name_join(a, b):
+    assert normalize_name(a) == normalize_name(b)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["C", "C+", "C++", "C#"],
+        ["3.5", "35", "3,5", "3 5", "3:5", "3/5", "3-5"],
+        ["5", "-5", ".5", "-.5", "5%", "$5", "-$5", "5°", "<5"],
+        ["1,5", "15", "1.5"],
+        ["1,000", "1,00", "1,0000", "0,125", "125"],
+        ["12,34,567", "1234567"],
+        ["10⁵", "105", "10⁻⁵", "10₅"],
+        ["3½", "31/2", "½3", "1/23"],
+        ["①2", "12"],
+        ["O", "O-", "O+"],
+        ["1990", "1990-", "-1990"],
+        ["A. Milne", "Milne", "B. Milne"],
+        ["й", "и"],
+        ["か", "が"],
+        ["कि", "की", "क"],
+        ["!!!", "!", "...", "+", "the", "™", "_"],
+    ],
+)
+def test_different_names_stay_apart(names):
+    assert len({normalize_name(name) for name in names}) == len(names)
+
+
+def test_written_forms():
+    assert normalize_name("The Lord of the Rings: Part 2") == "lord of the rings part 2"
+    assert normalize_name("C++") == "c++"
+    assert normalize_name("the") == "the"
+    assert normalize_name("The The") == "the"
+    assert normalize_name("AC/DC") == "ac dc"
+    assert normalize_name("J. O'Brien") == "j obrien"
+    assert normalize_name("Vitamin A.") == "vitamin a"
+
+
+NAMES = st.one_of(
+    st.text(max_size=40),
+    st.text(alphabet="aAbk1250.,-–−'’&+#/()$:% ^½²⁵⁻₂ eé\u0301_¨", max_size=15),
+)
+
+
+@given(NAMES)
+@example("a. (b)")
+@example("3 ,-5")
+@example("\ud800")
+def test_normalizing_twice_changes_nothing(text):
+    once = normalize_name(text)
+    assert normalize_name(once) == once
+
+
+@given(NAMES)
+def test_never_empty_for_a_visible_name(text):
+    if any(unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp") for c in text):
+        assert normalize_name(text)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9))
+def test_numbers_never_collide(number):
+    for other in (number * 10, number / 10, -number, number + 1):
+        if other != number:
+            assert normalize_name(f"{number:f}") != normalize_name(f"{other:f}")
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_grouped_numbers_join_their_plain_form(number):
+    assert normalize_name(f"{number:,}") == str(number)
+
+
+def test_repeated_questions_are_recognised():
+    asked = normalize_question("Where is the Pick Motor Company located?")
+    assert normalize_question("where is Pick Motor Company located") == asked
+    assert normalize_question("  WHERE is a Pick  Motor Company “located” ?") == asked
+    assert normalize_question("Where is the Pick Motor Company?") != asked
+    assert normalize_question("Who won in 1.5?") != normalize_question("Who won in 15?")
+    assert normalize_question("What is vitamin A?") != normalize_question("What is vitamin?")
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("Paris", "paris"),
+        ("Paris", "PARIS"),
+        ("Beyoncé", "Beyonce"),
+        ("beatles", "The Beatles"),
+        ("Paris", '"Paris"'),
+        ("Yahoo", "Yahoo!"),
+        ("NASA", "nasa"),
+        ("x", ""),
+    ],
+)
+def test_better_surface_wins(better, worse):
+    assert best_surface(better, worse) == better
+    assert best_surface(worse, better) == better
+
+
+SURFACES = st.one_of(
+    st.text(max_size=8), st.text(alphabet=string.ascii_letters[:3] + "AÉé! ", max_size=6)
+)
+
+
+@given(SURFACES, SURFACES, SURFACES)
+def test_best_surface_is_a_semilattice(a, b, c):
+    assert best_surface(a, a) == a
+    assert best_surface(a, b) == best_surface(b, a)
+    assert best_surface(best_surface(a, b), c) == best_surface(a, best_surface(b, c))
