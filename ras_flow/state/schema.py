@@ -63,13 +63,19 @@ class Hop(TypedDict):
 
 
 class Plan(TypedDict):
-    """One answer of the planner (eq. 1 and 2); ``label`` is None when it was not usable."""
+    """One answer of the planner (eq. 1 and 2).
+
+    ``hop`` is the hop that it planned. Where ``label`` is None, ``problem`` says why the answer
+    was not usable, or ``error`` why there was none.
+    """
 
     index: int
+    hop: int
     label: PlanLabel | None
     subquery: str
     raw: str
     problem: NotRequired[str]
+    error: NotRequired[str]
 
 
 class Usage(TypedDict):

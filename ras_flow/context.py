@@ -1,0 +1,148 @@
+"""What a caller may tune for each run: plain JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.tasks import get_task
+
+RetrieverKind = Literal["hybrid", "bm25", "dense"]
+Planning = Literal["iterative", "static"]
+
+DEFAULT_MODEL = "local:default"
+"""The embedded model: no key, no server and no model hub."""
+
+DEMO_INDEX = "demo"
+"""Name of the index over the corpus that ships with the package."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """Settings of one run, given as ``context=`` to any of LangGraph's run methods.
+
+    Attributes:
+        index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow.
+        retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
+        top_k: Passages for each subquery (eq. 3).
+        planner: ``provider:model`` of the planner, or ``local:NAME_OR_PATH``.
+        extractor: The same for f_t2t, the text-to-triples model.
+        answerer: The same for the answerer.
+        base_url: Address of an OpenAI-compatible (or Anthropic-compatible) server, if not the
+            provider's own. Used for every role that has a remote model.
+        encoder: Sentence encoder of dense retrieval and of the graph's attributes (eq. 5).
+        planning: ``"static"`` answers from the given documents without planning.
+        task: Preset of :mod:`ras_flow.tasks`: instruction and answer length.
+        max_hops: Subqueries at most; the planner is not called after the last.
+        max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
+        max_seconds: Budget for working time in seconds; None for no limit. A call under way is
+            not cut off: the run goes on to its answer after it.
+        model_timeout: Seconds after which one remote call counts as failed.
+        max_retries: Further attempts after timeouts, rate limits and server errors.
+        max_concurrency: Remote calls of one role under way at once.
+    """
+
+    index: str = DEMO_INDEX
+    retriever: RetrieverKind = "hybrid"
+    top_k: int = 5
+    planner: str = DEFAULT_MODEL
+    extractor: str = DEFAULT_MODEL
+    answerer: str = DEFAULT_MODEL
+    base_url: str | None = None
+    encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    planning: Planning = "iterative"
+    task: str = "short_qa"
+    max_hops: int = 5
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+    model_timeout: float = 60.0
+    max_retries: int = 4
+    max_concurrency: int = 8
+
+    def __post_init__(self) -> None:
+        """Check every value.
+
+        Raises:
+            ConfigurationError: A value is out of range; the message names it.
+        """
+        get_task(self.task)
+        _one_of("retriever", self.retriever, get_args(RetrieverKind))
+        _one_of("planning", self.planning, get_args(Planning))
+        _at_least("top_k", self.top_k, 1)
+        _at_least("max_hops", self.max_hops, 0)
+        _at_least("max_retries", self.max_retries, 0)
+        _at_least("max_concurrency", self.max_concurrency, 1)
+        for name in ("max_tokens", "max_seconds", "model_timeout"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigurationError(f"{name} must be greater than 0, not {value!r}.")
+        for name in ("index", "planner", "extractor", "answerer", "encoder"):
+            if not getattr(self, name):
+                raise ConfigurationError(f"{name} must not be empty.")
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Context:
+        """Make a context from JSON-like values.
+
+        Args:
+            values: Names and values of fields.
+
+        Returns:
+            The context.
+
+        Raises:
+            ConfigurationError: A name is unknown or a value is out of range.
+        """
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise ConfigurationError(
+                f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(known))}."
+            )
+        return cls(**values)
+
+    def changed(self) -> dict[str, Any]:
+        """Return the values that differ from the defaults, as stored with a run."""
+        defaults = asdict(Context())
+        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
+
+
+def resolve_context(given: object, default: Context) -> Context:
+    """Find our settings in whatever context a run was given.
+
+    LangGraph hands a parent's context to a subgraph's nodes unchanged, and None where the caller
+    passed none.
+
+    Args:
+        given: ``runtime.context``: None, a Context, or a parent's own object or mapping that may
+            have ours (a Context or a mapping of its fields) under ``ras_flow``.
+        default: What holds where ``given`` says nothing.
+
+    Returns:
+        The run's settings.
+
+    Raises:
+        ConfigurationError: A mapping of ours has an unknown name or a bad value.
+    """
+    if isinstance(given, Context):
+        return given
+    ours = given.get("ras_flow") if isinstance(given, Mapping) else getattr(given, "ras_flow", None)
+    if isinstance(ours, Context):
+        return ours
+    if isinstance(ours, Mapping):
+        return Context.from_mapping(ours)
+    return default
+
+
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigurationError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+
+
+def _at_least(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or value < least:
+        raise ConfigurationError(
+            f"{name} must be a whole number of at least {least}, not {value!r}."
+        )

@@ -1,0 +1,115 @@
+"""Typed progress events: what a run writes to LangGraph's ``custom`` stream.
+
+Each is a plain JSON object with a ``type``, so that it looks the same in process and over HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from ras_flow.state.schema import Citation, PlanLabel, StopReason
+
+
+class StartEvent(TypedDict):
+    """A question was accepted."""
+
+    type: Literal["start"]
+    question: str
+
+
+class PlanEvent(TypedDict):
+    """The planner answered; ``label`` is None and ``problem`` says why if it was not usable."""
+
+    type: Literal["plan"]
+    hop: int
+    label: PlanLabel | None
+    subquery: str
+    raw: str
+    problem: NotRequired[str]
+
+
+class RetrievedPassage(TypedDict):
+    """A passage of a :class:`PassagesEvent`."""
+
+    id: str
+    title: str
+    text: str
+    score: float
+
+
+class PassagesEvent(TypedDict):
+    """Passages were retrieved for a subquery, or given with the question."""
+
+    type: Literal["passages"]
+    hop: int
+    subquery: str
+    passages: list[RetrievedPassage]
+
+
+class ExtractedEvent(TypedDict):
+    """Passages were turned into triples; ``cached`` of them needed no model call."""
+
+    type: Literal["extracted"]
+    hop: int
+    passages: int
+    cached: int
+    triples: int
+    dropped: int
+
+
+class GraphTriple(TypedDict):
+    """A triple of a :class:`GraphEvent`, with its entities' best surface forms."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    passages: list[str]
+
+
+class GraphEvent(TypedDict):
+    """The hop's triples were merged; ``new`` are those that the graph did not have."""
+
+    type: Literal["graph"]
+    hop: int
+    entities: int
+    triples: int
+    new: list[GraphTriple]
+
+
+class EncodedEvent(TypedDict):
+    """The attributed graph was built for the encoder."""
+
+    type: Literal["encoded"]
+    hop: int
+    nodes: int
+    edges: int
+
+
+class AnswerEvent(TypedDict):
+    """The run is over."""
+
+    type: Literal["answer"]
+    answer: str
+    stop_reason: StopReason
+    citations: list[Citation]
+
+
+class WarningEvent(TypedDict):
+    """Something was lost or failed, and the run goes on without it."""
+
+    type: Literal["warning"]
+    message: str
+
+
+Event = (
+    StartEvent
+    | PlanEvent
+    | PassagesEvent
+    | ExtractedEvent
+    | GraphEvent
+    | EncodedEvent
+    | AnswerEvent
+    | WarningEvent
+)
+"""Any progress event; tell them apart by ``event["type"]``."""

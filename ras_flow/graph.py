@@ -1,0 +1,127 @@
+"""The wiring of RAS (paper figure 1): plan, retrieve, structure, merge, encode, answer.
+
+``build_graph()`` returns the builder, for users who compile it with their own checkpointer, store
+or parts; ``graph`` is compiled without either, for a LangGraph server that brings its own.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ras_flow.components import Answerer, Extractor, Planner, Retriever, SentenceEncoder
+from ras_flow.context import Context
+from ras_flow.nodes.answer import answer
+from ras_flow.nodes.encode import encode
+from ras_flow.nodes.merge_graph import merge_graph
+from ras_flow.nodes.plan import plan
+from ras_flow.nodes.retrieve import retrieve
+from ras_flow.nodes.start import start
+from ras_flow.nodes.to_triples import to_triples
+from ras_flow.parts import Parts
+from ras_flow.routing import decide
+from ras_flow.state.channels import RasInput, RasOutput, RasState
+
+PLAN_EDGES = {
+    "[SUBQ]": "retrieve",
+    "[SUFFICIENT]": "answer",
+    "[NO_RETRIEVAL]": "answer",
+    "not usable": "plan",
+    "no progress": "answer",
+}
+
+
+def build_graph(
+    *,
+    planner: Planner | None = None,
+    retriever: Retriever | None = None,
+    extractor: Extractor | None = None,
+    answerer: Answerer | None = None,
+    encoder: SentenceEncoder | None = None,
+    defaults: Context | None = None,
+) -> StateGraph[RasState, Context, RasInput, RasOutput]:
+    """Build the RAS state machine.
+
+    Args:
+        planner: Replaces the planner that the Context names, as the next three do for theirs.
+            LangChain chat models are taken as they are for any of the three model roles.
+        retriever: A retriever of ours, or any LangChain ``BaseRetriever`` or ``VectorStore``.
+        extractor: The text-to-triples model.
+        answerer: The answerer.
+        encoder: The sentence encoder of the graph's attributes.
+        defaults: The settings of runs that are given none.
+
+    Returns:
+        A builder; call ``.compile(checkpointer=…, store=…)`` on it, or add the compiled graph as
+        a node to a graph of your own.
+
+    Raises:
+        ConfigurationError: An object cannot play its role.
+    """
+    parts = Parts.of(
+        planner=planner,
+        retriever=retriever,
+        extractor=extractor,
+        answerer=answerer,
+        encoder=encoder,
+        defaults=defaults,
+    )
+
+    def after_start(
+        state: RasState, runtime: Runtime[Context]
+    ) -> Literal["plan", "to_triples", "answer"]:
+        if state["hops"]:
+            return "to_triples"
+        return "answer" if decide(state, parts.context(runtime)).step == "answer" else "plan"
+
+    def after_plan(state: RasState, runtime: Runtime[Context]) -> str:
+        decision = decide(state, parts.context(runtime))
+        match decision.step, decision.stop_reason:
+            case "retrieve", _:
+                return "[SUBQ]"
+            case "plan", _:
+                return "not usable"
+            case _, "no_retrieval":
+                return "[NO_RETRIEVAL]"
+            case _, "sufficient":
+                return "[SUFFICIENT]"
+        return "no progress"
+
+    def after_merge(
+        state: RasState, runtime: Runtime[Context]
+    ) -> Literal["encode", "plan", "answer"]:
+        context = parts.context(runtime)
+        return "encode" if parts.takes_soft_tokens(context) else after_encode(state, runtime)
+
+    def after_encode(state: RasState, runtime: Runtime[Context]) -> Literal["plan", "answer"]:
+        return "answer" if decide(state, parts.context(runtime)).step == "answer" else "plan"
+
+    builder = StateGraph(
+        RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput
+    )
+    nodes: dict[str, Any] = {
+        "start": partial(start, parts=parts),
+        "plan": partial(plan, parts=parts),
+        "retrieve": partial(retrieve, parts=parts),
+        "to_triples": partial(to_triples, parts=parts),
+        "merge_graph": merge_graph,
+        "encode": partial(encode, parts=parts),
+        "answer": partial(answer, parts=parts),
+    }
+    for name, node in nodes.items():
+        builder.add_node(name, node)
+    builder.add_edge(START, "start")
+    builder.add_conditional_edges("start", after_start)
+    builder.add_conditional_edges("plan", after_plan, PLAN_EDGES)
+    builder.add_edge("retrieve", "to_triples")
+    builder.add_edge("to_triples", "merge_graph")
+    builder.add_conditional_edges("merge_graph", after_merge)
+    builder.add_conditional_edges("encode", after_encode)
+    builder.add_edge("answer", END)
+    return builder
+
+
+graph = build_graph().compile(name="ras")

@@ -1,0 +1,57 @@
+"""Nodes and edges of the question's graph with sentence embeddings (eq. 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ras_flow.components import AttributedGraph, SentenceEncoder
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.kg import QueryKG
+from ras_flow.state.schema import Triple
+
+
+async def attribute_graph(
+    triples: Mapping[str, Triple], hops: int, encoder: SentenceEncoder
+) -> AttributedGraph:
+    """Build the input of the graph encoder.
+
+    Args:
+        triples: The graph G_Q as the state holds it.
+        hops: Length of the subquery chain.
+        encoder: Embeds entity and relation names.
+
+    Returns:
+        The graph with one node for each entity and one edge for each triple, in the order of the
+        state; an empty graph has arrays with no rows.
+    """
+    kg = QueryKG.from_triples(triples)
+    position = {name: index for index, name in enumerate(kg.entities)}
+    nodes = list(kg.entities.values())
+    edges = [triple["predicate"] for triple in kg.triples.values()]
+    relations = list(dict.fromkeys(edges))
+    vectors = await encoder.encode([*nodes, *relations])
+    by_relation = dict(zip(relations, vectors[len(nodes) :], strict=True))
+    edge_attr = np.zeros((len(edges), encoder.dimension), dtype=np.float32)
+    for row, edge in enumerate(edges):
+        edge_attr[row] = by_relation[edge]
+    ends = [
+        (position[normalize_name(triple["subject"])], position[normalize_name(triple["object"])])
+        for triple in kg.triples.values()
+    ]
+    return AttributedGraph(
+        nodes=nodes,
+        node_attr=vectors[: len(nodes)],
+        edges=edges,
+        edge_attr=edge_attr,
+        edge_index=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
+        hops=[
+            [
+                row
+                for row, triple in enumerate(kg.triples.values())
+                if any(source["hop"] == hop for source in triple["sources"])
+            ]
+            for hop in range(hops)
+        ],
+    )

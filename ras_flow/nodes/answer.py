@@ -1,0 +1,66 @@
+"""answer: answer from the graph (eq. 8), or from the model's own knowledge (eq. 7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ras_flow.citations import cite
+from ras_flow.components import AnswerRequest
+from ras_flow.context import Context
+from ras_flow.events import AnswerEvent, WarningEvent
+from ras_flow.formats.answer import clean_answer
+from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.view import chain, encoding, report_loss
+from ras_flow.parts import Parts
+from ras_flow.routing import decide
+from ras_flow.state.channels import RasState
+from ras_flow.tasks import get_task
+
+
+async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+    """Answer the question, cite what the answer rests on, and say why the run stopped.
+
+    Args:
+        state: Question, chain and graph.
+        runtime: LangGraph's runtime.
+        parts: Where the answerer comes from.
+
+    Returns:
+        Answer, citations, stop reason and cost.
+
+    Raises:
+        ConfigurationError: The answerer cannot be set up, or its key was refused.
+        ModelError: The answerer cannot be reached or its reply is unusable.
+    """
+    context = parts.context(runtime)
+    task = get_task(context.task)
+    answerer = parts.get_answerer(context)
+    stop_reason = decide(state, context).stop_reason
+    cost = Cost("answerer", "answer")
+    request = AnswerRequest(
+        question=state["question"],
+        chain=chain(state),
+        graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
+        instruction=state["instruction"] or task.instruction,
+        max_new_tokens=task.max_answer_tokens,
+    )
+    [reply] = await answerer.answer([request])
+    cost.add(reply)
+    text = clean_answer(reply.text)
+    warnings = report_loss(runtime, "answerer", reply)
+    if not text:
+        warnings.append("The answerer wrote nothing: there is no answer.")
+        runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
+    citations = cite(text, state["question"], state["triples"])
+    runtime.stream_writer(
+        AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
+    )
+    return {
+        "answer": text,
+        "citations": citations,
+        "stop_reason": stop_reason,
+        "usage": cost.usage(),
+        "warnings": warnings,
+    }

@@ -1,0 +1,37 @@
+"""encode: build the attributed graph that the GNN reads (eq. 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ras_flow.context import Context
+from ras_flow.events import EncodedEvent
+from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.nodes.measure import Cost
+from ras_flow.parts import Parts
+from ras_flow.state.channels import RasState
+
+
+async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+    """Embed the graph's entities and relations.
+
+    Args:
+        state: Holds the graph.
+        runtime: LangGraph's runtime.
+        parts: Where the sentence encoder comes from.
+
+    Returns:
+        The attributed graph, in a channel that is not checkpointed, and the time taken.
+    """
+    hops = len(state["hops"])
+    cost = Cost("encoder", f"encode:{hops - 1}")
+    encoder = parts.get_encoder(parts.context(runtime))
+    graph = await attribute_graph(state["triples"], hops, encoder)
+    runtime.stream_writer(
+        EncodedEvent(
+            type="encoded", hop=hops - 1, nodes=len(graph.nodes), edges=len(graph.edges)
+        )
+    )
+    return {"encoding": graph, "usage": cost.usage()}

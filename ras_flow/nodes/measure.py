@@ -1,0 +1,47 @@
+"""Counting what a node step cost."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Protocol
+
+from ras_flow.state.schema import Role, Usage
+
+
+class Counted(Protocol):
+    """Anything that knows the tokens it took."""
+
+    @property
+    def input_tokens(self) -> int:
+        """Prompt tokens."""
+        ...
+
+    @property
+    def output_tokens(self) -> int:
+        """Generated tokens."""
+        ...
+
+
+class Cost:
+    """The calls, tokens and working seconds of one node step.
+
+    Args:
+        role: Who did the work.
+        step: The step's name, unique within the run; the key of its usage.
+    """
+
+    def __init__(self, role: Role, step: str) -> None:
+        self._step = step
+        self._began = perf_counter()
+        self._usage = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+
+    def add(self, counted: Counted) -> None:
+        """Count one model call."""
+        self._usage["calls"] += 1
+        self._usage["input_tokens"] += counted.input_tokens
+        self._usage["output_tokens"] += counted.output_tokens
+
+    def usage(self) -> dict[str, Usage]:
+        """Return the cost so far, keyed as the state keeps it."""
+        seconds = round(perf_counter() - self._began, 3)
+        return {self._step: {**self._usage, "seconds": seconds}}

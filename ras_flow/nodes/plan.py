@@ -1,0 +1,90 @@
+"""plan: ask the planner what to do next (eq. 1 and 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ras_flow.components import PlanRequest
+from ras_flow.context import Context
+from ras_flow.errors import ModelUnavailableError
+from ras_flow.events import PlanEvent, WarningEvent
+from ras_flow.formats.normalize import normalize_question
+from ras_flow.formats.plan import parse_plan
+from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.view import chain, encoding, report_loss
+from ras_flow.parts import Parts
+from ras_flow.routing import pending_plan
+from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Plan, PlanLabel
+
+
+async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+    """Ask once; whether to ask again is decided by the routing.
+
+    Args:
+        state: Question, chain and graph so far.
+        runtime: LangGraph's runtime.
+        parts: Where the planner comes from.
+
+    Returns:
+        The plan, usable or not, and its cost.
+
+    Raises:
+        ConfigurationError: The planner cannot be set up, or its key was refused.
+        ModelUnavailableError: The planner cannot be reached and nothing is known yet.
+        ModelResponseError: The planner's server rejects the request.
+    """
+    context = parts.context(runtime)
+    planner = parts.get_planner(context)
+    rejected = pending_plan(state)
+    record = Plan(
+        index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
+    )
+    cost = Cost("planner", f"plan:{record['index']}")
+    request = PlanRequest(
+        question=state["question"],
+        chain=chain(state),
+        graph=await encoding(state, context, parts) if planner.takes_soft_tokens else None,
+        instruction=state["instruction"],
+        problem=rejected["problem"] if rejected else None,
+    )
+    try:
+        [reply] = await planner.plan([request])
+    except ModelUnavailableError as error:
+        if not state["hops"]:
+            raise
+        runtime.stream_writer(WarningEvent(type="warning", message=str(error)))
+        return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
+    cost.add(reply)
+    label, subquery, problem = _check(state, reply.text)
+    record.update(label=label, subquery=subquery, raw=reply.text)
+    if problem:
+        record["problem"] = problem
+    event = PlanEvent(
+        type="plan", hop=record["hop"], label=label, subquery=subquery, raw=reply.text
+    )
+    if problem:
+        event["problem"] = problem
+    runtime.stream_writer(event)
+    return {
+        "plans": [record],
+        "usage": cost.usage(),
+        "warnings": report_loss(runtime, "planner", reply),
+    }
+
+
+def _check(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
+    """Parse a plan and hold it against the chain; q_0 is always the question itself."""
+    parsed = parse_plan(text)
+    if not state["hops"]:
+        if parsed.label == "SUFFICIENT":
+            return None, "", "Nothing has been retrieved yet, so it cannot be [SUFFICIENT]."
+        if parsed.label == "SUBQ" or parsed.wants_subquery:
+            return "SUBQ", state["question"], None
+    if parsed.label == "SUBQ":
+        asked = {normalize_question(hop["subquery"]) for hop in state["hops"]}
+        if normalize_question(parsed.subquery) in asked:
+            return None, "", f"The subquery {parsed.subquery!r} was already asked."
+    return parsed.label, parsed.subquery, parsed.problem

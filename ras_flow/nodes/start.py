@@ -1,0 +1,70 @@
+"""start: accept the question and clear what an earlier question left on the thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from ras_flow.context import Context
+from ras_flow.errors import InputError
+from ras_flow.events import RetrievedPassage, StartEvent
+from ras_flow.nodes.retrieve import passages_event
+from ras_flow.parts import Parts
+from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Document, Hop, Passage, passage_id
+
+
+async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+    """Check the input; given documents become hop 0, the first context t0.
+
+    Args:
+        state: Holds ``question`` and, where given, ``instruction`` and ``documents``.
+        runtime: LangGraph's runtime.
+        parts: Where the settings come from.
+
+    Returns:
+        A state with nothing of an earlier question in it.
+
+    Raises:
+        InputError: The question is empty, a document is not usable, or static inference has none.
+    """
+    context = parts.context(runtime)
+    question = _text(state.get("question"), "question")
+    passages = [_passage(document) for document in state.get("documents") or []]
+    if context.planning == "static" and not passages:
+        raise InputError("Static inference answers from given documents: pass `documents`.")
+    hops: list[Hop] = []
+    runtime.stream_writer(StartEvent(type="start", question=question))
+    if passages:
+        ids = list(dict.fromkeys(passage["id"] for passage in passages))
+        hops = [Hop(index=0, subquery=question, passages=ids, scores=[1.0] * len(ids))]
+        runtime.stream_writer(passages_event(hops[0], passages))
+    return {
+        "question": question,
+        "instruction": state.get("instruction") or "",
+        "documents": [],
+        "plans": Overwrite([]),
+        "hops": Overwrite(hops),
+        "passages": Overwrite({passage["id"]: passage for passage in passages}),
+        "extracted": Overwrite([]),
+        "triples": Overwrite({}),
+        "usage": Overwrite({}),
+        "warnings": Overwrite([]),
+        "answer": "",
+        "citations": [],
+        "stop_reason": None,
+    }
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"The {name} is empty: pass a text in `{name}`.")
+    return value.strip()
+
+
+def _passage(document: Document) -> Passage:
+    text = _text(document.get("text"), "text of a document")
+    title = document.get("title") or ""
+    return Passage(id=passage_id(title, text), title=title, text=text)

@@ -1,0 +1,93 @@
+"""to_triples: turn the hop's new passages into triples (eq. 4)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ras_flow.components import Extraction
+from ras_flow.context import Context
+from ras_flow.errors import ModelUnavailableError
+from ras_flow.events import ExtractedEvent, WarningEvent
+from ras_flow.nodes.measure import Cost
+from ras_flow.parts import Parts
+from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Extracted, Passage
+from ras_flow.triple_cache import TripleCache
+
+
+async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+    """Extract every passage of the last hop that no earlier hop had.
+
+    A batch's triples are put into the store as soon as they are there, so that a run that is
+    killed here asks for none of them again.
+
+    Args:
+        state: Its last hop has the passages.
+        runtime: LangGraph's runtime; its store, if any, keeps triples across runs.
+        parts: Where the extractor comes from.
+
+    Returns:
+        The triples by passage, what they cost, and a warning for each passage that failed.
+
+    Raises:
+        ConfigurationError: The extractor cannot be set up, or its key was refused.
+    """
+    hops = state["hops"]
+    seen = {passage for hop in hops[:-1] for passage in hop["passages"]}
+    new = [state["passages"][id] for id in hops[-1]["passages"] if id not in seen]
+    extractor = parts.get_extractor(parts.context(runtime))
+    cache = TripleCache(runtime.store, extractor.identity)
+    cost = Cost("extractor", f"to_triples:{hops[-1]['index']}")
+    known = await cache.get([passage["id"] for passage in new])
+
+    async def extract(passages: tuple[Passage, ...]) -> dict[str, Extraction]:
+        try:
+            made = await extractor.extract(passages)
+        except ModelUnavailableError as error:
+            made = [Extraction([], error=str(error))] * len(passages)
+        by_id = {
+            passage["id"]: extraction for passage, extraction in zip(passages, made, strict=True)
+        }
+        await cache.put(by_id)
+        return by_id
+
+    missing = [passage for passage in new if passage["id"] not in known]
+    fresh: dict[str, Extraction] = {}
+    for made in await asyncio.gather(*map(extract, batches(missing, extractor.batch_size))):
+        fresh.update(made)
+    warnings = [
+        f"No triples from passage {state['passages'][id]['title'] or id!r}: {made.error}"
+        for id, made in fresh.items()
+        if made.error is not None
+    ]
+    for message in warnings:
+        runtime.stream_writer(WarningEvent(type="warning", message=message))
+    for made in fresh.values():
+        cost.add(made)
+    extractions = known | fresh
+    extracted = [
+        Extracted(
+            passage=passage["id"],
+            triples=[list(triple) for triple in extractions[passage["id"]].triples],
+        )
+        for passage in new
+    ]
+    runtime.stream_writer(
+        ExtractedEvent(
+            type="extracted",
+            hop=hops[-1]["index"],
+            passages=len(new),
+            cached=len(known),
+            triples=sum(len(item["triples"]) for item in extracted),
+            dropped=sum(len(made.dropped) for made in fresh.values()),
+        )
+    )
+    return {"extracted": extracted, "usage": cost.usage(), "warnings": warnings}
+
+
+def batches(passages: list[Passage], size: int) -> list[tuple[Passage, ...]]:
+    """Split passages into batches of at most ``size``."""
+    return [tuple(passages[i : i + size]) for i in range(0, len(passages), size)]

@@ -1,0 +1,47 @@
+"""What planner and answerer see of the state."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from ras_flow.components import AttributedGraph, ChainLink, Reply
+from ras_flow.context import Context
+from ras_flow.events import WarningEvent
+from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.parts import Parts
+from ras_flow.state.channels import RasState
+from ras_flow.state.kg import QueryKG
+
+
+def chain(state: RasState) -> list[ChainLink]:
+    """Return the subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms."""
+    kg = QueryKG.from_triples(state["triples"])
+    return [ChainLink(hop["subquery"], kg.triples_of_hop(hop["index"])) for hop in state["hops"]]
+
+
+async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
+    """Return the attributed graph, computed again where it is gone: it is never checkpointed."""
+    known = state.get("encoding")
+    if isinstance(known, AttributedGraph):
+        return known
+    return await attribute_graph(state["triples"], len(state["hops"]), parts.get_encoder(context))
+
+
+def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]:
+    """Warn of triples that did not fit into the model's window.
+
+    Args:
+        runtime: LangGraph's runtime, whose stream gets the warning.
+        role: Whose window it is.
+        reply: The model's reply.
+
+    Returns:
+        The warnings, for the state; empty when nothing was lost.
+    """
+    if not reply.lost_triples:
+        return []
+    message = (
+        f"{reply.lost_triples} triple(s) did not fit into the {role}'s window and were left out."
+    )
+    runtime.stream_writer(WarningEvent(type="warning", message=message))
+    return [message]

@@ -1,0 +1,185 @@
+"""The factory that turns a Context into parts: built once a process, shared by all runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
+from langgraph.runtime import Runtime
+
+from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
+from ras_flow.components import SentenceEncoder as Encoder
+from ras_flow.context import DEMO_INDEX, Context, resolve_context
+from ras_flow.errors import ConfigurationError
+from ras_flow.llms import load_language_model
+from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.retrieval import LangChainRetriever, open_retriever
+from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Where nodes get their parts: the objects given here, else those that the Context names.
+
+    Attributes:
+        planner: Replaces ``Context.planner``.
+        retriever: Replaces ``Context.index`` and ``Context.retriever``.
+        extractor: Replaces ``Context.extractor``.
+        answerer: Replaces ``Context.answerer``.
+        encoder: Replaces ``Context.encoder``, for the graph's attributes.
+        defaults: The settings of runs whose caller passes none.
+    """
+
+    planner: Planner | None = None
+    retriever: Retriever | None = None
+    extractor: Extractor | None = None
+    answerer: Answerer | None = None
+    encoder: Encoder | None = None
+    defaults: Context = Context()
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        planner: object = None,
+        retriever: object = None,
+        extractor: object = None,
+        answerer: object = None,
+        encoder: Encoder | None = None,
+        defaults: Context | None = None,
+    ) -> Parts:
+        """Take parts of ours as they are, and wrap LangChain's models and retrievers.
+
+        Args:
+            planner: A planner, or a LangChain chat model.
+            retriever: A retriever, or a LangChain ``BaseRetriever`` or ``VectorStore``.
+            extractor: An extractor, or a LangChain chat model.
+            answerer: An answerer, or a LangChain chat model.
+            encoder: A sentence encoder.
+            defaults: The settings of runs whose caller passes none.
+
+        Returns:
+            The parts.
+
+        Raises:
+            ConfigurationError: An object is neither.
+        """
+        return cls(
+            planner=_part(planner, "plan", PromptedPlanner),
+            retriever=_retriever_part(retriever),
+            extractor=_part(extractor, "extract", PromptedExtractor),
+            answerer=_part(answerer, "answer", PromptedAnswerer),
+            encoder=encoder,
+            defaults=defaults or Context(),
+        )
+
+    def context(self, runtime: Runtime[Context]) -> Context:
+        """Return the settings of the run that a node belongs to.
+
+        Raises:
+            ConfigurationError: A parent's context has settings for us that are wrong.
+        """
+        return resolve_context(runtime.context, self.defaults)
+
+    def get_planner(self, context: Context) -> Planner:
+        """Return the planner.
+
+        Raises:
+            ConfigurationError: The model's name, key or package is missing or wrong.
+        """
+        return self.planner or PromptedPlanner(_model(context, context.planner))
+
+    def get_extractor(self, context: Context) -> Extractor:
+        """Return the extractor.
+
+        Raises:
+            ConfigurationError: The model's name, key or package is missing or wrong.
+        """
+        return self.extractor or PromptedExtractor(_model(context, context.extractor))
+
+    def get_answerer(self, context: Context) -> Answerer:
+        """Return the answerer.
+
+        Raises:
+            ConfigurationError: The model's name, key or package is missing or wrong.
+        """
+        return self.answerer or PromptedAnswerer(_model(context, context.answerer))
+
+    def get_encoder(self, context: Context) -> Encoder:
+        """Return the sentence encoder of the graph's attributes (eq. 5)."""
+        return self.encoder or _encoder(context.encoder)
+
+    def takes_soft_tokens(self, context: Context) -> bool:
+        """Tell whether planner or answerer needs the encoded graph."""
+        planner, answerer = self.get_planner(context), self.get_answerer(context)
+        return planner.takes_soft_tokens or answerer.takes_soft_tokens
+
+    async def get_retriever(self, context: Context) -> Retriever:
+        """Return the retriever; the first call opens the index.
+
+        Raises:
+            CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
+            MissingExtraError: The retriever needs a package that is not installed.
+        """
+        if self.retriever is not None:
+            return self.retriever
+        return await asyncio.to_thread(_retriever, context)
+
+
+def _part(given: Any, method: str, prompted: Callable[[LanguageModel], T]) -> T | None:
+    if given is None or hasattr(given, method):
+        return cast("T | None", given)
+    if isinstance(given, BaseChatModel):
+        return prompted(ChatLanguageModel(given))
+    raise ConfigurationError(
+        f"{type(given).__name__} cannot play this role: pass a LangChain chat model, or an object "
+        f"with an async method `{method}` (see ras_flow.components)."
+    )
+
+
+def _retriever_part(given: Any) -> Retriever | None:
+    if given is None or hasattr(given, "retrieve"):
+        return cast("Retriever | None", given)
+    if isinstance(given, BaseRetriever | VectorStore):
+        return LangChainRetriever(given)
+    raise ConfigurationError(
+        f"{type(given).__name__} is no retriever: pass a LangChain BaseRetriever or VectorStore, "
+        "or an object with an async method `retrieve` (see ras_flow.components)."
+    )
+
+
+def _model(context: Context, name: str) -> LanguageModel:
+    return _load_model(
+        name,
+        context.base_url,
+        context.model_timeout,
+        context.max_retries,
+        context.max_concurrency,
+    )
+
+
+@lru_cache(maxsize=32)
+def _load_model(
+    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
+) -> LanguageModel:
+    return load_language_model(
+        name,
+        base_url=base_url,
+        timeout=timeout,
+        max_retries=max_retries,
+        max_concurrency=max_concurrency,
+    )
+
+
+@lru_cache(maxsize=8)
+def _encoder(name: str) -> LocalSentenceEncoder:
+    return LocalSentenceEncoder(name)

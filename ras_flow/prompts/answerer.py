@@ -1,0 +1,28 @@
+"""What the answerer is told (INST_Ans, eq. 7 and 8; few-shot form as in appendix F.1)."""
+
+from __future__ import annotations
+
+INSTRUCTION = """\
+You answer a question. Lines that start with [SUBQ] are searches that were made for it, each with \
+the facts that were found. Use the facts that help and ignore the others. Always give your best \
+answer, as briefly as the question allows: a name, a date, a number, yes or no, with no \
+explanation."""
+
+LONG_FORM_INSTRUCTION = """\
+You answer a question. Lines that start with [SUBQ] are searches that were made for it, each with \
+the facts that were found. Use the facts that help and ignore the others. Write the answer in the \
+form that is asked for, and nothing else."""
+
+EXAMPLES: list[tuple[str, str]] = [
+    (
+        "[SUBQ] Which river flows through the town where Clara Novak was born?\n"
+        "Retrieved Graph Information: (S> Clara Novak| P> place of birth| O> Lindau)\n"
+        "[SUBQ] Which river flows through Lindau?\n"
+        "Retrieved Graph Information: (S> Lindau| P> country| O> Germany), "
+        "(S> Lindau| P> located on| O> River Aach)\n"
+        "Question: Which river flows through the town where Clara Novak was born?",
+        "River Aach",
+    ),
+    ("Question: How many days are there in a week?", "7"),
+]
+"""A two-hop question answered from its graph, and one that needs none."""

@@ -1,0 +1,51 @@
+"""What the planner is told (INST_Plan, eq. 1 and 2; few-shot form as in appendix F.1)."""
+
+from __future__ import annotations
+
+INSTRUCTION = """\
+You plan the search for facts that answer a question. Reply with exactly one of these lines:
+[SUBQ] followed by one short search question, if a fact is still missing.
+[SUFFICIENT] if the retrieved graph information already answers the question.
+[NO_RETRIEVAL] if no search is needed because any well-read person knows the answer.
+Never repeat an earlier search question. Write nothing else."""
+
+FIRST_EXAMPLES: list[tuple[str, str]] = [
+    (
+        "Question: Which river flows through the town where Clara Novak was born?",
+        "[SUBQ] Which river flows through the town where Clara Novak was born?",
+    ),
+    ("Question: How many days are there in a week?", "[NO_RETRIEVAL]"),
+    (
+        "Question: Who designed the headquarters of Halden Shipping?",
+        "[SUBQ] Who designed the headquarters of Halden Shipping?",
+    ),
+]
+"""Examples of p_0: nothing is known yet, so [SUFFICIENT] is not among the outcomes."""
+
+NEXT_EXAMPLES: list[tuple[str, str]] = [
+    (
+        "[SUBQ] Which river flows through the town where Clara Novak was born?\n"
+        "Retrieved Graph Information: (S> Clara Novak| P> profession| O> violinist), "
+        "(S> Clara Novak| P> place of birth| O> Lindau)\n"
+        "Question: Which river flows through the town where Clara Novak was born?",
+        "[SUBQ] Which river flows through Lindau?",
+    ),
+    (
+        "[SUBQ] Who designed the headquarters of Halden Shipping?\n"
+        "Retrieved Graph Information: (S> Halden Shipping| P> headquarters| O> Pier House), "
+        "(S> Pier House| P> architect| O> Ingrid Moe)\n"
+        "Question: Who designed the headquarters of Halden Shipping?",
+        "[SUFFICIENT]",
+    ),
+    (
+        "[SUBQ] Are the films Northern Light and Salt Road by directors of the same country?\n"
+        "Retrieved Graph Information: (S> Northern Light| P> director| O> Aino Laine), "
+        "(S> Aino Laine| P> country of citizenship| O> Finland)\n"
+        "Question: Are the films Northern Light and Salt Road by directors of the same country?",
+        "[SUBQ] Who directed Salt Road?",
+    ),
+]
+"""Examples of p_{i+1}: a bridge to follow, a graph that suffices, a side that is missing."""
+
+AGAIN = "Your last reply could not be used: {problem} Reply again, with one line."
+"""Put after the history when a plan is asked for a second time."""

@@ -1,0 +1,63 @@
+"""The answerer as a prompted language model (eq. 7 and 8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ras_flow.components import AnswerRequest, LanguageModel, Reply
+from ras_flow.formats.history import format_history
+from ras_flow.prompts import answerer as prompts
+from ras_flow.roles.prompting import ask, few_shot, room
+
+LONG_FORM_TOKENS = 150
+"""From this limit on an answer is a text, not a phrase, and gets no short examples."""
+
+STOP = ("\nQuestion:", "\n[SUBQ]")
+
+
+class PromptedAnswerer:
+    """Answers from the text of the subquery chain; takes no soft tokens.
+
+    Args:
+        model: The language model that answers.
+    """
+
+    takes_soft_tokens = False
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.identity = model.identity
+        self._short = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
+        self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, [])
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Answer each request.
+
+        Args:
+            requests: Questions with their chains; an empty chain asks the model's own knowledge.
+
+        Returns:
+            The model's text for each request, in order.
+
+        Raises:
+            InputError: A question alone does not fit into the model's window.
+            AuthenticationError: The key was refused.
+            ModelUnavailableError: The model cannot be reached.
+            ModelResponseError: The model's answer is unusable.
+        """
+        return list(await asyncio.gather(*map(self._answer, requests)))
+
+    async def _answer(self, request: AnswerRequest) -> Reply:
+        prefix = self._long if request.max_new_tokens >= LONG_FORM_TOKENS else self._short
+        history = format_history(
+            request.question,
+            request.chain,
+            instruction=request.instruction,
+            max_tokens=room(self.model, prefix),
+            count_tokens=self.model.count_tokens,
+        )
+        [made] = await self.model.generate(
+            [ask(prefix, history.text)], max_new_tokens=request.max_new_tokens, stop=STOP
+        )
+        return Reply(made.text, made.input_tokens, made.output_tokens, history.lost_triples)

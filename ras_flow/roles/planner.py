@@ -1,0 +1,67 @@
+"""The planner as a prompted language model (eq. 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ras_flow.components import LanguageModel, Message, PlanRequest, Reply
+from ras_flow.formats.history import format_history
+from ras_flow.prompts import planner as prompts
+from ras_flow.roles.prompting import ask, few_shot, room
+
+MAX_NEW_TOKENS = 64
+STOP = ("\nQuestion:", "\n[")
+
+
+class PromptedPlanner:
+    """Plans from the text of the subquery chain; takes no soft tokens.
+
+    Args:
+        model: The language model that plans.
+    """
+
+    takes_soft_tokens = False
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.identity = model.identity
+        self._first = few_shot(prompts.INSTRUCTION, prompts.FIRST_EXAMPLES)
+        self._next = few_shot(prompts.INSTRUCTION, prompts.NEXT_EXAMPLES)
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Plan for each request.
+
+        Args:
+            requests: Questions with their chains; an empty chain asks for p_0.
+
+        Returns:
+            The planner's raw text for each request, in order.
+
+        Raises:
+            InputError: A question alone does not fit into the model's window.
+            AuthenticationError: The key was refused.
+            ModelUnavailableError: The model cannot be reached.
+            ModelResponseError: The model's answer is unusable.
+        """
+        prompts_and_losses = [self._prompt(request) for request in requests]
+        generations = await self.model.generate(
+            [prompt for prompt, _ in prompts_and_losses], max_new_tokens=MAX_NEW_TOKENS, stop=STOP
+        )
+        return [
+            Reply(made.text, made.input_tokens, made.output_tokens, lost)
+            for made, (_, lost) in zip(generations, prompts_and_losses, strict=True)
+        ]
+
+    def _prompt(self, request: PlanRequest) -> tuple[list[Message], int]:
+        prefix = self._next if request.chain else self._first
+        again = ""
+        if request.problem is not None:
+            again = "\n" + prompts.AGAIN.replace("{problem}", request.problem)
+        history = format_history(
+            request.question,
+            request.chain,
+            instruction=request.instruction,
+            max_tokens=room(self.model, prefix) - self.model.count_tokens(again),
+            count_tokens=self.model.count_tokens,
+        )
+        return ask(prefix, history.text + again), history.lost_triples

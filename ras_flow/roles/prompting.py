@@ -1,0 +1,38 @@
+"""Few-shot prompts as chat messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ras_flow.components import LanguageModel, Message
+
+MESSAGE_OVERHEAD = 8
+"""Tokens that a chat template puts around one message, generously."""
+
+
+def few_shot(instruction: str, examples: Sequence[tuple[str, str]]) -> list[Message]:
+    """Make the fixed beginning of a prompt.
+
+    Args:
+        instruction: The system message.
+        examples: Pairs of input and output.
+
+    Returns:
+        The messages before the one that asks.
+    """
+    messages: list[Message] = [{"role": "system", "content": instruction}]
+    for given, wanted in examples:
+        messages.append({"role": "user", "content": given})
+        messages.append({"role": "assistant", "content": wanted})
+    return messages
+
+
+def ask(prefix: Sequence[Message], text: str) -> list[Message]:
+    """Append the message that asks."""
+    return [*prefix, {"role": "user", "content": text}]
+
+
+def room(model: LanguageModel, prefix: Sequence[Message]) -> int:
+    """Return the tokens that the model's window leaves for the message that asks."""
+    used = sum(model.count_tokens(message["content"]) + MESSAGE_OVERHEAD for message in prefix)
+    return model.window - used - MESSAGE_OVERHEAD

@@ -1,0 +1,72 @@
+"""Every decision on where a run goes next, in one function (paper figure 1)."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ras_flow.context import Context
+from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Plan, StopReason
+
+PLAN_ATTEMPTS = 2
+"""How often one plan is asked for before the run goes on without it."""
+
+
+class Decision(NamedTuple):
+    """Where to go; with ``answer`` also why the search for knowledge is over."""
+
+    step: Literal["plan", "retrieve", "answer"]
+    stop_reason: StopReason | None = None
+
+
+def pending_plan(state: RasState) -> Plan | None:
+    """Return the plan that has not been acted on, if any."""
+    plans = state["plans"]
+    return plans[-1] if plans and plans[-1]["hop"] == len(state["hops"]) else None
+
+
+def attempts(state: RasState) -> int:
+    """Return how often the pending plan has been asked for."""
+    return sum(plan["hop"] == len(state["hops"]) for plan in state["plans"])
+
+
+def over_budget(state: RasState, context: Context) -> bool:
+    """Tell whether the run's tokens or working seconds are used up."""
+    usage = state["usage"].values()
+    tokens = sum(use["input_tokens"] + use["output_tokens"] for use in usage)
+    seconds = sum(use["seconds"] for use in usage)
+    return (context.max_tokens is not None and tokens >= context.max_tokens) or (
+        context.max_seconds is not None and seconds >= context.max_seconds
+    )
+
+
+def decide(state: RasState, context: Context) -> Decision:
+    """Decide on the next step from what the state holds.
+
+    Args:
+        state: The run's state after any node.
+        context: Its settings.
+
+    Returns:
+        The next step. ``[SUBQ]`` leads to ``retrieve``, ``[SUFFICIENT]`` and ``[NO_RETRIEVAL]``
+        to ``answer``; after a hop it is ``plan`` until a limit is reached.
+    """
+    if context.planning == "static":
+        return Decision("answer", "static")
+    plan = pending_plan(state)
+    match plan:
+        case {"error": _}:
+            return Decision("answer", "error")
+        case {"label": "SUFFICIENT"}:
+            return Decision("answer", "sufficient")
+        case {"label": "NO_RETRIEVAL"}:
+            return Decision("answer", "sufficient" if state["hops"] else "no_retrieval")
+        case {"label": None} if attempts(state) >= PLAN_ATTEMPTS:
+            return Decision("answer", "no_progress")
+    if len(state["hops"]) >= context.max_hops:
+        return Decision("answer", "max_hops")
+    if over_budget(state, context):
+        return Decision("answer", "budget")
+    if plan is not None and plan["label"] == "SUBQ":
+        return Decision("retrieve")
+    return Decision("plan")

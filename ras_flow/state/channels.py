@@ -1,0 +1,65 @@
+"""The graph's input, state and output: typed channels over the records of :mod:`.schema`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from langgraph.channels import UntrackedValue
+
+from ras_flow.state.kg import merge_triples
+from ras_flow.state.reducers import by_index, by_key, delta, latest, once
+from ras_flow.state.schema import (
+    Citation,
+    Document,
+    Extracted,
+    Hop,
+    Passage,
+    Plan,
+    StopReason,
+    Triple,
+    Usage,
+)
+
+
+class RasInput(TypedDict):
+    """What a run is started with.
+
+    ``documents`` are the given first context t0 (PopQA and TriviaQA in the paper), or all there
+    is to answer from where the Context asks for static inference (ASQA, ELI5).
+    """
+
+    question: str
+    instruction: NotRequired[str]
+    documents: NotRequired[list[Document]]
+
+
+class RasState(TypedDict):
+    """What the nodes read and what checkpoints hold."""
+
+    question: str
+    instruction: str
+    documents: list[Document]
+    plans: Annotated[list[Plan], delta(by_index, list)]
+    hops: Annotated[list[Hop], delta(by_index, list)]
+    passages: Annotated[dict[str, Passage], delta(by_key, dict)]
+    extracted: Annotated[list[Extracted], delta(latest, list)]
+    triples: Annotated[dict[str, Triple], delta(merge_triples, dict)]
+    encoding: Annotated[Any, UntrackedValue]
+    usage: Annotated[dict[str, Usage], delta(by_key, dict)]
+    warnings: Annotated[list[str], delta(once, list)]
+    answer: str
+    citations: list[Citation]
+    stop_reason: StopReason
+
+
+class RasOutput(TypedDict):
+    """What a finished run returns."""
+
+    answer: str
+    citations: list[Citation]
+    stop_reason: StopReason
+    hops: list[Hop]
+    passages: dict[str, Passage]
+    triples: dict[str, Triple]
+    usage: dict[str, Usage]
+    warnings: list[str]
