@@ -1,0 +1,234 @@
+"""The planner's output: a label and, where the label asks for one, a subquery (paper §3.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ras_flow.errors import InputError
+from ras_flow.state.schema import PlanLabel
+
+MAX_SUBQUERY = 400
+"""Characters; a longer subquery is a model that rambles."""
+
+_WORD = r"(sub[ _-]?q(?:uery)?|sufficient|no[ _-]*retrieval)"
+_DECORATION = "*_`\"'“”‘’"
+_LABEL = re.compile(rf"\[\s*{_WORD}\s*\]", re.IGNORECASE)
+_BARE = re.compile(rf"{_WORD}[{_DECORATION}\s]*[.!:]?", re.IGNORECASE)
+_BARE_SUBQ = re.compile(
+    rf"sub[ _-]?q(?:uery)?[{_DECORATION}]*\s*:(?:[{_DECORATION}]+(?=\s))?(.+)"
+    rf"|subq[{_DECORATION}]*\s(.+)",
+    re.IGNORECASE,
+)
+_PREFIX = re.compile(
+    rf"[\s{_DECORATION}]*(?:(?:final\s+)?(?:output|label|plan|answer|decision|action|response)"
+    rf"[{_DECORATION}]*\s*:[\s{_DECORATION}]*)?",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"(?::\s*|[–—-]\s+|(?:sub-?)?(?:question|query)\s*:\s*)+", re.IGNORECASE)
+_QUOTES = {"“": "”", "‘": "’", "«": "»"}
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
+_RUN_ON = re.compile(r"\s*(?:retrieved graph information\s*:|\[prev_)", re.IGNORECASE)
+_THINK = re.compile(r"(</?think(?:ing)?>)", re.IGNORECASE)
+_NEWLINE = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b\ufeff\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\+(?=[\[\]_])")
+
+_NO_LABEL = (
+    "There is no label in it. Start with exactly one of [SUBQ], [SUFFICIENT] or [NO_RETRIEVAL]."
+)
+_CONFLICT = "It has several different labels. Write exactly one of them, and nothing else."
+_NO_SUBQUERY = "There is no subquery after [SUBQ]. Write one search question on the same line."
+_TOO_LONG = f"The subquery is too long. Ask one short question, at most {MAX_SUBQUERY} characters."
+
+
+@dataclass(frozen=True)
+class ParsedPlan:
+    """What was read from a planner's output.
+
+    Attributes:
+        label: The decision; None when the output is not usable.
+        subquery: The subquery of a usable [SUBQ], one line without labels; otherwise empty.
+        problem: Why the output is not usable, worded for the model; None when it is usable.
+        wants_subquery: The label is [SUBQ], be the subquery usable or not. It is all that counts
+            for the first plan, where the main question becomes the subquery.
+    """
+
+    label: PlanLabel | None
+    subquery: str = ""
+    problem: str | None = None
+    wants_subquery: bool = False
+
+
+def format_plan(label: PlanLabel, subquery: str = "") -> str:
+    """Write a plan as the planner should: the training target, and the form of the examples.
+
+    Args:
+        label: The decision.
+        subquery: The next subquery; only with "SUBQ". It is cleaned by :func:`clean_subquery`.
+
+    Returns:
+        "[SUBQ] <subquery>", "[SUFFICIENT]" or "[NO_RETRIEVAL]".
+
+    Raises:
+        InputError: A "SUBQ" whose cleaned subquery is empty or too long, or another label with a
+            subquery.
+    """
+    if label != "SUBQ":
+        if subquery:
+            raise InputError(f"A [{label}] plan has no subquery; leave it off or use SUBQ.")
+        return f"[{label}]"
+    cleaned = clean_subquery(subquery)
+    if not 0 < len(cleaned) <= MAX_SUBQUERY:
+        raise InputError(
+            f"A [SUBQ] plan needs a subquery of 1 to {MAX_SUBQUERY} characters; this one has "
+            f"{len(cleaned)} once cleaned: {cleaned[:80]!r}."
+        )
+    return f"[SUBQ] {cleaned}"
+
+
+def parse_plan(text: str) -> ParsedPlan:
+    r"""Read a planner's output. Total: every text has a defined outcome, none raises.
+
+    Thoughts (``<think>``), code fences, emphasis, quotes, control characters and prefixes such
+    as "Output:" are set aside. A label is one of
+
+    * a bracketed label in any case ("[subq]", "[ SUBQ ]", "[No Retrieval]") at the start of a line
+      or after anything but a word, as in "Sure! [SUBQ] who ..."; inside a sentence ("this is not
+      [SUFFICIENT]", "output [SUBQ] if ...") it is a mention, not a label;
+    * the bare word alone on the first line, or "SUBQ: who ..." there.
+
+    ============================================  ============================================
+    output                                        outcome
+    ============================================  ============================================
+    one label                                     that label
+    the same label several times                  that label; of [SUBQ] the first with a text
+    different labels                              problem
+    no label, "[INSUFFICIENT]", prose, nothing    problem
+    [SUBQ] and nothing up to the next label       the next line that has text, else a problem
+    [SUBQ] and more than 400 characters           problem
+    [SUBQ] a line of text, anything unlabelled    the text of that line
+    a label, "Retrieved Graph Information: ..."   read up to there: the model played on alone
+    text after [SUFFICIENT] or [NO_RETRIEVAL]     ignored
+    ============================================  ============================================
+
+    Args:
+        text: What the planner wrote.
+
+    Returns:
+        The plan, or the reason why there is none.
+    """
+    lines = [line for line in _visible(text).split("\n") if not _FENCE.fullmatch(line)]
+    found: list[tuple[PlanLabel, str]] = []
+    at_start = True
+    for number, line in enumerate(lines):
+        if found and _RUN_ON.match(line):
+            break
+        labels_here = _bracketed(line) or (_bare(line) if at_start else [])
+        if labels_here and not labels_here[-1][1]:
+            labels_here[-1] = (labels_here[-1][0], _next_text(lines, number + 1))
+        found += labels_here
+        at_start = at_start and _PREFIX.fullmatch(line) is not None
+    labels = {label for label, _ in found}
+    if not labels:
+        return ParsedPlan(None, problem=_NO_LABEL)
+    if len(labels) > 1:
+        return ParsedPlan(None, problem=_CONFLICT)
+    [label] = labels
+    if label != "SUBQ":
+        return ParsedPlan(label)
+    subquery = next((rest for _, rest in found if rest), "")
+    if not 0 < len(subquery) <= MAX_SUBQUERY:
+        problem = _TOO_LONG if subquery else _NO_SUBQUERY
+        return ParsedPlan(None, problem=problem, wants_subquery=True)
+    return ParsedPlan("SUBQ", subquery, wants_subquery=True)
+
+
+def clean_subquery(text: str) -> str:
+    """Bring a subquery into the form in which plans hold it.
+
+    Args:
+        text: A subquery as a model or a person wrote it.
+
+    Returns:
+        One line without control characters, thoughts, a "Question:" in front, quotes or emphasis
+        around the whole; cut before the first bracketed label. Cleaning twice changes nothing.
+    """
+    line = " ".join(_visible(text).split())
+    label = _LABEL.search(line)
+    return _unwrap(line[: label.start()] if label else line)
+
+
+def _visible(text: str) -> str:
+    """Drop thoughts, invisible characters and Markdown escapes; unify line ends."""
+    text = _INVISIBLE.sub("", _NEWLINE.sub("\n", text))
+    kept: list[str] = []
+    thinking = False
+    for piece in _THINK.split(text):
+        if not _THINK.fullmatch(piece):
+            if not thinking:
+                kept.append(piece)
+            continue
+        closing = piece[1] == "/"
+        if closing and not thinking:
+            kept.clear()  # The opening tag was part of the prompt.
+        thinking = not closing
+    return _ESCAPE.sub("", " ".join(kept))
+
+
+def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:
+    found: list[tuple[PlanLabel, str]] = []
+    matches = list(_LABEL.finditer(line))
+    starts = [match.start() for match in matches] + [len(line)]
+    before = 0
+    for number, match in enumerate(matches):
+        lead = line[before : match.start()]
+        before = match.end()
+        words = lead.rstrip(_DECORATION + " \t")
+        if words and words[-1].isalnum():
+            continue
+        opening = lead[len(lead.rstrip(_DECORATION)) :]
+        closing = "".join(_QUOTES.get(mark, mark) for mark in reversed(opening))
+        rest = line[before : starts[number + 1]].strip().removeprefix(":")
+        if closing:
+            rest = rest[len(closing) :] if rest.startswith(closing) else rest.removesuffix(closing)
+        found.append((_label(match[1]), _unwrap(rest)))
+    return found
+
+
+def _bare(line: str) -> list[tuple[PlanLabel, str]]:
+    line = _PREFIX.sub("", line, count=1).rstrip(_DECORATION + " \t")
+    if match := _BARE.fullmatch(line):
+        return [(_label(match[1]), "")]
+    if match := _BARE_SUBQ.fullmatch(line):
+        return [("SUBQ", _unwrap(match[1] or match[2]))]
+    return []
+
+
+def _label(word: str) -> PlanLabel:
+    initial = word[:2].lower()
+    if initial == "no":
+        return "NO_RETRIEVAL"
+    return "SUFFICIENT" if word[2].lower() == "f" else "SUBQ"
+
+
+def _next_text(lines: list[str], start: int) -> str:
+    line = next((lines[i] for i in range(start, len(lines)) if lines[i].strip()), "")
+    return "" if _RUN_ON.match(line) else clean_subquery(line)
+
+
+def _unwrap(text: str) -> str:
+    """Strip prefixes, and quotes or emphasis that enclose the whole."""
+    text = " ".join(text.split())
+    while True:
+        inner = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
+        for mark in ("**", "__", *"\"'`*“‘«"):
+            closing = _QUOTES.get(mark, mark)
+            core = inner[len(mark) : -len(closing)]
+            enclosed = len(inner) >= 2 * len(mark) and inner.startswith(mark)
+            if enclosed and inner.endswith(closing) and mark not in core and closing not in core:
+                inner = core
+        inner = inner.strip()
+        if inner == text:
+            return text
+        text = inner

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ras_flow.errors import InputError
+from ras_flow.formats.plan import ParsedPlan, clean_subquery, format_plan, parse_plan
+
+WHO = "Who founded Pick Motor Company?"
+
+
+def test_the_three_forms():
+    assert format_plan("SUBQ", WHO) == f"[SUBQ] {WHO}"
+    assert format_plan("SUFFICIENT") == "[SUFFICIENT]"
+    assert format_plan("NO_RETRIEVAL") == "[NO_RETRIEVAL]"
+    assert parse_plan(f"[SUBQ] {WHO}") == ParsedPlan("SUBQ", WHO, None, wants_subquery=True)
+    assert parse_plan("[SUFFICIENT]") == ParsedPlan("SUFFICIENT")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[subq] {WHO}",
+        f"[ SUBQ ] {WHO}",
+        f"[SUBQ]{WHO}",
+        f"[SUBQ]: {WHO}",
+        f"[SUBQ] - {WHO}",
+        f"[SUBQ]\n{WHO}",
+        f"[SUBQ]\n\n  {WHO}\nBecause the founder is unknown.",
+        f'[SUBQ] "{WHO}"',
+        f"[SUBQ] “{WHO}”",
+        f"[SUBQ] Question: {WHO}",
+        f'[SUBQ] "Question: {WHO}"',
+        f"[SUBQ]\nQuestion: {WHO}",
+        f"**[SUBQ]** {WHO}",
+        f"**[SUBQ]:** {WHO}",
+        f"**[SUBQ] {WHO}**",
+        f"[SUBQ] **{WHO}**",
+        f"`[SUBQ] {WHO}`",
+        f'"[SUBQ] {WHO}"',
+        f"\\[SUBQ\\] {WHO}",
+        f"Output: [SUBQ] {WHO}",
+        f"Output:\n[SUBQ] {WHO}",
+        f"**Label:** [SUBQ] {WHO}",
+        f"Sure! [SUBQ] {WHO}",
+        f"Here is my plan:\n\n1. [SUBQ] {WHO}",
+        f"- [SUBQ] {WHO}",
+        f"```\n[SUBQ] {WHO}\n```",
+        f"```text\n[SUBQ] {WHO}",
+        f"<think>Is it [SUFFICIENT]? No.</think>[SUBQ] {WHO}",
+        f"It may be [SUFFICIENT]\n[SUFFICIENT]</think>\n\n[SUBQ] {WHO}",
+        f"[SUBQ] {WHO} <think>good</think>",
+        f"[SUBQ] {WHO}\n[SUBQ] Where is Stamford?",
+        f"[SUBQ] {WHO} [SUBQ] Where is Stamford?",
+        f"[SUBQ] [SUBQ] {WHO}",
+        f"[SUBQ] {WHO}\nThe founder is missing so far.",
+        f"[SUBQ] {WHO}\r\nRetrieved Graph Information: (S> a| P> b| O> c)\r\n[SUFFICIENT]",
+        f"[SUBQ] {WHO}\n[PREV_GRAPH_INFO] []\n[SUFFICIENT]",
+        f"It is not [SUFFICIENT] yet.\n[SUBQ] {WHO}",
+        f"SUBQ: {WHO}",
+        f"SUBQ {WHO}",
+        f"**SUBQ:** {WHO}",
+        f"SUBQ\n{WHO}",
+        f"Label: SUBQ\n{WHO}",
+        f"Output:\nSUBQ: {WHO}",
+        f"[SUBQUERY] {WHO}",
+        "\x00[SUBQ]\x07 Who founded\x00 Pick Motor Company?",
+    ],
+)
+def test_subquery_is_read(text):
+    assert parse_plan(text) == ParsedPlan("SUBQ", WHO, None, wants_subquery=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("[Sufficient]", "SUFFICIENT"),
+        ("[SUFFICIENT].", "SUFFICIENT"),
+        ("[SUFFICIENT] The graph names the founder.", "SUFFICIENT"),
+        ("[SUFFICIENT]\n[SUFFICIENT]", "SUFFICIENT"),
+        ("[SUFFICIENT]\nRetrieved Graph Information: none\n[SUBQ] Who?", "SUFFICIENT"),
+        ("**[SUFFICIENT]**", "SUFFICIENT"),
+        ("SUFFICIENT", "SUFFICIENT"),
+        ("Sufficient.", "SUFFICIENT"),
+        ("\n\n`sufficient`\n", "SUFFICIENT"),
+        ("Label: SUFFICIENT", "SUFFICIENT"),
+        ("[NO RETRIEVAL]", "NO_RETRIEVAL"),
+        ("[NO-RETRIEVAL]", "NO_RETRIEVAL"),
+        ("[no_retrieval]", "NO_RETRIEVAL"),
+        ("[NO\\_RETRIEVAL]", "NO_RETRIEVAL"),
+        ("NO_RETRIEVAL", "NO_RETRIEVAL"),
+        ("Output: No retrieval", "NO_RETRIEVAL"),
+        ("```\nNO_RETRIEVAL\n```", "NO_RETRIEVAL"),
+    ],
+)
+def test_labels_without_subquery_are_read(text, label):
+    assert parse_plan(text) == ParsedPlan(label)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n\t",
+        "insufficient",
+        "Insufficient.",
+        "[INSUFFICIENT]",
+        "not sufficient",
+        "Not sufficient.",
+        "The information is sufficient",
+        "The information is sufficient to answer.\nSUFFICIENT",
+        "The information is not [SUFFICIENT] to answer.",
+        "This isn't **[SUFFICIENT]**.",
+        "No retrieval was made so far.",
+        "Output [SUFFICIENT] if the question can be answered with the provided information.",
+        "[PREV_SUBQ] Who founded it?",
+        WHO,
+        "SUFFICIENTLY",
+        "<think>[SUFFICIENT]</think>",
+        "<think>The label must be\n[SUFFICIENT]",
+    ],
+)
+def test_no_label(text):
+    plan = parse_plan(text)
+    assert plan.label is None
+    assert not plan.wants_subquery
+    assert "[SUBQ], [SUFFICIENT] or [NO_RETRIEVAL]" in plan.problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[SUFFICIENT]\n[SUBQ] Who founded it?",
+        "[SUBQ] Who founded it?\n[SUFFICIENT]",
+        "[SUBQ] Who? [NO_RETRIEVAL]",
+        "SUFFICIENT\n[SUBQ] Who?",
+        "[SUBQ], [SUFFICIENT], [NO_RETRIEVAL]",
+    ],
+)
+def test_different_labels_conflict(text):
+    plan = parse_plan(text)
+    assert (plan.label, plan.subquery) == (None, "")
+    assert "several different labels" in plan.problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[SUBQ]", "[SUBQ] \n ", '[SUBQ] ""', "SUBQ:", "[SUBQ]\nRetrieved Graph Information: none"],
+)
+def test_missing_subquery_is_a_problem_but_wanted(text):
+    plan = parse_plan(text)
+    assert (plan.label, plan.subquery, plan.wants_subquery) == (None, "", True)
+    assert "no subquery" in plan.problem
+
+
+def test_overlong_subquery_is_a_problem_but_wanted():
+    assert parse_plan("[SUBQ] " + "x" * 400).subquery == "x" * 400
+    plan = parse_plan("[SUBQ] " + "x" * 401)
+    assert (plan.label, plan.subquery, plan.wants_subquery) == (None, "", True)
+    assert "too long" in plan.problem
+
+
+def test_inner_quotes_survive():
+    for subquery in (
+        '"Imagine" and "Yesterday" were sung by whom?',
+        'Who sang "Imagine"',
+        "Who sang 'Imagine'?",
+        '"Imagine" or "Yesterday"',
+        "-5 degrees is the record of which town?",
+    ):
+        assert parse_plan(f"[SUBQ] {subquery}").subquery == subquery
+
+
+@pytest.mark.parametrize(
+    "arguments", [("SUBQ",), ("SUBQ", " \n"), ("SUBQ", "x" * 401), ("SUFFICIENT", "Who?")]
+)
+def test_format_rejects_plans_that_could_not_be_read_back(arguments):
+    with pytest.raises(InputError):
+        format_plan(*arguments)
+
+
+PIECES = st.lists(
+    st.one_of(
+        st.sampled_from(
+            "[SUBQ] [SUFFICIENT] [NO_RETRIEVAL] [ ] SUBQ : sufficient <think> </think> <th ink> "
+            "Question: ** * \" ' “ ” ` ``` \\ - Output: who is".split()
+            + [" ", "\n", "\x85", "\x00", "\u2028"]
+        ),
+        st.text(max_size=5),
+    ),
+    max_size=15,
+).map("".join)
+
+
+@given(PIECES)
+@example('**"\'"**')
+def test_format_round_trips(text):
+    cleaned = clean_subquery(text)
+    assert clean_subquery(cleaned) == cleaned
+    if 0 < len(cleaned) <= 400:
+        assert parse_plan(format_plan("SUBQ", text)) == ParsedPlan(
+            "SUBQ", cleaned, None, wants_subquery=True
+        )
+
+
+@given(PIECES)
+def test_any_text_has_an_outcome(text):
+    plan = parse_plan(text)
+    assert (plan.label is None) == (plan.problem is not None)
+    assert bool(plan.subquery) == (plan.label == "SUBQ")
+    assert len(plan.subquery.splitlines()) <= 1
+    assert not re.search(r"\[\s*(SUBQ|SUFFICIENT|NO.RETRIEVAL)\s*\]", plan.subquery, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["[", "[SUBQ]", "<think>", '"', ": ", "\\[", "[SUBQ]\n\n", "**", "Output: ", "sub q ", "- "],
+)
+def test_hostile_text_takes_linear_time(piece):
+    text = piece * (500_000 // len(piece))
+    started = time.perf_counter()
+    parse_plan(text)
+    clean_subquery(text)
+    assert time.perf_counter() - started < 3
