@@ -5,9 +5,11 @@ Each is a plain JSON object with a ``type``, so that it looks the same in proces
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 
-from ras_flow.state.schema import Citation, PlanLabel, StopReason
+from ras_flow.state.kg import QueryKG
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, PlanLabel, StopReason, Triple
 
 
 class StartEvent(TypedDict):
@@ -113,3 +115,78 @@ Event = (
     | WarningEvent
 )
 """Any progress event; tell them apart by ``event["type"]``."""
+
+
+def plan_event(plan: Plan) -> PlanEvent:
+    """Describe a plan, usable or not."""
+    event = PlanEvent(
+        type="plan",
+        hop=plan["hop"],
+        label=plan["label"],
+        subquery=plan["subquery"],
+        raw=plan["raw"],
+    )
+    problem = plan.get("problem") or plan.get("error")
+    if problem:
+        event["problem"] = problem
+    return event
+
+
+def passages_event(hop: Hop, passages: Mapping[str, Passage]) -> PassagesEvent:
+    """Describe what a hop retrieved.
+
+    Args:
+        hop: The hop.
+        passages: All passages by id, those of the hop among them.
+
+    Returns:
+        The event, passages in the order of their rank.
+    """
+    ranked = zip(hop["passages"], hop["scores"], strict=True)
+    return PassagesEvent(
+        type="passages",
+        hop=hop["index"],
+        subquery=hop["subquery"],
+        passages=[
+            RetrievedPassage(
+                id=id, title=passages[id]["title"], text=passages[id]["text"], score=score
+            )
+            for id, score in ranked
+        ],
+    )
+
+
+def graph_event(hop: int, triples: Mapping[str, Triple]) -> GraphEvent:
+    """Describe how a hop grew the graph.
+
+    Args:
+        hop: The hop's index.
+        triples: The graph after the hop, or any later one.
+
+    Returns:
+        The event; ``new`` are the triples that no earlier hop had.
+    """
+    kg = QueryKG.from_triples(
+        {
+            id: triple
+            for id, triple in triples.items()
+            if min(source["hop"] for source in triple["sources"]) <= hop
+        }
+    )
+    return GraphEvent(
+        type="graph",
+        hop=hop,
+        entities=len(kg.entities),
+        triples=len(kg.triples),
+        new=[
+            GraphTriple(
+                id=id,
+                subject=triple["subject"],
+                predicate=triple["predicate"],
+                object=triple["object"],
+                passages=list(dict.fromkeys(source["passage"] for source in triple["sources"])),
+            )
+            for id, triple in kg.triples.items()
+            if min(source["hop"] for source in triple["sources"]) == hop
+        ],
+    )

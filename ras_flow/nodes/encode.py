@@ -30,8 +30,6 @@ async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     encoder = parts.get_encoder(parts.context(runtime))
     graph = await attribute_graph(state["triples"], hops, encoder)
     runtime.stream_writer(
-        EncodedEvent(
-            type="encoded", hop=hops - 1, nodes=len(graph.nodes), edges=len(graph.edges)
-        )
+        EncodedEvent(type="encoded", hop=hops - 1, nodes=len(graph.nodes), edges=len(graph.edges))
     )
     return {"encoding": graph, "usage": cost.usage()}

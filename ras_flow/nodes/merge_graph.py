@@ -7,9 +7,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.context import Context
-from ras_flow.events import GraphEvent, GraphTriple
+from ras_flow.events import graph_event
 from ras_flow.state.channels import RasState
-from ras_flow.state.kg import QueryKG, merge_triples, to_new_triples
+from ras_flow.state.kg import merge_triples, to_new_triples
 from ras_flow.state.schema import Source, Triple
 
 
@@ -29,17 +29,8 @@ async def merge_graph(state: RasState, runtime: Runtime[Context]) -> dict[str, A
     delta = merge_triples(
         to_new_triples(state["extracted"], hop["index"]), _found_again(state, hop["index"])
     )
-    kg = QueryKG.from_triples(merge_triples(state["triples"], delta))
-    new = [id for id in delta if id not in state["triples"]]
-    runtime.stream_writer(
-        GraphEvent(
-            type="graph",
-            hop=hop["index"],
-            entities=len(kg.entities),
-            triples=len(kg.triples),
-            new=[_event_triple(id, kg.triples[id]) for id in new],
-        )
-    )
+    merged = merge_triples(state["triples"], delta)
+    runtime.stream_writer(graph_event(hop["index"], merged))
     return {"triples": delta, "extracted": []}
 
 
@@ -58,13 +49,3 @@ def _found_again(state: RasState, hop: int) -> dict[str, Triple]:
                 sources=sources,
             )
     return again
-
-
-def _event_triple(id: str, triple: Triple) -> GraphTriple:
-    return GraphTriple(
-        id=id,
-        subject=triple["subject"],
-        predicate=triple["predicate"],
-        object=triple["object"],
-        passages=list(dict.fromkeys(source["passage"] for source in triple["sources"])),
-    )

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from ras_flow.components import PlanRequest
 from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
-from ras_flow.events import PlanEvent, WarningEvent
+from ras_flow.events import WarningEvent, plan_event
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
 from ras_flow.nodes.measure import Cost
@@ -62,12 +62,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
     record.update(label=label, subquery=subquery, raw=reply.text)
     if problem:
         record["problem"] = problem
-    event = PlanEvent(
-        type="plan", hop=record["hop"], label=label, subquery=subquery, raw=reply.text
-    )
-    if problem:
-        event["problem"] = problem
-    runtime.stream_writer(event)
+    runtime.stream_writer(plan_event(record))
     return {
         "plans": [record],
         "usage": cost.usage(),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from ras_flow.context import Context
 from ras_flow.errors import InputError
-from ras_flow.events import PassagesEvent, RetrievedPassage
+from ras_flow.events import passages_event
 from ras_flow.nodes.measure import Cost
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Hop, Passage
+from ras_flow.state.schema import Hop
 
 
 async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
@@ -39,31 +38,12 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     cost = Cost("retriever", f"retrieve:{plan['hop']}")
     retriever = await parts.get_retriever(context)
     [found] = await retriever.retrieve([plan["subquery"]], context.top_k)
-    passages = [scored.passage for scored in found]
+    passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
         index=plan["hop"],
         subquery=plan["subquery"],
-        passages=[passage["id"] for passage in passages],
+        passages=list(passages),
         scores=[round(float(scored.score), 6) for scored in found],
     )
     runtime.stream_writer(passages_event(hop, passages))
-    return {
-        "hops": [hop],
-        "passages": {passage["id"]: passage for passage in passages},
-        "usage": cost.usage(),
-    }
-
-
-def passages_event(hop: Hop, passages: Sequence[Passage]) -> PassagesEvent:
-    """Describe a hop's passages as a progress event."""
-    return PassagesEvent(
-        type="passages",
-        hop=hop["index"],
-        subquery=hop["subquery"],
-        passages=[
-            RetrievedPassage(
-                id=passage["id"], title=passage["title"], text=passage["text"], score=score
-            )
-            for passage, score in zip(passages, hop["scores"], strict=True)
-        ],
-    )
+    return {"hops": [hop], "passages": passages, "usage": cost.usage()}

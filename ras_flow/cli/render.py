@@ -1,0 +1,186 @@
+"""Progress events on a terminal. Documents and model output are shown as text, never as markup."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.status import Status
+from rich.text import Text
+from rich.tree import Tree
+
+from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
+
+SNIPPET = 160
+"""Characters of a passage that are shown."""
+
+REASONS = {
+    "no_retrieval": "no search was needed",
+    "sufficient": "the graph suffices",
+    "max_hops": "the hop limit was reached",
+    "no_progress": "the planner made no progress",
+    "budget": "the budget was used up",
+    "static": "answered from the given documents",
+    "error": "a part failed; best answer so far",
+}
+
+
+def plain(text: str) -> str:
+    """Return text on one line without control characters, so that it cannot drive the terminal."""
+    spaced = " ".join(text.split())
+    return "".join(c for c in spaced if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+
+
+class Screen:
+    """Shows the events of one run as they come.
+
+    Args:
+        quiet: Show nothing at all, for machine-readable output.
+        console: Where to; standard output by default.
+    """
+
+    def __init__(self, *, quiet: bool = False, console: Console | None = None) -> None:
+        self.console = console or Console(quiet=quiet, highlight=False)
+        self._status: Status | None = None
+        self._titles: dict[str, str] = {}
+        self._graph: dict[str, GraphTriple] = {}
+
+    def run(self, run_id: str) -> None:
+        """Say which run begins, so that it can be found again."""
+        self.console.print(Text(f"run {run_id}", style="dim"))
+        self._wait("loading models")
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+        self.stop()
+        match event["type"]:
+            case "start":
+                self._line("Question ", "bold", event["question"])
+                self._wait("planning")
+            case "plan":
+                self._plan(event)
+            case "passages":
+                self._passages(event)
+                self._wait("extracting triples")
+            case "extracted":
+                self._line(
+                    "Triples  ",
+                    "bold magenta",
+                    f"{event['triples']} from {event['passages']} new passages"
+                    + (f", {event['cached']} known before" if event["cached"] else "")
+                    + (f", {event['dropped']} unreadable pieces dropped" * bool(event["dropped"])),
+                )
+            case "graph":
+                self._grow(event)
+                self._wait("planning")
+            case "encoded":
+                pass
+            case "warning":
+                self._line("Warning  ", "bold yellow", event["message"])
+            case "answer":
+                self._answer(event)
+
+    def stop(self) -> None:
+        """Stop the waiting sign."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _wait(self, what: str) -> None:
+        if self.console.is_terminal and not self.console.quiet:
+            self._status = self.console.status(what)
+            self._status.start()
+
+    def _line(self, label: str, style: str, text: str) -> None:
+        self.console.print(Text.assemble((label, style), plain(text)), soft_wrap=True)
+
+    def _plan(self, event: PlanEvent) -> None:
+        if event["label"] is None:
+            self._line("Plan     ", "bold red", f"not usable: {event.get('problem', '')}")
+            self._line("         ", "", f"the planner wrote: {event['raw'][:SNIPPET]}")
+        else:
+            self._line("Plan     ", "bold cyan", f"[{event['label']}] {event['subquery']}")
+        self._wait("working")
+
+    def _passages(self, event: PassagesEvent) -> None:
+        self._line(f"Hop {event['hop']}    ", "bold blue", event["subquery"])
+        for passage in event["passages"]:
+            self._titles[passage["id"]] = passage["title"] or passage["id"]
+            text = plain(passage["text"])
+            snippet = text if len(text) <= SNIPPET else text[:SNIPPET].rstrip() + "…"
+            self.console.print(
+                Text.assemble(
+                    (f"  {passage['score']:7.4f}  ", "dim"),
+                    (plain(passage["title"]) or passage["id"], "bold"),
+                    f"  {snippet}",
+                ),
+                soft_wrap=True,
+            )
+
+    def _grow(self, event: GraphEvent) -> None:
+        new = {triple["id"] for triple in event["new"]}
+        self._graph.update({triple["id"]: triple for triple in event["new"]})
+        title = f"Graph    {event['entities']} entities, {event['triples']} triples"
+        self.console.print(graph_tree(title, list(self._graph.values()), new))
+
+    def _answer(self, event: AnswerEvent) -> None:
+        reason = REASONS.get(event["stop_reason"], event["stop_reason"])
+        self._line("Answer   ", "bold green", event["answer"] or "(none)")
+        self._line("         ", "", f"{event['stop_reason']}: {reason}")
+        for citation in event["citations"]:
+            triple = self._graph.get(citation["triple"])
+            if triple is not None:
+                titles = ", ".join(self._titles.get(id, id) for id in citation["passages"])
+                fact = f"{triple['subject']} | {triple['predicate']} | {triple['object']}"
+                self._line("  cites  ", "dim", f"{fact}  [{titles}]")
+        if not event["citations"]:
+            self._line("  cites  ", "dim", "nothing: no triple of the graph supports this answer")
+
+
+def graph_tree(title: str, triples: Sequence[GraphTriple], new: set[str]) -> RenderableType:
+    """Draw a graph as a tree: subjects, with a branch for each triple; new ones are marked.
+
+    Args:
+        title: Shown at the root.
+        triples: The graph's triples.
+        new: Ids of those to mark.
+
+    Returns:
+        Something for a rich console to print.
+    """
+    tree = Tree(Text(title, style="bold magenta"))
+    branches: dict[str, Tree] = {}
+    for triple in triples:
+        subject = plain(triple["subject"])
+        if subject not in branches:
+            branches[subject] = tree.add(Text(subject, style="bold"))
+        fact = f"{plain(triple['predicate'])} → {plain(triple['object'])}"
+        mark, style = ("+ ", "green") if triple["id"] in new else ("  ", "")
+        branches[subject].add(Text(mark + fact, style=style))
+    return Group(tree)
+
+
+class Progress:
+    """A counter for work on many documents; call it with (done, total).
+
+    Args:
+        screen: Where to show it.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._status: Status | None = None
+
+    def __enter__(self) -> Self:
+        """Start the waiting sign."""
+        if self._screen.console.is_terminal:
+            self._status = self._screen.console.status("reading documents")
+            self._status.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Stop it."""
+        if self._status is not None:
+            self._status.stop()

@@ -1,0 +1,43 @@
+"""A stored run as the progress events that it once sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ras_flow.events import (
+    AnswerEvent,
+    Event,
+    StartEvent,
+    WarningEvent,
+    graph_event,
+    passages_event,
+    plan_event,
+)
+from ras_flow.state.channels import RasState
+
+
+def events_of(state: RasState) -> Iterator[Event]:
+    """Tell a run's story again from its state.
+
+    Args:
+        state: The state of a run, finished or not.
+
+    Yields:
+        Question, then for each hop its plans, passages and new triples, then what is after the
+        last hop, warnings, and the answer if there is one.
+    """
+    yield StartEvent(type="start", question=state["question"])
+    hops = state["hops"]
+    for index in range(len(hops) + 1):
+        yield from (plan_event(plan) for plan in state["plans"] if plan["hop"] == index)
+        if index < len(hops):
+            yield passages_event(hops[index], state["passages"])
+            yield graph_event(index, state["triples"])
+    yield from (WarningEvent(type="warning", message=text) for text in state["warnings"])
+    if state.get("stop_reason"):
+        yield AnswerEvent(
+            type="answer",
+            answer=state["answer"],
+            stop_reason=state["stop_reason"],
+            citations=state["citations"],
+        )

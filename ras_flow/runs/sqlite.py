@@ -1,0 +1,52 @@
+"""The default home of runs: SQLite files in the user's data folder."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from sqlite3 import DatabaseError
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.store.sqlite.aio import AsyncSqliteStore
+
+from ras_flow.errors import RunError
+from ras_flow.graph import build_graph
+from ras_flow.paths import home_folder
+from ras_flow.runs.library import Builder, Runs
+
+
+@asynccontextmanager
+async def open_runs(
+    folder: Path | None = None, *, builder: Builder | None = None
+) -> AsyncIterator[Runs]:
+    """Open the runs of a folder, which is made if it is not there.
+
+    Args:
+        folder: Holds ``runs.sqlite`` (checkpoints) and ``store.sqlite`` (triples by passage);
+            ``RAS_FLOW_HOME`` or the user's data folder by default.
+        builder: The graph to run; the shipped one by default.
+
+    Yields:
+        The runs.
+
+    Raises:
+        RunError: A file there is no database of ours.
+    """
+    folder = folder or home_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    runs_file, store_file = folder / "runs.sqlite", folder / "store.sqlite"
+    try:
+        async with (
+            AsyncSqliteSaver.from_conn_string(str(runs_file)) as saver,
+            AsyncSqliteStore.from_conn_string(str(store_file)) as store,
+        ):
+            await saver.setup()
+            await store.setup()
+            graph = (builder or build_graph()).compile(checkpointer=saver, store=store)
+            yield Runs(graph)
+    except DatabaseError as error:
+        raise RunError(
+            f"The run database in {folder} cannot be used ({error}). Close other programs that "
+            "use it, or move its files away to start with an empty one."
+        ) from error
