@@ -1,0 +1,224 @@
+"""Triples as text: ``(S> subject| P> predicate| O> object), (S> ...`` (paper eq. 4)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ras_flow.formats.normalize import normalize_name
+
+MAX_FIELD = 300
+"""Characters; a longer field is a sentence, not an entity or a relation."""
+
+_MARKER = re.compile(r"(?<![^\s(|\[{\"'`,;*])([SPO])\s*>", re.IGNORECASE)
+_LOOKALIKE = re.compile(rf"{_MARKER.pattern}(?:\s*>)*", re.IGNORECASE)
+_PARENTHESIS = re.compile(r"[()]")
+_INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
+_ESCAPED_QUOTE = re.compile(r"\\+(?=[\"'])")
+_FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+_SPACES = " \t,;"
+
+
+@dataclass(frozen=True)
+class ParsedTriples:
+    """What was read from an extractor's output.
+
+    Attributes:
+        triples: (subject, predicate, object) in the order of the text, none twice.
+        dropped: Pieces that were no triples, as found, each cut at 300 characters.
+    """
+
+    triples: list[tuple[str, str, str]] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def clean_field(text: str) -> str:
+    """Bring a subject, predicate or object into a form that the triple format can hold.
+
+    Args:
+        text: A field as a model or a person wrote it.
+
+    Returns:
+        One line: whitespace squeezed, control characters and unmatched parentheses dropped,
+        "|" as "/", anything that looks like a marker ("P>") without its ">", no commas or
+        semicolons at the ends. Cleaning twice changes nothing.
+    """
+    text = _ESCAPED_QUOTE.sub("", _drop_unmatched(_INVISIBLE.sub("", text)))
+    text = " ".join(text.replace("|", "/").split())
+    return _LOOKALIKE.sub(r"\1", text.strip(_SPACES)).strip(_SPACES)
+
+
+def format_triple(subject: str, predicate: str, object: str) -> str:
+    """Write one triple.
+
+    Args:
+        subject: The subject; like the others it is cleaned by :func:`clean_field`.
+        predicate: The predicate.
+        object: The object.
+
+    Returns:
+        ``(S> subject| P> predicate| O> object)``. For fields that are not empty once cleaned and
+        not over 300 characters, :func:`parse_triples` reads the cleaned fields back.
+    """
+    subject, predicate, object = map(clean_field, (subject, predicate, object))
+    return f"(S> {subject}| P> {predicate}| O> {object})"
+
+
+def format_triples(triples: Iterable[tuple[str, str, str]]) -> str:
+    """Write triples, separated by a comma and a space; the empty text for none."""
+    return ", ".join(format_triple(*triple) for triple in triples)
+
+
+def parse_triples(text: str) -> ParsedTriples:
+    """Read an extractor's output. Total: every good triple is kept, none raises.
+
+    Read are the triple format and what models make of it: other letter case and spacing of the
+    markers, parentheses inside fields, line breaks, bullets, quotes or brackets around triples,
+    code fences, a missing "|" or outer parenthesis. Output without such triples is read as JSON
+    objects with "subject", "predicate" (or "relation") and "object".
+
+    =========================================  ==================================================
+    piece                                      outcome
+    =========================================  ==================================================
+    "|" and more after a field                 the triple is kept, the surplus dropped
+    a marker twice or out of order             dropped; after a complete triple, surplus
+    an empty field, or one over 300 characters dropped
+    no final ")", another triple follows       kept
+    no final ")", the text ends                dropped as cut off, unless a line end, a quote, a
+                                               bracket or an inner ")" ends the object, or the
+                                               triple has no "(" either
+    a triple that was read before              left out (compared by normalised names)
+    text around the triples                    left out; dropped if there is no triple at all
+    =========================================  ==================================================
+
+    Args:
+        text: What the extractor wrote.
+
+    Returns:
+        The triples with cleaned fields, and the dropped pieces.
+    """
+    text = _INVISIBLE.sub("", text)
+    found = list(_read_marked(text))
+    if not any(triple for _, triple in found):
+        found += _read_json(text)
+    triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
+    dropped: list[str] = []
+    for piece, triple in found:
+        if triple is None or not all(0 < len(part) <= MAX_FIELD for part in triple):
+            dropped.append(piece)
+        else:
+            triples.setdefault(tuple(map(normalize_name, triple)), triple)
+    if not triples and not dropped:
+        dropped.append(text)
+    pieces = (" ".join(piece.strip(_SPACES)[:MAX_FIELD].split()) for piece in dropped)
+    return ParsedTriples(list(triples.values()), [piece for piece in pieces if piece])
+
+
+_Found = Iterable[tuple[str, tuple[str, str, str] | None]]  # A piece of text, and what it says.
+
+
+def _read_marked(text: str) -> _Found:
+    """Cut the text before each subject marker and read the parts."""
+    group: list[re.Match[str]] = []
+    for marker in _MARKER.finditer(text):
+        if group and marker[1] in "Ss":
+            yield from _read_group(text, group, marker.start())
+            group = []
+        group.append(marker)
+    if group:
+        yield from _read_group(text, group, len(text))
+
+
+def _read_group(text: str, markers: list[re.Match[str]], end: int) -> _Found:
+    """Read one triple and its surplus from markers up to the next subject marker at ``end``."""
+    if "".join(marker[1] for marker in markers[:3]).upper() != "SPO":
+        yield text[markers[0].start() : end], None
+        return
+    subject, predicate, object = markers[:3]
+    object_end = markers[3].start() if len(markers) > 3 else end
+    region = text[object.end() : object_end]
+    length = _closing(region)
+    if length is not None:
+        region = region[:length]
+    elif object_end == end:
+        cut_off = end == len(text) and text[: subject.start()].rstrip().endswith("(")
+        unclosed = _unclosed(region, followed=end < len(text), strict=cut_off)
+        if unclosed is None:
+            yield text[subject.start() : end], None
+            return
+        region = unclosed
+    fields = [
+        text[subject.end() : predicate.start()].partition("|"),
+        text[predicate.end() : object.start()].partition("|"),
+        region.partition("|"),
+    ]
+    first, second, third = (clean_field(part) for part, _, _ in fields)
+    yield text[subject.start() : object_end], (first, second, third)
+    for surplus in [*(more for _, _, more in fields), text[object_end:end]]:
+        if surplus.strip(_SPACES + "\n|()"):
+            yield surplus, None
+
+
+def _closing(region: str) -> int | None:
+    """Return where a triple's own ")" is, behind any parentheses inside its object."""
+    depth = 0
+    for match in _PARENTHESIS.finditer(region):
+        depth += 1 if match[0] == "(" else -1
+        if depth < 0:
+            return match.start()
+    return None
+
+
+def _unclosed(region: str, *, followed: bool, strict: bool) -> str | None:
+    """Return the object of a triple without a final ")"; None if it may have been cut off."""
+    line, newline, _ = region.lstrip().partition("\n")
+    line = line.rstrip()
+    if followed and not newline:
+        return line.rstrip(_SPACES + "([{\"'`")
+    if strict and not newline and not line.endswith((")", "]", '"', "'", "`")):
+        return None
+    if line.endswith("]") and "[" not in line:
+        line = line[:-1]
+    return line[:-1] if line[-1:] in "\"'`" and line.count(line[-1:]) % 2 else line
+
+
+def _read_json(text: str) -> _Found:
+    """Read JSON objects that hold no other objects, one by one, wherever they are."""
+    end = 0
+    for match in _FLAT_OBJECT.finditer(text):
+        end = match.end()
+        yield match[0], _from_json(match[0])
+    if "{" in text[end:]:
+        yield text[text.rindex("{") :], None
+
+
+def _from_json(text: str) -> tuple[str, str, str] | None:
+    try:
+        record = json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return None
+    values = {key.lower(): value for key, value in record.items()}
+    subject, object = values.get("subject"), values.get("object")
+    predicate = values.get("predicate", values.get("relation"))
+    if isinstance(subject, str) and isinstance(predicate, str) and isinstance(object, str):
+        return clean_field(subject), clean_field(predicate), clean_field(object)
+    return None
+
+
+def _drop_unmatched(text: str) -> str:
+    """Drop parentheses that have no partner."""
+    opened: list[int] = []
+    unmatched: set[int] = set()
+    for match in _PARENTHESIS.finditer(text):
+        if match[0] == "(":
+            opened.append(match.start())
+        elif opened:
+            opened.pop()
+        else:
+            unmatched.add(match.start())
+    unmatched.update(opened)
+    if not unmatched:
+        return text
+    return "".join(char for position, char in enumerate(text) if position not in unmatched)

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import (
+    ParsedTriples,
+    clean_field,
+    format_triple,
+    format_triples,
+    parse_triples,
+)
+
+A = ("Pick Motor Company", "location", "Stamford, Lincolnshire")
+B = ("Stamford", "river", "Welland")
+
+
+def test_the_form():
+    assert format_triples([A, B]) == (
+        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire), "
+        "(S> Stamford| P> river| O> Welland)"
+    )
+    assert format_triples([]) == ""
+    assert parse_triples(format_triples([A, B])) == ParsedTriples([A, B], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(S>Pick Motor Company|P>location|O>Stamford, Lincolnshire),(S>Stamford|P>river|O>Welland)",
+        "( S > Pick Motor Company | P > location | O > Stamford, Lincolnshire )"
+        "(S> Stamford | P> river | O> Welland)",
+        "(s> Pick Motor Company| p> location| o> Stamford, Lincolnshire)\n"
+        "(s> Stamford| p> river| o> Welland)",
+        "1. (S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)\n"
+        "2. (S> Stamford| P> river| O> Welland)",
+        "- (S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)\n"
+        "- (S> Stamford| P> river| O> Welland)",
+        "(S> Pick Motor\nCompany|\nP> location|\nO> Stamford,\nLincolnshire),\n"
+        "(S> Stamford| P> river| O>\nWelland\n)",
+        str([format_triple(*A), format_triple(*B)]),
+        '["(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)", '
+        "'(S> Stamford| P> river| O> Welland)']",
+        "(S> Pick Motor Company P> location O> Stamford, Lincolnshire), "
+        "(S> Stamford| P> river O> Welland)",
+        "S> Pick Motor Company| P> location| O> Stamford, Lincolnshire\n"
+        "S> Stamford| P> river| O> Welland",
+        "S> Pick Motor Company| P> location| O> Stamford, Lincolnshire, "
+        "S> Stamford| P> river| O> Welland",
+        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire, "
+        "(S> Stamford| P> river| O> Welland)",
+        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire\n"
+        "(S> Stamford| P> river| O> Welland\n",
+        "['(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire', "
+        "'(S> Stamford| P> river| O> Welland']",
+        "```\n(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire), "
+        "(S> Stamford| P> river| O> Welland)\n```",
+        "Here are the triples (both of them):\n"
+        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)"
+        "(S> Stamford| P> river| O> Welland). I hope this helps (really)!",
+        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire), "
+        "(S> Stamford| P> river| O> Welland), (S> stamford| P> River| O> the Welland)",
+        json.dumps([dict(zip(("subject", "predicate", "object"), t, strict=True)) for t in (A, B)]),
+        "```json\n"
+        + json.dumps(
+            {
+                "triples": [
+                    dict(zip(("Subject", "relation", "object"), t, strict=True)) for t in (A, B)
+                ]
+            },
+            indent=1,
+        )
+        + "\n```",
+    ],
+)
+def test_what_models_make_of_it(text):
+    assert parse_triples(text) == ParsedTriples([A, B], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(S> Stamford| P> river| O> Welland| T> 1999)",
+        "(S> Stamford| P> river| O> Welland| 1999)",
+        "(S> Stamford| P> river| O> Welland O> 1999)",
+        "(S> Stamford| 1999| P> river| O> Welland)",
+        "(S> Stamford| P> river| 1999| O> Welland)",
+    ],
+)
+def test_surplus_is_dropped_and_the_triple_kept(text):
+    parsed = parse_triples(f"{text}, {format_triple(*A)}")
+    assert parsed.triples == [B, A]
+    assert len(parsed.dropped) == 1
+    assert "1999" in parsed.dropped[0]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "(S> Stamford| P> river)",
+        "(S> Stamford| O> Welland)",
+        "(S> Stamford| P> river| P> Welland)",
+        "(P> river| O> Welland)",
+        "(S> | P> river| O> Welland)",
+        "(S> Stamford| P> | O> Welland)",
+        "(S> Stamford| P> river| O> )",
+        "(S> Stamford| P> river| O> ,)",
+        "(S> Stamford| P> river| O> " + "Welland " * 40 + ")",
+    ],
+)
+def test_a_broken_triple_costs_only_itself(broken):
+    for text in (
+        f"{format_triple(*A)}, {broken}, {format_triple(*B)}",
+        f"{broken}\n{format_triples([A, B])}",
+    ):
+        parsed = parse_triples(text)
+        assert parsed.triples == [A, B]
+        assert len(parsed.dropped) == 1
+        assert len(parsed.dropped[0]) <= 300
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "(S> Stamford| P> river| O> Wel",
+        "(S> Stamford| P> river| O> ",
+        "(S> Stamf",
+        "(S> Stamford| P",
+    ],
+)
+def test_a_triple_cut_off_is_reported(end):
+    parsed = parse_triples(f"{format_triple(*A)}, {end}")
+    assert parsed.triples == [A]
+    assert len(parsed.dropped) == 1
+    assert parsed.dropped[0].startswith("S> Stamf")
+
+
+def test_a_triple_without_final_parenthesis_that_ended_is_kept():
+    assert parse_triples("(S> Stamford| P> river| O> Welland\n```").triples == [B]
+    assert parse_triples("['(S> Stamford| P> river| O> Welland']").triples == [B]
+    assert parse_triples("S> Stamford| P> river| O> Welland").triples == [B]
+    assert parse_triples("(S> Paris (Texas)| P> is| O> a city (small)").triples == [
+        ("Paris (Texas)", "is", "a city (small)")
+    ]
+
+
+def test_parentheses_inside_fields():
+    triples = [("Paris (Texas)", "named after (probably)", "Paris (France (Europe))")] * 2
+    triples[1] = ("f(x)", "is", "(odd)")
+    assert parse_triples(format_triples(triples)).triples == triples
+    assert parse_triples("(S> a| P> b| O> c (d), (S> e| P> f| O> g)").triples == [
+        ("a", "b", "c (d)"),
+        ("e", "f", "g"),
+    ]
+
+
+def test_broken_json_costs_only_itself():
+    parsed = parse_triples(
+        '[{"subject": "Stamford", "predicate": "river", "object": "Welland"}, '
+        '{"subject": "Stamford", "predicate": "area"}, '
+        '{"subject": "Stamford", "predicate": "population", "object": 19701}, '
+        '{"subject": "Stamford", "predicate": "height", "object": 3.50}, {"subject": "Stam'
+    )
+    assert parsed.triples == [
+        B,
+        ("Stamford", "population", "19701"),
+        ("Stamford", "height", "3.50"),
+    ]
+    assert len(parsed.dropped) == 2
+
+
+def test_json_is_read_even_where_it_looks_like_a_marker():
+    text = '[{"subject": "The result", "predicate": "has", "object": "p> 0.05"}]'
+    assert ("The result", "has", "p 0.05") in parse_triples(text).triples
+
+
+def test_text_without_triples():
+    assert parse_triples("") == parse_triples(" \n") == ParsedTriples()
+    assert parse_triples("I found no facts.") == ParsedTriples([], ["I found no facts."])
+    assert parse_triples("C > D and <p>html</p>").triples == []
+
+
+def test_clean_field():
+    assert clean_field(" Paris\n (Texas)  ") == "Paris (Texas)"
+    assert clean_field(":( either|or P> x)) ") == ":( either/or P x)"
+    assert clean_field("Schindler\\'s List") == "Schindler's List"
+    assert clean_field("bad\ud800\x00") == "bad"
+
+
+FIELD = st.one_of(
+    st.text(min_size=1, max_size=30),
+    st.lists(
+        st.sampled_from(
+            ["S>", "P >", "o>", "|", "(", ")", "\\", "'", '"', ",", ";", " ", "\n", ">", "x"]
+        ),
+        min_size=1,
+        max_size=12,
+    ).map("".join),
+)
+TRIPLES = st.lists(st.tuples(FIELD, FIELD, FIELD), max_size=4)
+
+
+@given(TRIPLES)
+@example([(">", "P", "O>>"), ('\\("', ")S>", "x)(")])
+def test_round_trip(triples):
+    cleaned = [tuple(map(clean_field, triple)) for triple in triples]
+    assert [tuple(map(clean_field, triple)) for triple in cleaned] == cleaned
+    expected: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for triple in cleaned:
+        expected.setdefault(tuple(map(normalize_name, triple)), triple)
+    if all(map(all, cleaned)):
+        parsed = parse_triples(format_triples(triples))
+        assert parsed.triples == list(expected.values())
+        assert parsed.dropped == []
+
+
+@given(st.text(alphabet="abc ,'", min_size=1), st.text(alphabet="a()", min_size=1))
+def test_plain_fields_are_not_changed(plain, bracketed):
+    assert clean_field(plain) == " ".join(plain.split()).strip(" ,")
+    assert clean_field(f"x({plain.strip()}x)") == f"x({' '.join(plain.split())}x)"
+    assert clean_field(bracketed).count("(") == clean_field(bracketed).count(")")
+
+
+OUTPUT = st.lists(
+    st.one_of(
+        FIELD,
+        st.sampled_from(
+            ["(S> a", "| P> b", "| O> c", ")", "{", "}", '"subject":', "\n", ", ", "["]
+        ),
+    ),
+    max_size=20,
+).map("".join)
+
+
+@given(OUTPUT)
+def test_any_text_gives_triples_that_round_trip(text):
+    parsed = parse_triples(text)
+    assert parse_triples(format_triples(parsed.triples)).triples == parsed.triples
+    for triple in parsed.triples:
+        assert all(0 < len(part) <= 300 and "|" not in part and "\n" not in part for part in triple)
+
+
+@given(OUTPUT)
+def test_good_triples_survive_bad_neighbours(text):
+    parsed = parse_triples(f"{text}\n({')' * text.count('(')}(S> Stamford| P> river| O> Welland)")
+    assert B in parsed.triples
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "(",
+        ")",
+        "S> ",
+        "(S> a| P> b| O> ",
+        "{",
+        '{"subject": [',
+        "|",
+        "S ",
+        '"',
+        "(S> a| P> b| O> (",
+        "{}",
+    ],
+)
+def test_hostile_text_takes_linear_time(piece):
+    text = piece * (1_000_000 // len(piece))
+    started = time.perf_counter()
+    parse_triples(text)
+    parse_triples(f"(S> a| P> b| O> {piece * (300_000 // len(piece))}")
+    seconds = time.perf_counter() - started
+    assert seconds < (1 if piece == "(" else 4)
