@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import copy
+import hashlib
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.state.kg import QueryKG, merge_triples, to_new_triples, triple_id
+from ras_flow.state.schema import Extracted, Source, Triple
+
+CHAIN = [
+    Extracted(
+        passage="p1",
+        triples=[
+            ["Pick Motor Company", "location", "stamford"],
+            ["the pick motor company", "Industry", "cars"],
+        ],
+    ),
+    Extracted(
+        passage="p2",
+        triples=[["Stamford", "river", "Welland"], ["Pick Motor Company", "Location", "Stamford"]],
+    ),
+]
+
+
+def ids(*triples: tuple[str, str, str]) -> list[str]:
+    return [triple_id(*triple) for triple in triples]
+
+
+def test_triple_id_is_stable_and_joins_spellings():
+    expected = hashlib.sha256(b"beyonce\0born in\0houston").hexdigest()[:12]
+    assert triple_id("Beyoncé", "born in", "Houston") == expected
+    assert triple_id("the beyonce", "Born in", "“Houston”") == triple_id(
+        "Beyoncé", "born in", "Houston"
+    )
+    assert triple_id("a", "b", "c d") != triple_id("a", "b c", "d")
+    assert triple_id("x", "height", "3.5") != triple_id("x", "height", "35")
+
+
+def test_to_new_triples_notes_all_passages():
+    found = to_new_triples(CHAIN, 2)
+    location, industry, river = found.values()
+    assert list(found) == ids(
+        ("Pick Motor Company", "location", "Stamford"),
+        ("Pick Motor Company", "industry", "cars"),
+        ("Stamford", "river", "Welland"),
+    )
+    assert location == Triple(
+        subject="Pick Motor Company",
+        predicate="Location",
+        object="Stamford",
+        sources=[Source(passage="p1", hop=2), Source(passage="p2", hop=2)],
+    )
+    assert river["sources"] == [Source(passage="p2", hop=2)]
+
+
+def test_to_new_triples_leaves_out_empty_fields():
+    extracted = [Extracted(passage="p", triples=[["a", " ", "c"], ["a", "b", "\u200b"]])]
+    assert to_new_triples(extracted, 0) == {}
+
+
+def test_merge_adds_updates_and_removes():
+    known = to_new_triples(CHAIN[:1], 0)
+    before = copy.deepcopy(known)
+    update = {**to_new_triples(CHAIN[1:], 1), list(known)[1]: None, "unknown": None}
+    merged = merge_triples(known, update)
+    assert known == before
+    assert list(merged) == ids(
+        ("pick motor company", "location", "stamford"), ("stamford", "river", "welland")
+    )
+    assert merged[next(iter(merged))] == Triple(
+        subject="Pick Motor Company",
+        predicate="Location",
+        object="Stamford",
+        sources=[Source(passage="p1", hop=0), Source(passage="p2", hop=1)],
+    )
+
+
+NAME = st.sampled_from(["Paris", "paris", "PARIS", "the Paris", "Rome", "rome", "Île", "ile"])
+EXTRACTED = st.lists(
+    st.builds(
+        Extracted,
+        passage=st.sampled_from(["p1", "p2", "p3"]),
+        triples=st.lists(st.lists(NAME, min_size=3, max_size=3), max_size=4),
+    ),
+    max_size=3,
+)
+GRAPH = st.builds(to_new_triples, EXTRACTED, st.integers(0, 2))
+UPDATE = st.lists(GRAPH, max_size=3)
+
+
+@given(GRAPH, GRAPH)
+def test_merge_is_idempotent(graph, update):
+    once = merge_triples(graph, update)
+    assert merge_triples(once, update) == once
+    assert merge_triples(update, update) == update == merge_triples({}, update)
+
+
+@given(GRAPH, GRAPH, GRAPH)
+def test_merge_does_not_depend_on_grouping(a, b, c):
+    one_by_one = merge_triples(merge_triples(a, b), c)
+    together = merge_triples(a, merge_triples(b, c))
+    assert one_by_one == together
+    assert list(one_by_one) == list(together)
+
+
+@given(GRAPH, GRAPH)
+def test_merge_does_not_depend_on_order_but_for_the_order_of_keys(a, b):
+    assert merge_triples(a, b) == merge_triples(b, a)
+    assert (
+        QueryKG.from_triples(merge_triples(a, b)).entities
+        == QueryKG.from_triples(merge_triples(b, a)).entities
+    )
+
+
+@given(GRAPH, GRAPH)
+def test_merge_leaves_its_inputs_alone(a, b):
+    copies = copy.deepcopy((a, b))
+    merge_triples(a, {**b, "gone": None})
+    QueryKG.from_triples(a)
+    assert (a, b) == copies
+
+
+@given(GRAPH)
+def test_removing_everything_leaves_nothing(graph):
+    assert merge_triples(graph, dict.fromkeys(graph)) == {}
+
+
+def test_view_joins_spellings_across_triples():
+    kg = QueryKG.from_triples(to_new_triples(CHAIN, 0))
+    assert kg.entities == {
+        "pick motor company": "Pick Motor Company",
+        "stamford": "Stamford",
+        "cars": "cars",
+        "welland": "Welland",
+    }
+    [_, industry, _] = kg.triples.values()
+    assert (industry["subject"], industry["predicate"]) == ("Pick Motor Company", "Industry")
+    assert kg.edges[triple_id("Stamford", "river", "Welland")] == ("stamford", "welland")
+
+
+def test_triples_of_a_hop_include_what_was_found_again():
+    graph = merge_triples(to_new_triples(CHAIN[:1], 0), to_new_triples(CHAIN[1:], 1))
+    kg = QueryKG.from_triples(graph)
+    assert [t["predicate"] for t in kg.triples_of_hop(0)] == ["Location", "Industry"]
+    assert [t["predicate"] for t in kg.triples_of_hop(1)] == ["Location", "river"]
+    assert kg.triples_of_hop(2) == []
+
+
+def test_neighbours_in_both_directions():
+    kg = QueryKG.from_triples(to_new_triples(CHAIN, 0))
+    [location, industry, river] = kg.triples
+    assert kg.neighbours("STAMFORD") == {"pick motor company": [location], "welland": [river]}
+    assert kg.neighbours("nowhere") == {}
+    loop = QueryKG.from_triples(
+        to_new_triples([Extracted(passage="p", triples=[["a1", "is", "A1"]])], 0)
+    )
+    assert list(loop.neighbours("a1")) == ["a1"]
+
+
+def test_path_reads_from_source_to_target():
+    kg = QueryKG.from_triples(to_new_triples(CHAIN, 0))
+    [location, industry, river] = kg.triples
+    assert kg.path(["The Pick Motor Company"], ["Welland"]) == [location, river]
+    assert kg.path(["Welland"], ["cars", "nowhere"]) == [river, location, industry]
+    assert kg.path(["Welland", "cars"], ["welland"]) == []
+    assert kg.path(["nowhere"], ["nowhere"]) is None
+    assert kg.path([], ["Welland"]) is None
+
+
+@given(GRAPH, NAME, NAME)
+def test_path_is_connected_and_as_long_as_any_shortest(graph, start, end):
+    kg = QueryKG.from_triples(graph)
+    path, back = kg.path([start], [end]), kg.path([end], [start])
+    assert (path is None) == (back is None)
+    if path is not None:
+        assert len(path) == len(back)
+        reached = {start.lower().removeprefix("the ").replace("î", "i")}
+        for id in path:
+            assert reached & set(kg.edges[id])
+            reached |= set(kg.edges[id])
