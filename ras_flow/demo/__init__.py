@@ -1,0 +1,67 @@
+"""A small corpus with questions, shipped with the package: what the demo and the tests run on.
+
+The passages are original prose about stable facts, linked by people, places, works and dates, so
+that questions need one, two or three of them. Nothing is read from disk before a loader is called.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Literal, TypedDict, cast
+
+from ras_flow.state.schema import Document
+
+QuestionType = Literal["direct", "two-hop", "three-hop", "comparison", "yes-no", "unanswerable"]
+"""How many passages a question needs, and what kind of answer it asks for."""
+
+DEFAULT_ID = "default"
+"""The id of the question that the demo asks when it is given none."""
+
+
+class DemoQuestion(TypedDict):
+    """A question on the demo corpus with its gold answer and gold reasoning chain.
+
+    Attributes:
+        id: Unique among the questions.
+        type: What the question needs; ``unanswerable`` ones ask what no passage states.
+        question: The text of the question.
+        answers: The gold answer, then its aliases; empty for unanswerable questions.
+        support: Titles of the passages that the answer needs, in reasoning order.
+        subqueries: A gold decomposition, one self-contained query for each hop.
+    """
+
+    id: str
+    type: QuestionType
+    question: str
+    answers: list[str]
+    support: list[str]
+    subqueries: list[str]
+
+
+def passages() -> list[Document]:
+    """Load the demo corpus.
+
+    Returns:
+        Documents of 40 to 100 words, each with a unique title.
+    """
+    return cast(list[Document], _json_lines("passages.jsonl"))
+
+
+def questions() -> list[DemoQuestion]:
+    """Load the demo questions.
+
+    Returns:
+        Questions of every :data:`QuestionType`, the default one first.
+    """
+    return cast(list[DemoQuestion], _json_lines("questions.jsonl"))
+
+
+def default_question() -> str:
+    """Return the text of the question that the demo asks when it is given none."""
+    return next(entry["question"] for entry in questions() if entry["id"] == DEFAULT_ID)
+
+
+def _json_lines(name: str) -> list[object]:
+    text = (files(__name__) / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
