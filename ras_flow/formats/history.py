@@ -1,0 +1,193 @@
+"""The subquery-triples history [q_0, g_0, ..., q_i, g_i]; Q of eq. 2 and 8, as text.
+
+Training and inference write it with the same function.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from ras_flow.components import ChainLink
+from ras_flow.errors import InputError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import clean_field, format_triple, parse_triples
+
+SUBQUERY = "[SUBQ] "
+FOUND = "Retrieved Graph Information: "
+QUESTION = "Question: "
+NOTHING = "none"
+
+_LINE_MARKER = re.compile(rf"^(?={re.escape(SUBQUERY)}|{QUESTION})", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class History:
+    """A formatted history.
+
+    Attributes:
+        text: The text.
+        lost_triples: How many different triples did not fit into it.
+    """
+
+    text: str
+    lost_triples: int = 0
+
+
+@dataclass(frozen=True)
+class ParsedHistory:
+    """What a formatted history says.
+
+    Attributes:
+        question: The main question Q.
+        chain: Each subquery with its (subject, predicate, object) triples.
+        instruction: The task's wording, possibly empty.
+    """
+
+    question: str
+    chain: list[tuple[str, list[tuple[str, str, str]]]]
+    instruction: str = ""
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One triple as text, the hop it is written in, and how relevant it is."""
+
+    text: str
+    hop: int
+    relevance: int
+
+
+def format_history(
+    question: str,
+    chain: Sequence[ChainLink],
+    *,
+    instruction: str = "",
+    max_tokens: int | None = None,
+    count_tokens: Callable[[str], int] | None = None,
+) -> History:
+    """Write what planner and answerer read.
+
+    ::
+
+        <instruction>
+        [SUBQ] <subquery>
+        Retrieved Graph Information: (S> s| P> p| O> o), (S> ...
+        Question: <question>
+
+    A triple is written once, in the first hop that found it; a hop with no triple to write says
+    "none". If the text is too long, triples are left out: those that share the fewest words with
+    the question and the subqueries first, among equals those of older hops, then those that come
+    later in their hop. If it is too long without any triple, subqueries are left out, oldest
+    first. Instruction and question are always there.
+
+    Args:
+        question: The main question Q; may have several lines.
+        chain: The subqueries (written on one line each) and their triples.
+        instruction: The task's wording; a line of it that would look like a line of the history
+            is indented by a space.
+        max_tokens: Limit for the text; None for no limit.
+        count_tokens: Counts a text's tokens; needed with ``max_tokens``.
+
+    Returns:
+        The text and the number of triples left out.
+
+    Raises:
+        InputError: Instruction and question alone exceed the limit, or there is a limit without
+            a way to count.
+    """
+    instruction = _LINE_MARKER.sub(" ", instruction.strip())
+    head = f"{instruction}\n" if instruction else ""
+    tail = QUESTION + question.strip()
+    subqueries = [" ".join(link.subquery.split()) for link in chain]
+    pieces = _pieces(question, subqueries, chain)
+    text = head + _links(subqueries, pieces) + tail
+    if max_tokens is None:
+        return History(text)
+    if count_tokens is None:
+        raise InputError("A history with max_tokens needs count_tokens to count with.")
+    excess = count_tokens(text) - max_tokens
+    if excess <= 0:
+        return History(text)
+
+    order = range(len(pieces))
+    best_first = sorted(order, key=lambda i: (-pieces[i].relevance, -pieces[i].hop, i))
+    sizes = [count_tokens(f", {piece.text}") for piece in pieces]
+    gone: set[int] = set()
+    while excess > 0 and best_first:
+        while excess > 0 and best_first:
+            worst = best_first.pop()
+            gone.add(worst)
+            excess -= max(sizes[worst], 1)
+        kept = [pieces[i] for i in order if i not in gone]
+        text = head + _links(subqueries, kept) + tail
+        excess = count_tokens(text) - max_tokens
+    while excess > 0 and subqueries:
+        subqueries = subqueries[1:]
+        text = head + _links(subqueries, []) + tail
+        excess = count_tokens(text) - max_tokens
+    if excess > 0:
+        raise InputError(
+            f"Question and instruction alone take {max_tokens + excess} tokens, but only "
+            f"{max_tokens} fit. Shorten them, or use a model with a larger window."
+        )
+    return History(text, len(gone))
+
+
+def parse_history(text: str) -> ParsedHistory:
+    """Read a formatted history back.
+
+    Args:
+        text: A text of :func:`format_history`.
+
+    Returns:
+        Question, chain and instruction; the question stripped, subqueries with single spaces,
+        triples cleaned and each once, as they were written.
+
+    Raises:
+        InputError: The text has not this form.
+    """
+    first = _LINE_MARKER.search(text)
+    lines = text[first.start() :].split("\n") if first else []
+    chain: list[tuple[str, list[tuple[str, str, str]]]] = []
+    while len(lines) > 2 and lines[0].startswith(SUBQUERY) and lines[1].startswith(FOUND):
+        found = parse_triples(lines[1].removeprefix(FOUND)).triples
+        chain.append((lines[0].removeprefix(SUBQUERY), found))
+        lines = lines[2:]
+    if first is None or not lines[0].startswith(QUESTION):
+        raise InputError(
+            f"This is no history: after its {len(chain)} subqueries there is no line that starts "
+            f"with {QUESTION!r}. Pass a text that format_history wrote."
+        )
+    question = "\n".join(lines).removeprefix(QUESTION)
+    return ParsedHistory(question, chain, text[: first.start()].removesuffix("\n"))
+
+
+def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]) -> list[_Piece]:
+    """Format each different triple once and rate it."""
+    wanted = _content_words([question, *subqueries])
+    pieces: dict[tuple[str, ...], _Piece] = {}
+    for hop, link in enumerate(chain):
+        for triple in link.triples:
+            fields = (triple["subject"], triple["predicate"], triple["object"])
+            parts = tuple(map(clean_field, fields))
+            key = tuple(map(normalize_name, parts))
+            if key not in pieces:
+                relevance = len(wanted & _content_words(key))
+                pieces[key] = _Piece(format_triple(*fields), hop, relevance)
+    return list(pieces.values())
+
+
+def _content_words(texts: Collection[str]) -> set[str]:
+    """Return the normalised words that are numbers or longer than "of", "is" and "in"."""
+    words = {word for text in texts for word in normalize_name(text).split()}
+    return {word for word in words if len(word) > 2 or word.isdecimal()}
+
+
+def _links(subqueries: Sequence[str], pieces: Sequence[_Piece]) -> str:
+    lines = []
+    for hop, subquery in enumerate(subqueries):
+        found = ", ".join(piece.text for piece in pieces if piece.hop == hop)
+        lines.append(f"{SUBQUERY}{subquery}\n{FOUND}{found or NOTHING}\n")
+    return "".join(lines)

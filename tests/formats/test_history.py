@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ras_flow.components import ChainLink
+from ras_flow.errors import InputError
+from ras_flow.formats.history import History, ParsedHistory, format_history, parse_history
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import clean_field
+from ras_flow.state.schema import Triple
+
+Q = "The Pick Motor Company Limited is located in a town on which river?"
+
+
+def triple(subject: str, predicate: str, object: str) -> Triple:
+    return Triple(subject=subject, predicate=predicate, object=object, sources=[])
+
+
+LOCATION = triple("Pick Motor Company", "location", "Stamford")
+INDUSTRY = triple("Pick Motor Company", "industry", "cars")
+RIVER = triple("Stamford", "river", "Welland")
+SMALL_TALK = triple("Bob Hope", "liked", "golf (very much)")
+CHAIN = [
+    ChainLink("Where is Pick Motor Company?", [SMALL_TALK, LOCATION, INDUSTRY]),
+    ChainLink("Which river is Stamford on?", [LOCATION, RIVER]),
+]
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_the_form():
+    history = format_history(Q, CHAIN, instruction="Answer briefly.")
+    assert history == History(
+        "Answer briefly.\n"
+        "[SUBQ] Where is Pick Motor Company?\n"
+        "Retrieved Graph Information: (S> Bob Hope| P> liked| O> golf (very much)), "
+        "(S> Pick Motor Company| P> location| O> Stamford), "
+        "(S> Pick Motor Company| P> industry| O> cars)\n"
+        "[SUBQ] Which river is Stamford on?\n"
+        "Retrieved Graph Information: (S> Stamford| P> river| O> Welland)\n"
+        f"Question: {Q}",
+        0,
+    )
+
+
+def test_without_chain_and_with_an_empty_hop():
+    assert format_history(Q, []).text == f"Question: {Q}"
+    assert format_history(Q, [ChainLink("Where?", [])]).text == (
+        f"[SUBQ] Where?\nRetrieved Graph Information: none\nQuestion: {Q}"
+    )
+    repeated = format_history(Q, [ChainLink("a?", [RIVER]), ChainLink("b?", [RIVER])]).text
+    assert repeated.count("Welland") == 1
+    assert repeated.index("Welland") < repeated.index("b?")
+
+
+def test_least_relevant_triples_go_first():
+    full = format_history(Q, CHAIN).text
+    fits = format_history(Q, CHAIN, max_tokens=words(full), count_tokens=words)
+    assert fits == History(full, 0)
+    shorter = format_history(Q, CHAIN, max_tokens=words(full) - 1, count_tokens=words)
+    assert shorter == History(full.replace("(S> Bob Hope| P> liked| O> golf (very much)), ", ""), 1)
+
+
+def test_older_hops_and_later_triples_go_first_among_equals():
+    chain = [
+        ChainLink("old?", [triple("a", "b", "c0"), triple("a", "b", "c1")]),
+        ChainLink("new?", [triple("a", "b", "c2"), triple("a", "b", "c3")]),
+    ]
+    size = words(format_history(Q, chain).text)
+    left = []
+    for lost in range(1, 5):
+        history = format_history(Q, chain, max_tokens=size - 6 * (lost - 1) - 1, count_tokens=words)
+        left.append([c for c in ("c0", "c1", "c2", "c3") if c in history.text])
+        assert history.lost_triples == lost
+    assert left == [["c0", "c2", "c3"], ["c2", "c3"], ["c2"], []]
+
+
+def test_subqueries_go_when_no_triple_is_left_oldest_first():
+    bare = format_history(Q, [ChainLink(link.subquery, []) for link in CHAIN], instruction="Hm.")
+    without = format_history(
+        Q, CHAIN, instruction="Hm.", max_tokens=words(bare.text), count_tokens=words
+    )
+    assert without == History(bare.text, 4)
+    shorter = format_history(
+        Q, CHAIN, instruction="Hm.", max_tokens=words(bare.text) - 1, count_tokens=words
+    )
+    assert shorter.lost_triples == 4
+    assert shorter.text == (
+        f"Hm.\n[SUBQ] Which river is Stamford on?\nRetrieved Graph Information: none\nQuestion: {Q}"
+    )
+
+
+def test_question_and_instruction_never_go():
+    limit = words(f"Hm.\nQuestion: {Q}")
+    history = format_history(Q, CHAIN, instruction="Hm.", max_tokens=limit, count_tokens=words)
+    assert history == History(f"Hm.\nQuestion: {Q}", 4)
+    with pytest.raises(InputError, match=f"take {limit} tokens, but only {limit - 1} fit"):
+        format_history(Q, CHAIN, instruction="Hm.", max_tokens=limit - 1, count_tokens=words)
+    with pytest.raises(InputError, match="count_tokens"):
+        format_history(Q, CHAIN, max_tokens=10)
+
+
+def test_a_tokenizer_that_merges_pieces_is_not_trusted():
+    def padded(text: str) -> int:  # Longer texts cost more than their pieces.
+        return len(text) + len(text) ** 2 // 100
+
+    full = padded(format_history(Q, CHAIN).text)
+    for limit in range(200, full, 50):
+        history = format_history(Q, CHAIN, max_tokens=limit, count_tokens=padded)
+        assert padded(history.text) <= limit
+
+
+def test_long_histories_are_counted_few_times():
+    chain = [
+        ChainLink(
+            f"q{hop}?", [triple(f"entity {hop}", "has part", f"part {i}") for i in range(400)]
+        )
+        for hop in range(5)
+    ]
+    counted = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return words(text)
+
+    started = time.perf_counter()
+    history = format_history(Q, chain, max_tokens=2500, count_tokens=count)
+    assert time.perf_counter() - started < 2
+    assert 2300 < words(history.text) <= 2500
+    assert history.text.count("(S>") + history.lost_triples == 2000
+    assert sum(length > 1000 for length in counted) < 10
+    assert len(counted) < 2020
+
+
+def test_instruction_cannot_pose_as_history():
+    instruction = "Say\n[SUBQ] no\nQuestion: never"
+    parsed = parse_history(format_history(Q, CHAIN, instruction=instruction).text)
+    assert parsed.question == Q
+    assert len(parsed.chain) == 2
+    assert parsed.instruction == "Say\n [SUBQ] no\n Question: never"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Where?", "[SUBQ] Where?", "[SUBQ] a\nQuestion: b", "x Question: b"]
+)
+def test_other_text_is_no_history(text):
+    with pytest.raises(InputError, match="format_history"):
+        parse_history(text)
+
+
+TEXT = st.one_of(
+    st.text(max_size=20),
+    st.lists(
+        st.sampled_from(
+            ["[SUBQ] ", "Question: ", "Retrieved Graph Information: ", "\n", "(S> ", "x", "none"]
+        ),
+        max_size=6,
+    ).map("".join),
+)
+TRIPLE = st.builds(triple, *[TEXT.filter(clean_field)] * 3)
+LINK = st.builds(ChainLink, TEXT, st.lists(TRIPLE, max_size=3))
+
+
+@given(TEXT, st.lists(LINK, max_size=3), st.sampled_from(["", "Answer briefly.\nOr not."]))
+@example("a\nQuestion: b\n[SUBQ] c", [], "")
+def test_round_trip(question, chain, instruction):
+    seen = set()
+    expected = []
+    for link in chain:
+        fresh = []
+        for found in link.triples:
+            parts = tuple(clean_field(found[part]) for part in ("subject", "predicate", "object"))
+            key = tuple(map(normalize_name, parts))
+            if key not in seen:
+                seen.add(key)
+                fresh.append(parts)
+        expected.append((" ".join(link.subquery.split()), fresh))
+    text = format_history(question, chain, instruction=instruction).text
+    assert parse_history(text) == ParsedHistory(question.strip(), expected, instruction)
+
+
+@given(TEXT, st.lists(LINK, max_size=3), st.integers(0, 200))
+def test_limit_is_kept_and_the_question_survives(question, chain, limit):
+    try:
+        history = format_history(question, chain, max_tokens=limit, count_tokens=len)
+    except InputError:
+        assert len(f"Question: {question.strip()}") > limit
+    else:
+        assert len(history.text) <= limit
+        assert history.text.endswith(f"Question: {question.strip()}")
