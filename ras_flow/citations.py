@@ -1,0 +1,119 @@
+"""Which triples an answer rests on: attribution by names and paths, without a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from string import ascii_lowercase
+
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.kg import QueryKG
+from ras_flow.state.schema import Citation, Triple
+
+MAX_CITATIONS = 8
+MAX_VERDICT_CITATIONS = 5
+
+_VERDICTS = frozenset({"yes", "no", "true", "false"})
+_IS_VERDICT = re.compile(
+    r"[\W_]*(?:(?:yes|no|true|false)(?:[,.;:!]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))", re.IGNORECASE
+)
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+
+
+def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Citation]:
+    """Name the triples that support an answer. Deterministic.
+
+    An entity is named by the answer if it equals the answer; failing that, if one contains the
+    other as whole words of three or more letters or digits. An entity is named by the question
+    if the question contains it so. Common nouns ("river") count only where no name with a
+    capital or a digit is found.
+
+    * For an answer that names entities: first, for each of them, the shortest path from an entity
+      of the question, then the other triples at these entities, those that share the most words
+      with the question first. Entities that the question names too count only if no other is
+      named.
+    * For a verdict ("yes", "no", "true", "false") or an option's letter that names none: the
+      triples at entities of the question, again by shared words, at most 5.
+
+    Args:
+        answer: The answer, a phrase or a text.
+        question: The main question Q.
+        triples: The graph G_Q by triple id.
+
+    Returns:
+        At most 8 citations with their passages, earliest hop first; paths read from the question
+        to the answer. Empty if nothing matches.
+    """
+    kg = QueryKG.from_triples(triples)
+    mentioned = _mentioned(question, kg)
+    named = _named(answer, kg)
+    if named:
+        targets = [name for name in named if name not in mentioned] or named
+        paths = [kg.path(mentioned, [target]) or [] for target in targets]
+        chosen = [id for path in paths for id in path]
+        chosen += _by_relevance(_triples_at(targets, kg), question, kg)
+        limit = MAX_CITATIONS
+    elif _IS_VERDICT.match(answer):
+        chosen = _by_relevance(_triples_at(mentioned, kg), question, kg)
+        limit = MAX_VERDICT_CITATIONS
+    else:
+        return []
+    return [
+        Citation(
+            triple=id,
+            passages=list(dict.fromkeys(source["passage"] for source in triples[id]["sources"])),
+        )
+        for id in list(dict.fromkeys(chosen))[:limit]
+    ]
+
+
+def _named(answer: str, kg: QueryKG) -> list[str]:
+    """Return the entities that the answer names."""
+    words = normalize_name(answer)
+    if words in _VERDICTS or (len(words) == 1 and words in ascii_lowercase):
+        return []
+    if words in kg.entities:
+        return [words]
+    text = _searchable(answer)
+    found = [name for name in kg.entities if _contains(text, name) or _contains(name, words)]
+    return _proper(found, kg)
+
+
+def _mentioned(question: str, kg: QueryKG) -> list[str]:
+    """Return the entities that the question names."""
+    text = _searchable(question)
+    return _proper([name for name in kg.entities if _contains(text, name)], kg)
+
+
+def _proper(names: list[str], kg: QueryKG) -> list[str]:
+    """Keep proper names and numbers; common nouns only if there is nothing else."""
+    proper = [
+        name for name in names if any(c.isupper() or c.isdecimal() for c in kg.entities[name])
+    ]
+    return proper or names
+
+
+def _searchable(text: str) -> str:
+    """Return a text's normalised words, with and without the "'s" of possessives."""
+    return f"{normalize_name(text)} | {normalize_name(_POSSESSIVE.sub('', text))}"
+
+
+def _contains(text: str, name: str) -> bool:
+    """Tell whether normalised words contain a name that is long enough to mean something."""
+    return len(name) > 2 and name not in _VERDICTS and f" {name} " in f" {text} "
+
+
+def _triples_at(entities: Iterable[str], kg: QueryKG) -> list[str]:
+    return [id for name in entities for id in kg.incident[name]]
+
+
+def _by_relevance(ids: Iterable[str], question: str, kg: QueryKG) -> list[str]:
+    """Sort triples by the number of words that they share with the question."""
+    asked = set(_searchable(question).split())
+
+    def shared(id: str) -> int:
+        triple = kg.triples[id]
+        parts = (triple["subject"], triple["predicate"], triple["object"])
+        return len({word for part in parts for word in normalize_name(part).split()} & asked)
+
+    return sorted(ids, key=lambda id: -shared(id))

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.citations import cite
+from ras_flow.state.kg import merge_triples, to_new_triples
+from ras_flow.state.schema import Extracted, Triple
+
+Q = "The Pick Motor Company's town is located on which river?"
+
+
+def graph(*hops: dict[str, list[tuple[str, str, str]]]) -> dict[str, Triple]:
+    triples: dict[str, Triple] = {}
+    for index, passages in enumerate(hops):
+        found = [
+            Extracted(passage=passage, triples=[list(triple) for triple in triples])
+            for passage, triples in passages.items()
+        ]
+        triples = merge_triples(triples, to_new_triples(found, index))
+    return triples
+
+
+TWO_HOPS = graph(
+    {
+        "company": [
+            ("Pick Motor Company", "industry", "cars"),
+            ("Pick Motor Company", "location", "Stamford"),
+        ],
+        "list": [("Pick Motor Company", "location", "Stamford"), ("Morgan", "industry", "cars")],
+    },
+    {
+        "town": [
+            ("Stamford", "population", "20,742"),
+            ("Stamford", "located on", "River Welland"),
+            ("River Welland", "type", "river"),
+            ("River Welland", "mouth", "The Wash"),
+        ],
+        "company": [("Pick Motor Company", "location", "Stamford")],
+    },
+)
+
+
+def cited(answer: str, question: str = Q, triples: dict[str, Triple] = TWO_HOPS) -> list[tuple]:
+    found = cite(answer, question, triples)
+    return [
+        (triples[c["triple"]]["predicate"], triples[c["triple"]]["object"], c["passages"])
+        for c in found
+    ]
+
+
+LOCATION = ("location", "Stamford", ["company", "list"])
+LOCATED_ON = ("located on", "River Welland", ["town"])
+TYPE = ("type", "river", ["town"])
+MOUTH = ("mouth", "The Wash", ["town"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["River Welland", "the river welland.", "Welland", "It is on the River Welland, I think."],
+)
+def test_path_from_question_to_answer_then_the_answers_other_triples(answer):
+    assert cited(answer) == [LOCATION, LOCATED_ON, TYPE, MOUTH]
+
+
+def test_a_sentence_that_repeats_the_question_cites_what_is_new():
+    assert cited("Pick Motor Company was on the River Welland") == [
+        LOCATION,
+        LOCATED_ON,
+        TYPE,
+        MOUTH,
+    ]
+
+
+def test_an_answer_among_the_questions_entities():
+    question = "Which is larger, Stamford or the Wash?"
+    assert [predicate for predicate, _, _ in cited("Stamford", question)] == [
+        "location",
+        "population",
+        "located on",
+    ]
+
+
+def test_equal_name_wins_over_containing_names():
+    triples = graph({"p": [("France", "capital", "Paris"), ("Paris Hilton", "job", "heiress")]})
+    assert [p for p, _, _ in cited("Paris", "What is the capital of France?", triples)] == [
+        "capital"
+    ]
+    assert [p for p, _, _ in cited("Hilton", "Who is an heiress?", triples)] == ["job"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "   ", "Thames", "42", "nd", "el", "20", "I do not know", "No one", "J. K. Rowling"],
+)
+def test_no_match_no_citation(answer):
+    assert cited(answer) == []
+
+
+def test_whole_words_only():
+    assert cited("Stam") == []
+    assert cited("Stamfordshire") == []
+
+
+@pytest.mark.parametrize(
+    "answer", ["yes", "No.", "TRUE", "false", "B", "(c)", "C) rice", "Yes, they do"]
+)
+def test_verdicts_and_options_cite_what_the_question_is_about(answer):
+    question = "Was the industry of Pick Motor Company cars?"
+    assert cited(answer, question) == [
+        ("industry", "cars", ["company"]),
+        ("location", "Stamford", ["company", "list"]),
+    ]
+    assert cited(answer, "Is water wet?") == []
+
+
+def test_a_verdict_never_matches_a_name():
+    triples = graph(
+        {"p": [("Dr. No", "is a", "film"), ("B", "is a", "letter"), ("Yes", "is", "x y")]}
+    )
+    for answer in ("no", "yes", "b"):
+        assert cited(answer, "Is water wet?", triples) == []
+
+
+def test_limits():
+    triples = graph(
+        {"p": [("Rome", f"relation {i}", f"thing {i}") for i in range(20)]},
+    )
+    assert len(cited("Rome", "Which city?", triples)) == 8
+    assert len(cited("yes", "Is Rome old?", triples)) == 5
+
+
+def test_empty_graph():
+    assert cite("River Welland", Q, {}) == []
+
+
+NAME = st.sampled_from(["Paris", "Rome", "yes", "a", "Île de France", "1,000", "!!!"])
+
+
+@given(
+    st.lists(st.tuples(NAME, NAME, NAME), max_size=12),
+    st.one_of(NAME, st.text(max_size=10)),
+    st.one_of(NAME, st.text(max_size=10)),
+)
+def test_citations_are_known_and_none_twice(found, answer, question):
+    triples = graph({"p": found})
+    citations = cite(answer, question, triples)
+    ids = [citation["triple"] for citation in citations]
+    assert len(ids) == len(set(ids)) <= 8
+    assert set(ids) <= set(triples)
+    assert all(citation["passages"] == ["p"] for citation in citations)
+    assert cite(answer, question, triples) == citations
