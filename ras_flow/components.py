@@ -102,8 +102,15 @@ class Retriever(Protocol):
 class SentenceEncoder(Protocol):
     """Eq. 5: texts to vectors."""
 
-    identity: str
-    dimension: int
+    @property
+    def identity(self) -> str:
+        """Names the weights: vectors of two identities never meet."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        ...
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return L2-normalised vectors of shape (number of texts, dimension)."""

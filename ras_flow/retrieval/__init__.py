@@ -1,0 +1,58 @@
+"""Eq. 3: documents, indexes and retrievers.
+
+Importing this package loads neither bm25s nor FAISS; names are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ras_flow.retrieval.bm25 import BM25Retriever
+    from ras_flow.retrieval.dense import DenseRetriever
+    from ras_flow.retrieval.documents import ReadReport, read_documents
+    from ras_flow.retrieval.hybrid import HybridRetriever
+    from ras_flow.retrieval.index import CorpusIndex, RetrieverKind
+    from ras_flow.retrieval.langchain import LangChainRetriever
+    from ras_flow.retrieval.opening import open_retriever
+    from ras_flow.retrieval.source import SourceDocument
+    from ras_flow.retrieval.split import split_text
+    from ras_flow.retrieval.writer import IndexProgress
+
+_HOMES = {
+    "BM25Retriever": "bm25",
+    "CorpusIndex": "index",
+    "DenseRetriever": "dense",
+    "HybridRetriever": "hybrid",
+    "IndexProgress": "writer",
+    "LangChainRetriever": "langchain",
+    "ReadReport": "documents",
+    "RetrieverKind": "index",
+    "SourceDocument": "source",
+    "open_retriever": "opening",
+    "read_documents": "documents",
+    "split_text": "split",
+}
+
+__all__ = [
+    "BM25Retriever",
+    "CorpusIndex",
+    "DenseRetriever",
+    "HybridRetriever",
+    "IndexProgress",
+    "LangChainRetriever",
+    "ReadReport",
+    "RetrieverKind",
+    "SourceDocument",
+    "open_retriever",
+    "read_documents",
+    "split_text",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

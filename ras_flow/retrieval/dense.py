@@ -1,0 +1,109 @@
+"""Eq. 3 with a sentence encoder: passages whose vectors are nearest to the query's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ras_flow.components import ScoredPassage, SentenceEncoder
+from ras_flow.errors import ConfigurationError
+from ras_flow.extras import require
+from ras_flow.retrieval.queries import check_queries
+from ras_flow.state.schema import Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class DenseRetriever:
+    """Exact inner-product search by FAISS.
+
+    Args:
+        passages: The corpus.
+        vectors: Their L2-normalised vectors, shape (passages, dimension); may be memory-mapped.
+        encoder: What made the vectors, for the queries.
+        identity: Names corpus and encoder.
+
+    Raises:
+        MissingExtraError: FAISS is not installed.
+    """
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        vectors: npt.NDArray[np.float32],
+        encoder: SentenceEncoder,
+        *,
+        identity: str,
+    ) -> None:
+        self.identity = identity
+        self._faiss = require("faiss", extra="local")
+        self._passages = passages
+        self._vectors = vectors
+        self._encoder = encoder
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        """Return at most k passages for each query, best first; equal scores in corpus order.
+
+        Args:
+            queries: The queries, none blank.
+            k: Passages for each query.
+
+        Returns:
+            One list a query; scores are cosines.
+
+        Raises:
+            InputError: A query is blank or k is below 1.
+            ConfigurationError: The encoder's vectors cannot be used.
+            IndexCorruptError: A passage of the index on disk cannot be read.
+        """
+        check_queries(queries, k)
+        if not queries or not len(self._passages):
+            return [[] for _ in queries]
+        vectors = await encode_checked(self._encoder, queries)
+        return await asyncio.to_thread(self._search, vectors, min(k, len(self._passages)))
+
+    def _search(self, queries: npt.NDArray[np.float32], k: int) -> list[list[ScoredPassage]]:
+        scores, positions = self._faiss.knn(
+            queries, self._vectors, k, metric=self._faiss.METRIC_INNER_PRODUCT
+        )
+        return [
+            [
+                ScoredPassage(self._passages[at], score)
+                for score, at in sorted(zip(row, places, strict=True), key=lambda f: (-f[0], f[1]))
+            ]
+            for row, places in zip(scores.tolist(), positions.tolist(), strict=True)
+        ]
+
+
+async def encode_checked(encoder: SentenceEncoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Encode texts and check what comes back, since an encoder may be the caller's own.
+
+    Args:
+        encoder: The encoder.
+        texts: At least one text.
+
+    Returns:
+        Vectors of shape (number of texts, dimension), contiguous.
+
+    Raises:
+        ConfigurationError: The shape is wrong, or a vector is not finite or of length 1.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    vectors = np.ascontiguousarray(await encoder.encode(texts), dtype=np.float32)
+    expected = (len(texts), encoder.dimension)
+    if vectors.shape != expected:
+        raise ConfigurationError(
+            f"The encoder {encoder.identity!r} returned vectors of shape {vectors.shape} for "
+            f"{len(texts)} texts; {expected} was expected. Check its `dimension` and `encode`."
+        )
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not np.allclose(lengths, 1, atol=1e-2):
+        raise ConfigurationError(
+            f"The encoder {encoder.identity!r} returned a vector of length {lengths.min():.3g} "
+            f"to {lengths.max():.3g}: make it return vectors normalised to length 1."
+        )
+    return vectors

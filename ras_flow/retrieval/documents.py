@@ -1,0 +1,119 @@
+"""Files and folders to documents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ras_flow.errors import DocumentError
+from ras_flow.retrieval.readers import READERS
+from ras_flow.retrieval.source import SourceDocument
+
+
+@dataclass
+class ReadReport:
+    """What became of the files; filled while :func:`read_documents` is read.
+
+    Attributes:
+        documents: Number of documents read.
+        ignored: Files in folders that are hidden or of an unknown type, and folders that are
+            hidden or links.
+        errors: What could not be read and was skipped.
+    """
+
+    documents: int = 0
+    ignored: list[Path] = field(default_factory=list)
+    errors: list[DocumentError] = field(default_factory=list)
+
+
+def read_documents(
+    paths: Iterable[str | Path],
+    *,
+    on_error: Literal["raise", "skip"] = "raise",
+    report: ReadReport | None = None,
+) -> Iterator[SourceDocument]:
+    """Read documents from files and folders.
+
+    Known types are .txt, .md, .html, .htm, .pdf, .docx and .jsonl (one document a line). Folders
+    are walked in sorted order, without their hidden files, other types and linked folders.
+
+    Args:
+        paths: Files and folders.
+        on_error: ``"raise"`` stops at the first file or line that cannot be read; ``"skip"``
+            goes on and notes it in ``report.errors``.
+        report: Filled with what was read and what was not.
+
+    Yields:
+        The documents; ``source`` is the path as given or found, for a line of a .jsonl file
+        with ``#`` and the line number.
+
+    Raises:
+        DocumentError: A path does not exist, a folder has no document, a file given by itself
+            has an unknown type; with ``on_error="raise"`` also: a document cannot be read.
+        MissingExtraError: A file type needs a package that is not installed.
+    """
+    report = report if report is not None else ReadReport()
+    for given in paths:
+        path = Path(given)
+        if path.is_dir():
+            files = list(_walk(path, report))
+            if not files:
+                raise DocumentError(
+                    f"The folder {_name(path)} has no document: put files of these types into it: "
+                    f"{' '.join(READERS)}."
+                )
+        elif not path.exists():
+            raise DocumentError(f"There is no file or folder {_name(path)}: check the path.")
+        elif path.suffix.lower() not in READERS:
+            raise DocumentError(
+                f"{_name(path)} has an unknown type: convert it to one of {' '.join(READERS)}."
+            )
+        else:
+            files = [path]
+        for file in files:
+            for item in _read(file):
+                if isinstance(item, SourceDocument):
+                    report.documents += 1
+                    yield item
+                elif on_error == "raise":
+                    raise item
+                else:
+                    report.errors.append(item)
+
+
+def _walk(folder: Path, report: ReadReport) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder, onerror=_unreadable):
+        here = Path(parent)
+        left_out = [name for name in folders if name.startswith(".") or (here / name).is_symlink()]
+        report.ignored.extend(here / name for name in sorted(left_out))
+        folders[:] = sorted(set(folders) - set(left_out))
+        for name in sorted(files):
+            path = here / name
+            if not name.startswith(".") and path.suffix.lower() in READERS and path.is_file():
+                yield path
+            else:
+                report.ignored.append(path)
+
+
+def _name(path: Path) -> str:
+    """Return a path as text that can be stored and shown: file names need not be UTF-8."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _unreadable(error: OSError) -> None:
+    raise DocumentError(
+        f"Cannot read the folder {_name(Path(error.filename))}: {error.strerror}"
+    ) from error
+
+
+def _read(path: Path) -> Iterator[SourceDocument | DocumentError]:
+    source = _name(path)
+    try:
+        yield from READERS[path.suffix.lower()](path, source)
+    except DocumentError as error:
+        yield error
+    except OSError as error:
+        yield DocumentError(f"Cannot read {source}: {error.strerror or error}")

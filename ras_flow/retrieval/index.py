@@ -1,0 +1,264 @@
+"""A corpus index on disk: documents, passages, BM25 and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from ras_flow.components import Retriever, SentenceEncoder
+from ras_flow.errors import (
+    ConfigurationError,
+    IndexCorruptError,
+    IndexMismatchError,
+    InputError,
+)
+from ras_flow.retrieval.bm25 import BM25Retriever, load_bm25
+from ras_flow.retrieval.dense import DenseRetriever
+from ras_flow.retrieval.hybrid import HybridRetriever
+from ras_flow.retrieval.manifest import (
+    BM25,
+    OFFSETS,
+    PASSAGES,
+    REBUILD,
+    VECTORS,
+    Manifest,
+    check_files,
+    read_manifest,
+)
+from ras_flow.retrieval.passages import PassageFile
+from ras_flow.retrieval.source import SourceDocument
+from ras_flow.retrieval.split import MAX_WORDS
+from ras_flow.retrieval.writer import (
+    Contents,
+    IndexProgress,
+    add_documents,
+    read_contents,
+    write_index,
+    writing,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+RetrieverKind = Literal["bm25", "dense", "hybrid"]
+Report = Callable[[IndexProgress], None]
+
+
+class CorpusIndex:
+    """An opened index: a snapshot that later updates on disk do not change.
+
+    Make one by :meth:`build` or :meth:`open`.
+
+    Attributes:
+        path: The index folder.
+        manifest: What it holds.
+        passages: The passages, ordered by source and place; read from disk one by one.
+        encoder: For the dense retriever's queries and for updates; None if not given.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, encoder: SentenceEncoder | None) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.encoder = encoder
+        check_files(path, manifest, thorough=False)
+        folder = path / manifest.generation
+        try:
+            self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
+            self._bm25 = load_bm25(folder / "bm25") if BM25[0] in manifest.files else None
+            self._vectors = _load_vectors(folder / VECTORS) if manifest.encoder else None
+        except (OSError, ValueError, KeyError) as error:
+            raise IndexCorruptError(f"{folder} cannot be read ({error}): {REBUILD}") from error
+        rows = len(self.passages) if self._vectors is None else len(self._vectors)
+        if not len(self.passages) == rows == manifest.passages:
+            raise IndexCorruptError(f"{folder} does not hold what its manifest says: {REBUILD}")
+
+    def __len__(self) -> int:
+        """Return the number of passages."""
+        return len(self.passages)
+
+    @classmethod
+    async def build(
+        cls,
+        path: str | Path,
+        documents: Iterable[SourceDocument],
+        *,
+        encoder: SentenceEncoder | None,
+        progress: Report | None = None,
+        max_words: int = MAX_WORDS,
+    ) -> Self:
+        """Split, embed and index documents; an index at the same path is replaced at the end.
+
+        Args:
+            path: The index folder: new, empty, or an index.
+            documents: The documents; read in a worker thread, once.
+            encoder: Makes the vectors of dense and hybrid retrieval; None for BM25 alone.
+            progress: Called on the event loop as work proceeds.
+            max_words: Words that a passage aims for.
+
+        Returns:
+            The new index, opened.
+
+        Raises:
+            InputError: Two documents have the same source, or ``max_words`` is below 1.
+            DocumentError: A document has no text, or reading the documents failed.
+            ConfigurationError: The path is a file or a folder with other things in it, or the
+                encoder's vectors cannot be used.
+            CorpusIndexError: Another process is writing there, or the disk refuses.
+        """
+        if max_words < 1:
+            raise InputError(f"max_words is {max_words}: a passage needs at least 1 word.")
+        path = Path(path)
+        async with writing(path):
+            contents = Contents()
+            await add_documents(contents, documents, max_words, progress)
+            await write_index(path, contents, max_words, encoder, None, progress)
+        return cls.open(path, encoder=encoder)
+
+    @classmethod
+    def open(cls, path: str | Path, *, encoder: SentenceEncoder | None = None) -> Self:
+        """Open an index; takes milliseconds to a second, so call it in a thread from async code.
+
+        Args:
+            path: The index folder.
+            encoder: The encoder that the index was built with; needed for dense and hybrid
+                retrieval and for updates.
+
+        Returns:
+            The index.
+
+        Raises:
+            IndexMissingError: There is no index.
+            IndexCorruptError: A file is missing, truncated or altered.
+            IndexMismatchError: The index has another format or was built with another encoder.
+        """
+        path = Path(path)
+        while True:
+            manifest = read_manifest(path)
+            _check_encoder(path, manifest, encoder)
+            try:
+                return cls(path, manifest, encoder)
+            except IndexCorruptError:
+                # A writer may have replaced the generation after its manifest was read.
+                if read_manifest(path).generation == manifest.generation:
+                    raise
+
+    async def update(
+        self,
+        documents: Iterable[SourceDocument] = (),
+        *,
+        remove: Iterable[str] = (),
+        progress: Report | None = None,
+    ) -> Self:
+        """Add, change and remove documents; only passages new to the index are embedded.
+
+        Works on what is on disk now, which another process may have changed since this object
+        was opened. An unchanged document costs nothing but its reading.
+
+        Args:
+            documents: New documents, and changed ones under their old sources.
+            remove: Sources of documents to remove.
+            progress: Called on the event loop as work proceeds.
+
+        Returns:
+            The updated index, opened; this object still serves the old state.
+
+        Raises:
+            InputError: A source to remove is unknown, or a source is given twice.
+            DocumentError: A document has no text, or reading the documents failed.
+            ConfigurationError: The index has vectors and was opened without its encoder.
+            CorpusIndexError: Another process is writing there, or the index cannot be read.
+        """
+        if self.manifest.encoder and self.encoder is None:
+            raise ConfigurationError(
+                f"The index at {self.path} has vectors of {self.manifest.encoder.identity!r}: "
+                "open it with this encoder to update it."
+            )
+        async with writing(self.path):
+            base = type(self).open(self.path, encoder=self.encoder)
+            contents = await read_contents(base.path, base.manifest, base.passages)
+            before = dict(contents.documents)
+            for source in remove:
+                if contents.documents.pop(source, None) is None:
+                    raise InputError(
+                        f"The index at {self.path} has no document {source!r} to remove: "
+                        "see CorpusIndex.sources()."
+                    )
+            await add_documents(contents, documents, base.manifest.max_words, progress)
+            if contents.documents == before:
+                return base
+            encoder = self.encoder if base.manifest.encoder else None
+            old = None if base._vectors is None else (base.passages, base._vectors)
+            await write_index(self.path, contents, base.manifest.max_words, encoder, old, progress)
+        return type(self).open(self.path, encoder=self.encoder)
+
+    async def sources(self) -> dict[str, str]:
+        """Return the content hash of each document by its source."""
+        contents = await read_contents(self.path, self.manifest, self.passages)
+        return {source: record.content_hash for source, record in contents.documents.items()}
+
+    def verify(self) -> None:
+        """Hash every file, whatever its size.
+
+        Raises:
+            IndexCorruptError: A file is missing, truncated or altered.
+        """
+        check_files(self.path, self.manifest, thorough=True)
+
+    def retriever(self, kind: RetrieverKind = "hybrid") -> Retriever:
+        """Return a retriever over this index (eq. 3).
+
+        Args:
+            kind: ``"bm25"``, ``"dense"``, or ``"hybrid"`` for both by reciprocal rank fusion.
+
+        Returns:
+            The retriever.
+
+        Raises:
+            ConfigurationError: The kind is unknown, or needs vectors or an encoder that are
+                not there.
+            MissingExtraError: FAISS is not installed.
+        """
+        if kind == "bm25":
+            return self._bm25_retriever()
+        if kind == "dense":
+            return self._dense_retriever()
+        if kind == "hybrid":
+            return HybridRetriever([self._bm25_retriever(), self._dense_retriever()])
+        raise ConfigurationError(f"No retriever is called {kind!r}: use bm25, dense or hybrid.")
+
+    def _content(self) -> str:
+        return self.manifest.files[PASSAGES].sha256[:12]
+
+    def _bm25_retriever(self) -> BM25Retriever:
+        return BM25Retriever(self.passages, self._bm25, identity=f"bm25:{self._content()}")
+
+    def _dense_retriever(self) -> DenseRetriever:
+        if self._vectors is None:
+            raise ConfigurationError(
+                f"The index at {self.path} was built without an encoder: use the bm25 retriever, "
+                "or build it again with an encoder."
+            )
+        if self.encoder is None:
+            raise ConfigurationError(
+                f"The index at {self.path} was opened without an encoder: open it with the one "
+                "that it was built with, or use the bm25 retriever."
+            )
+        identity = f"dense({self.encoder.identity}):{self._content()}"
+        return DenseRetriever(self.passages, self._vectors, self.encoder, identity=identity)
+
+
+def _load_vectors(path: Path) -> npt.NDArray[np.float32]:
+    import numpy as np  # noqa: PLC0415
+
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _check_encoder(path: Path, manifest: Manifest, encoder: SentenceEncoder | None) -> None:
+    built = manifest.encoder
+    if built and encoder and built.identity != encoder.identity:
+        raise IndexMismatchError(
+            f"The index at {path} was built with the encoder {built.identity!r}, not with "
+            f"{encoder.identity!r}: open it with the former, or build it again with the latter."
+        )

@@ -1,0 +1,118 @@
+"""Eq. 3 with a retriever or vector store of the LangChain ecosystem."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.components import ScoredPassage
+from ras_flow.errors import ConfigurationError, RasFlowError
+from ras_flow.retrieval.queries import check_queries
+from ras_flow.retrieval.source import scrub
+from ras_flow.state.schema import Passage, passage_id
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.vectorstores import VectorStore
+
+    Found = list[tuple[Document, float]]
+
+AT_ONCE = 8
+"""Queries that run at the same time."""
+
+
+class LangChainRetriever:
+    """Adapts a LangChain ``BaseRetriever`` or ``VectorStore``.
+
+    A document's ``title`` and ``source`` metadata become the passage's; its text is kept whole.
+    A retriever that is not made from a vector store returns as many documents as it was set up
+    for, so set it up for at least ``Context.top_k``. A retriever gives no scores: its documents
+    score 1, 1/2, 1/3, … by rank. Some vector stores score by distance, lower for nearer: such
+    scores, known by their rising order, are negated.
+
+    Args:
+        source: The retriever or vector store.
+        identity: Names what it searches; its class name if not given. Give one that changes
+            with the corpus if anything made from the passages is cached.
+
+    Raises:
+        ConfigurationError: The source is neither.
+    """
+
+    def __init__(self, source: BaseRetriever | VectorStore, *, identity: str | None = None) -> None:
+        from langchain_core.retrievers import BaseRetriever  # noqa: PLC0415
+        from langchain_core.vectorstores import VectorStore, VectorStoreRetriever  # noqa: PLC0415
+
+        if not isinstance(source, BaseRetriever | VectorStore):
+            raise ConfigurationError(
+                f"{type(source).__name__} is no LangChain BaseRetriever or VectorStore: pass one "
+                "of these."
+            )
+        self.identity = identity or f"langchain:{type(source).__name__}"
+        self._source = source
+        self._takes_k = isinstance(source, VectorStoreRetriever)
+        self._limit = asyncio.Semaphore(AT_ONCE)
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        """Return at most k passages for each query, in the order of the source.
+
+        Args:
+            queries: The queries, none blank.
+            k: Passages for each query.
+
+        Returns:
+            One list a query, none of its passages twice; documents without text are left out.
+
+        Raises:
+            InputError: A query is blank or k is below 1.
+            RasFlowError: The source failed; chained to what it raised.
+        """
+        check_queries(queries, k)
+        results = await asyncio.gather(
+            *(self._search(query, k) for query in queries), return_exceptions=True
+        )
+        rankings: list[list[ScoredPassage]] = []
+        for query, found in zip(queries, results, strict=True):
+            if isinstance(found, Exception):
+                # What foreign code raises cannot be listed: nothing is hidden, all is chained.
+                raise RasFlowError(
+                    f"{self.identity} failed on the query {query[:80]!r} with "
+                    f"{type(found).__name__}: {found}. Check that it works on its own."
+                ) from found
+            if isinstance(found, BaseException):
+                raise found
+            rankings.append(_passages(found)[:k])
+        return rankings
+
+    async def _search(self, query: str, k: int) -> Found:
+        from langchain_core.vectorstores import VectorStore  # noqa: PLC0415
+
+        async with self._limit:
+            if isinstance(self._source, VectorStore):
+                return _nearest_high(await self._source.asimilarity_search_with_score(query, k=k))
+            more: dict[str, Any] = {"k": k} if self._takes_k else {}
+            documents = await self._source.ainvoke(query, **more)
+        return [(document, 1 / rank) for rank, document in enumerate(documents, start=1)]
+
+
+def _nearest_high(found: Found) -> Found:
+    """Negate scores that rise from the best document to the worst: they are distances."""
+    if found and found[0][1] < found[-1][1]:
+        return [(document, -score) for document, score in found]
+    return found
+
+
+def _passages(found: Found) -> list[ScoredPassage]:
+    ranked: dict[str, ScoredPassage] = {}
+    for document, score in found:
+        text = scrub(document.page_content).strip()
+        if not text:
+            continue
+        title = scrub(str(document.metadata.get("title") or "")).strip()
+        passage = Passage(id=passage_id(title, text), title=title, text=text)
+        if source := document.metadata.get("source"):
+            passage["source"] = scrub(str(source))
+        ranked.setdefault(passage["id"], ScoredPassage(passage, float(score)))
+    return list(ranked.values())

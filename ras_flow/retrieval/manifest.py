@@ -1,0 +1,195 @@
+"""The file that makes a folder an index: what it holds, and the checksums of its files.
+
+An index folder holds ``manifest.json`` and one generation folder that the manifest names. A
+writer prepares a new generation beside the old one and switches by replacing the manifest, so
+that an index is always the old one or the new one, whenever the writer is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+PASSAGES, OFFSETS, DOCUMENTS = "passages.jsonl", "offsets.npy", "documents.jsonl"
+VECTORS = "vectors.npy"
+BM25 = tuple(
+    f"bm25/{name}"
+    for name in (
+        "data.csc.index.npy",
+        "indices.csc.index.npy",
+        "indptr.csc.index.npy",
+        "vocab.index.json",
+        "params.index.json",
+    )
+)
+SMALL = 8 * 1024 * 1024
+"""Files up to this many bytes are hashed whenever an index is opened. All of them together take
+some tens of milliseconds. Reading gigabytes at each start would undo the memory mapping; a
+damaged big file is caught by its size, on reading a damaged line, or by ``verify()``."""
+
+
+@dataclass(frozen=True)
+class EncoderRecord:
+    """What made an index's vectors."""
+
+    identity: str
+    dimension: int
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """Size in bytes and SHA-256 of a file."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an index holds.
+
+    Attributes:
+        generation: The folder of the files.
+        documents: Number of documents.
+        passages: Number of passages.
+        max_words: The splitter's setting.
+        encoder: What made the vectors; None without vectors.
+        files: The files by name.
+    """
+
+    generation: str
+    documents: int
+    passages: int
+    max_words: int
+    encoder: EncoderRecord | None
+    files: dict[str, FileRecord]
+
+
+def record_file(path: Path) -> FileRecord:
+    """Measure a file and make sure that it is on disk, not only in the system's cache.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its size and checksum.
+    """
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+        digest = file_digest(file, "sha256").hexdigest()
+    return FileRecord(path.stat().st_size, digest)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Switch an index folder to another generation, in one step.
+
+    Args:
+        folder: The index folder.
+        manifest: The new manifest; its generation's files are complete.
+    """
+    content = {"format": FORMAT, **asdict(manifest)}
+    temporary = folder / f"{manifest.generation}.json"
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump({**content, "sha256": _digest(content)}, file, ensure_ascii=False, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, folder / MANIFEST)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check an index folder's manifest.
+
+    Args:
+        folder: The index folder.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        IndexMissingError: There is no index.
+        IndexMismatchError: It has another format version.
+        IndexCorruptError: The manifest is damaged.
+    """
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise IndexMissingError(
+            f"There is no index at {folder}: build one there, or check the path."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
+    if not isinstance(content, dict) or "format" not in content:
+        raise IndexCorruptError(f"{path} is no index manifest: {REBUILD}")
+    if content["format"] != FORMAT:
+        raise IndexMismatchError(
+            f"The index at {folder} has format {content['format']!r}; this version of ras-flow "
+            f"reads format {FORMAT}. Build the index again with this version."
+        )
+    if content.pop("sha256", None) != _digest(content):
+        raise IndexCorruptError(f"{path} was altered or cut off: {REBUILD}")
+    return _parse(content, path)
+
+
+def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
+    """Compare an index's files with its manifest.
+
+    Args:
+        folder: The index folder.
+        manifest: Its manifest.
+        thorough: Hash the files of more than 8 MiB too.
+
+    Raises:
+        IndexCorruptError: A file is missing, truncated or altered.
+    """
+    for name, record in manifest.files.items():
+        path = folder / manifest.generation / name
+        try:
+            size = path.stat().st_size
+            if size != record.size:
+                raise IndexCorruptError(
+                    f"{path} has {size} bytes instead of {record.size}: {REBUILD}"
+                )
+            if thorough or size <= SMALL:
+                with path.open("rb") as file:
+                    if file_digest(file, "sha256").hexdigest() != record.sha256:
+                        raise IndexCorruptError(f"{path} was altered: {REBUILD}")
+        except OSError as error:
+            raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
+
+
+REBUILD = "restore the index folder from a backup, or build the index again."
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _parse(content: dict[str, Any], path: Path) -> Manifest:
+    """Make a manifest of checked content; names in it become paths only if they are known."""
+    try:
+        encoder = content["encoder"]
+        manifest = Manifest(
+            generation=content["generation"],
+            documents=content["documents"],
+            passages=content["passages"],
+            max_words=content["max_words"],
+            encoder=EncoderRecord(**encoder) if encoder else None,
+            files={name: FileRecord(**record) for name, record in content["files"].items()},
+        )
+        known = re.fullmatch("gen-[0-9a-f]{16}", manifest.generation) is not None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise IndexCorruptError(f"{path} lacks {error}: {REBUILD}") from error
+    needed = {PASSAGES, OFFSETS, DOCUMENTS} | ({VECTORS} if manifest.encoder else set())
+    if not known or manifest.files.keys() - {*BM25} != needed:
+        raise IndexCorruptError(f"{path} names other files than an index has: {REBUILD}")
+    return manifest

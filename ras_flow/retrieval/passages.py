@@ -1,0 +1,94 @@
+"""Passages on disk: one JSON line each, read by position through a memory map."""
+
+from __future__ import annotations
+
+import json
+import mmap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, overload
+
+from ras_flow.errors import IndexCorruptError
+from ras_flow.state.schema import Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+def write_passages(lines: Path, offsets: Path, passages: Iterable[Passage]) -> None:
+    """Write passages and where each line starts.
+
+    Args:
+        lines: The file for the JSON lines.
+        offsets: The .npy file for the start of each line and the end of the last, in bytes.
+        passages: The passages.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    starts = [0]
+    with lines.open("wb") as file:
+        for passage in passages:
+            starts.append(
+                starts[-1] + file.write(json.dumps(passage, ensure_ascii=False).encode() + b"\n")
+            )
+    np.save(offsets, np.array(starts, dtype=np.int64), allow_pickle=False)
+
+
+class PassageFile(Sequence[Passage]):
+    """Reads single passages without holding the corpus in memory.
+
+    Args:
+        lines: The file of JSON lines.
+        offsets: The .npy file of line starts.
+
+    Raises:
+        OSError: A file is missing or cannot be read.
+        ValueError: The offsets cannot be read.
+    """
+
+    def __init__(self, lines: Path, offsets: Path) -> None:
+        import numpy as np  # noqa: PLC0415
+
+        self._path = lines
+        self._starts: npt.NDArray[np.int64] = np.load(offsets, mmap_mode="r", allow_pickle=False)
+        with lines.open("rb") as file:
+            empty = not lines.stat().st_size
+            self._data = b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def __len__(self) -> int:
+        """Return the number of passages."""
+        return len(self._starts) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> Passage: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Passage]: ...
+    def __getitem__(self, at: int | slice) -> Passage | list[Passage]:
+        """Read a passage, or several.
+
+        Args:
+            at: Position or slice.
+
+        Returns:
+            What is there.
+
+        Raises:
+            IndexError: There is no such position.
+            IndexCorruptError: The line is damaged.
+        """
+        if isinstance(at, slice):
+            return [self[position] for position in range(*at.indices(len(self)))]
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"passage {at} of {len(self)}")
+        at %= len(self)
+        try:
+            passage = json.loads(self._data[int(self._starts[at]) : int(self._starts[at + 1])])
+        except ValueError as error:
+            raise self._damaged(at) from error
+        if not isinstance(passage, dict) or not {"id", "title", "text"} <= passage.keys():
+            raise self._damaged(at)
+        return cast(Passage, passage)
+
+    def _damaged(self, at: int) -> IndexCorruptError:
+        return IndexCorruptError(f"{self._path}, line {at + 1}, is damaged: build the index again.")

@@ -1,0 +1,195 @@
+"""One reader a file type: title and text of a file's documents."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from zipfile import BadZipFile
+from zlib import error as ZlibError
+
+from ras_flow.errors import DocumentError
+from ras_flow.extras import require
+from ras_flow.retrieval.source import SourceDocument
+
+_BLOCKS = (
+    "address article aside blockquote caption dd details div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul"
+).split()
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+def read_text(path: Path, source: str) -> Iterator[SourceDocument]:
+    """Read a plain text file; the title is the file's name."""
+    yield _document(source, "", _decode(path, source))
+
+
+def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
+    """Read a Markdown file as it is written; the title is its first heading."""
+    text = _decode(path, source)
+    yield _document(source, _first_heading(text), text)
+
+
+def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
+    """Read an HTML file without scripts and styles; the title is its title or first heading."""
+    bs4 = require("bs4", extra="documents")
+    require("lxml", extra="documents")
+    soup = bs4.BeautifulSoup(path.read_bytes(), "lxml")
+    if soup.contains_replacement_characters:
+        raise DocumentError(
+            f"{source} does not have the encoding that it declares: convert it to UTF-8."
+        )
+    heading = soup.title or soup.h1
+    title = heading.get_text(" ", strip=True) if heading else ""
+    for tag in soup(["head", "script", "style", "template", "noscript"]):
+        tag.decompose()
+    for tag in soup(["td", "th"]):
+        tag.append(" ")
+    for tag in soup("br"):
+        tag.replace_with("\n")
+    for tag in soup(_BLOCKS):
+        tag.insert_before("\n\n")
+        tag.insert_after("\n\n")
+    yield _document(source, title, soup.get_text())
+
+
+def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
+    """Read a PDF file's text layer; the title is its metadata's."""
+    pypdf = require("pypdf", extra="documents")
+    try:
+        reader = pypdf.PdfReader(path)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise DocumentError(f"{source} is encrypted: save a copy without a password.")
+        title = reader.metadata.title if reader.metadata else None
+        text = "\n\n".join(page.extract_text() for page in reader.pages)
+    except pypdf.errors.DependencyError as error:
+        raise DocumentError(
+            f"{source} is encrypted with AES, which pypdf reads only with the package "
+            "'cryptography': install it, or save a copy without encryption."
+        ) from error
+    except (pypdf.errors.PyPdfError, *_DAMAGE) as error:
+        raise DocumentError(f"{source} is no readable PDF file: {error}") from error
+    if not text.strip():
+        raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
+    yield _document(source, str(title or ""), text)
+
+
+def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
+    """Read a Word file; the title is its property's, or its first title or heading."""
+    docx = require("docx", extra="documents")
+    etree = require("lxml.etree", extra="documents")
+    try:
+        with path.open("rb") as file:
+            document = docx.Document(file)
+        title = document.core_properties.title
+        blocks: list[str] = []
+        for block in document.iter_inner_content():
+            if isinstance(block, docx.table.Table):
+                blocks.extend(_row(row) for row in block.rows)
+                continue
+            blocks.append(block.text)
+            if not title and block.style is not None and block.text.strip():
+                style = str(block.style.name)
+                title = block.text if style.startswith(("Title", "Heading")) else title
+    except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, *_DAMAGE) as error:
+        raise DocumentError(f"{source} is no readable .docx file: {error}") from error
+    yield _document(source, title, "\n\n".join(blocks))
+
+
+def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentError]:
+    """Read one document a line: an object with ``text`` and, if it has one, ``title``.
+
+    Args:
+        path: The file.
+        source: Its name; a document's source is this, ``#`` and the line number.
+
+    Yields:
+        Documents, and an error for each line that is none.
+    """
+    for number, line in enumerate(_decode(path, source).split("\n"), start=1):
+        if line.strip():
+            try:
+                yield _json_document(line, f"{source}#{number}")
+            except DocumentError as error:
+                yield DocumentError(f"{source}, line {number}: {error}")
+
+
+Reader = Callable[[Path, str], Iterator[SourceDocument | DocumentError]]
+
+READERS: dict[str, Reader] = {
+    ".txt": read_text,
+    ".md": read_markdown,
+    ".html": read_html,
+    ".htm": read_html,
+    ".pdf": read_pdf,
+    ".docx": read_docx,
+    ".jsonl": read_jsonl,
+}
+
+# What the PDF and Word libraries raise on damaged files besides their own errors.
+_DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    ZlibError,
+)
+
+
+def _document(source: str, title: str, text: str) -> SourceDocument:
+    if not text.strip():
+        raise DocumentError(f"{source} has no text: leave it out.")
+    return SourceDocument(source, " ".join(title.split()) or Path(source).stem, text)
+
+
+def _decode(path: Path, source: str) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DocumentError(
+            f"{source} is not UTF-8 at byte {error.start}: convert it to UTF-8."
+        ) from error
+
+
+def _first_heading(text: str) -> str:
+    """Return the first heading, written with # or underlined, outside of code."""
+    code, before = "", ""
+    for line in text.splitlines():
+        if fence := _FENCE.match(line):
+            code = "" if code == fence[1] else code or fence[1]
+        elif not code:
+            if heading := _HEADING.fullmatch(line):
+                return heading[1]
+            if before.strip() and re.fullmatch(r"=+[ \t]*", line):
+                return before
+        before = line
+    return ""
+
+
+def _row(row: object) -> str:
+    cells = {id(cell._tc): cell.text for cell in getattr(row, "cells", ())}
+    return " ".join(cells.values())
+
+
+def _json_document(line: str, source: str) -> SourceDocument:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(f"no JSON ({error}).") from error
+    if not isinstance(record, dict):
+        raise DocumentError('write an object such as {"title": "…", "text": "…"}.')
+    if "text" not in record:
+        raise DocumentError("the field 'text' is missing.")
+    title, text = record.get("title") or "", record["text"]
+    for name, value in (("title", title), ("text", text)):
+        if not isinstance(value, str):
+            raise DocumentError(f"the field {name!r} is no string but {type(value).__name__}.")
+    if not text.strip():
+        raise DocumentError("the field 'text' is empty.")
+    return SourceDocument(source, " ".join(title.split()), text)

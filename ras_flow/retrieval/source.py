@@ -1,0 +1,45 @@
+"""A document as it enters an index."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def scrub(text: str) -> str:
+    """Replace what UTF-8 cannot hold (lone surrogates, as PDF files contain) and NUL by U+FFFD.
+
+    Args:
+        text: Any string.
+
+    Returns:
+        The same string with such characters replaced.
+    """
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+@dataclass(frozen=True)
+class SourceDocument:
+    """A document before it is split into passages.
+
+    Attributes:
+        source: Names the document within an index (a path, an address); unique there.
+        title: Its title, possibly empty; goes into each of its passages.
+        text: Its text; a blank line ends a paragraph, a single line break does not.
+    """
+
+    source: str
+    title: str
+    text: str
+
+    def __post_init__(self) -> None:
+        for name in ("source", "title", "text"):
+            object.__setattr__(self, name, scrub(getattr(self, name)))
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of title and text: tells whether a document changed."""
+        return sha256(f"{self.title}\0{self.text}".encode()).hexdigest()

@@ -1,0 +1,113 @@
+"""Documents to passages of about 100 words that end at sentence ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import ceil
+from typing import cast
+
+from nupunkt import sent_tokenize
+
+from ras_flow.retrieval.tokens import UNSPACED
+from ras_flow.state.schema import Passage, passage_id
+
+MAX_WORDS = 100
+_LONGEST_WORD = 24
+_CHARACTERS_A_WORD = 2
+_PARAGRAPH = re.compile(r"\n\s*\n")
+# Sentence ends of scripts that nupunkt, trained on English, does not know: 。！？, danda, Urdu
+# full stop, Arabic question mark, Armenian, Ethiopic, Khmer and Burmese full stops.
+_OTHER_ENDS = re.compile("(?<=[。！？｡।॥۔؟։።፧។။])(?![。！？｡।॥۔؟։።፧។။」』”’\"'）)])")
+
+
+def split_text(text: str, max_words: int = MAX_WORDS) -> list[str]:
+    """Split a text into passages.
+
+    Whole sentences are packed until the next one would exceed ``max_words``; a sentence longer
+    than that is cut between words. Two characters count as a word in scripts written without
+    spaces (Chinese, Japanese, Thai) and in runs of more than 24 characters, which are cut between
+    characters where they must be. A short rest joins the passage before it.
+
+    Args:
+        text: The text; a blank line ends a paragraph.
+        max_words: Words a passage aims for; one has at most a quarter more.
+
+    Returns:
+        Passages with single spaces between words, in order, none empty. Together they hold
+        every non-space character of the text.
+    """
+    pieces: list[list[str]] = []
+    sizes: list[int] = []
+    for sentence in _sentences(text):
+        for words, size in _cut(sentence, max_words):
+            if sizes and sizes[-1] + size <= max_words:
+                pieces[-1].append(words)
+                sizes[-1] += size
+            else:
+                pieces.append([words])
+                sizes.append(size)
+    if len(pieces) > 1 and sizes[-1] * 4 <= max_words and sum(sizes[-2:]) * 4 <= max_words * 5:
+        pieces[-2].extend(pieces.pop())
+    return [" ".join(piece) for piece in pieces]
+
+
+def split_document(
+    title: str, text: str, source: str | None = None, max_words: int = MAX_WORDS
+) -> list[Passage]:
+    """Split a document into passages that carry its title.
+
+    Args:
+        title: The document's title, possibly empty.
+        text: The document's text.
+        source: Where the document came from.
+        max_words: As in :func:`split_text`.
+
+    Returns:
+        The passages in order, repeated ones once.
+    """
+    passages: dict[str, Passage] = {}
+    for piece in split_text(text, max_words):
+        passage = Passage(id=passage_id(title, piece), title=title, text=piece)
+        if source is not None:
+            passage["source"] = source
+        passages.setdefault(passage["id"], passage)
+    return list(passages.values())
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for paragraph in _PARAGRAPH.split(text):
+        line = " ".join(paragraph.split())
+        if line:
+            for sentence in cast("list[str]", sent_tokenize(line)):
+                yield from filter(None, map(str.strip, _OTHER_ENDS.split(sentence)))
+
+
+def _size(word: str) -> int:
+    if len(word) > _LONGEST_WORD:
+        return ceil(len(word) / _CHARACTERS_A_WORD)
+    unspaced = 0 if word.isascii() else len(UNSPACED.findall(word))
+    return max(1, ceil(unspaced / _CHARACTERS_A_WORD))
+
+
+def _cut(sentence: str, max_words: int) -> Iterator[tuple[str, int]]:
+    """Yield pieces of a sentence with their sizes, each at most ``max_words``."""
+    words: list[str] = []
+    size = 0
+    for word in _short_words(sentence, max_words):
+        if words and size + _size(word) > max_words:
+            yield " ".join(words), size
+            words, size = [], 0
+        words.append(word)
+        size += _size(word)
+    if words:
+        yield " ".join(words), size
+
+
+def _short_words(sentence: str, max_words: int) -> Iterator[str]:
+    step = max_words * _CHARACTERS_A_WORD
+    for word in sentence.split():
+        if _size(word) <= max_words:
+            yield word
+        else:
+            yield from (word[start : start + step] for start in range(0, len(word), step))
