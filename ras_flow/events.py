@@ -166,13 +166,11 @@ def graph_event(hop: int, triples: Mapping[str, Triple]) -> GraphEvent:
     Returns:
         The event; ``new`` are the triples that no earlier hop had.
     """
-    kg = QueryKG.from_triples(
-        {
-            id: triple
-            for id, triple in triples.items()
-            if min(source["hop"] for source in triple["sources"]) <= hop
-        }
-    )
+    found = {
+        id: min((source["hop"] for source in triple["sources"]), default=0)
+        for id, triple in triples.items()
+    }
+    kg = QueryKG.from_triples({id: triples[id] for id, first in found.items() if first <= hop})
     return GraphEvent(
         type="graph",
         hop=hop,
@@ -187,6 +185,6 @@ def graph_event(hop: int, triples: Mapping[str, Triple]) -> GraphEvent:
                 passages=list(dict.fromkeys(source["passage"] for source in triple["sources"])),
             )
             for id, triple in kg.triples.items()
-            if min(source["hop"] for source in triple["sources"]) == hop
+            if found[id] == hop
         ],
     )

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
 
 from ras_flow.components import Answerer, Extractor, Planner, Retriever, SentenceEncoder
 from ras_flow.context import Context
@@ -70,15 +69,12 @@ def build_graph(
         defaults=defaults,
     )
 
-    def after_start(
-        state: RasState, runtime: Runtime[Context]
-    ) -> Literal["plan", "to_triples", "answer"]:
-        if state["hops"]:
-            return "to_triples"
-        return "answer" if decide(state, parts.context(runtime)).step == "answer" else "plan"
+    # Routers take no runtime: LangGraph has none to give when a state is edited.
+    def after_start(state: RasState) -> Literal["plan", "to_triples", "answer"]:
+        return "to_triples" if state["hops"] else after_encode(state)
 
-    def after_plan(state: RasState, runtime: Runtime[Context]) -> str:
-        decision = decide(state, parts.context(runtime))
+    def after_plan(state: RasState) -> str:
+        decision = decide(state, parts.context(state))
         match decision.step, decision.stop_reason:
             case "retrieve", _:
                 return "[SUBQ]"
@@ -90,14 +86,12 @@ def build_graph(
                 return "[SUFFICIENT]"
         return "no progress"
 
-    def after_merge(
-        state: RasState, runtime: Runtime[Context]
-    ) -> Literal["encode", "plan", "answer"]:
-        context = parts.context(runtime)
-        return "encode" if parts.takes_soft_tokens(context) else after_encode(state, runtime)
+    def after_merge(state: RasState) -> Literal["encode", "plan", "answer"]:
+        soft = parts.takes_soft_tokens(parts.context(state))
+        return "encode" if soft else after_encode(state)
 
-    def after_encode(state: RasState, runtime: Runtime[Context]) -> Literal["plan", "answer"]:
-        return "answer" if decide(state, parts.context(runtime)).step == "answer" else "plan"
+    def after_encode(state: RasState) -> Literal["plan", "answer"]:
+        return "answer" if decide(state, parts.context(state)).step == "answer" else "plan"
 
     builder = StateGraph(
         RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -15,13 +17,16 @@ from langgraph.runtime import Runtime
 
 from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
 from ras_flow.components import SentenceEncoder as Encoder
-from ras_flow.context import DEMO_INDEX, Context, resolve_context
+from ras_flow.context import DEMO_INDEX, Context, RetrieverKind, resolve_context
+from ras_flow.demo.index import demo_index
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.retrieval import LangChainRetriever, open_retriever
+from ras_flow.retrieval.manifest import MANIFEST
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
+from ras_flow.state.channels import RasState
 
 T = TypeVar("T")
 
@@ -82,13 +87,23 @@ class Parts:
             defaults=defaults or Context(),
         )
 
-    def context(self, runtime: Runtime[Context]) -> Context:
-        """Return the settings of the run that a node belongs to.
+    def context(self, state: RasState, runtime: Runtime[Context] | None = None) -> Context:
+        """Return the settings of a run.
+
+        Args:
+            state: The run's state, which keeps the settings that it was started with.
+            runtime: LangGraph's runtime, whose context takes precedence; None where LangGraph has
+                none, as when a state is edited.
+
+        Returns:
+            The context given, else the state's settings, else the defaults.
 
         Raises:
-            ConfigurationError: A parent's context has settings for us that are wrong.
+            ConfigurationError: A name or value among the settings is wrong.
         """
-        return resolve_context(runtime.context, self.defaults)
+        kept = state.get("settings")
+        default = Context.from_mapping(kept) if kept else self.defaults
+        return resolve_context(runtime.context if runtime else None, default)
 
     def get_planner(self, context: Context) -> Planner:
         """Return the planner.
@@ -183,3 +198,29 @@ def _load_model(
 @lru_cache(maxsize=8)
 def _encoder(name: str) -> LocalSentenceEncoder:
     return LocalSentenceEncoder(name)
+
+
+_opening = Lock()
+
+
+def _retriever(context: Context) -> Retriever:
+    encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
+    with _opening:
+        if context.index == DEMO_INDEX:
+            path = _demo_path(encoder)
+        else:
+            path = Path(context.index)
+        manifest = path / MANIFEST
+        changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
+        return _open(path, context.retriever, encoder, changed)
+
+
+@lru_cache(maxsize=8)
+def _demo_path(encoder: Encoder | None) -> Path:
+    return asyncio.run(demo_index(encoder))
+
+
+@lru_cache(maxsize=8)
+def _open(path: Path, kind: RetrieverKind, encoder: Encoder | None, _changed: int) -> Retriever:
+    """Open an index once for each of its versions, so that an updated one is seen."""
+    return open_retriever(path, kind, encoder)

@@ -5,6 +5,7 @@ They are never used by the package itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
@@ -163,5 +164,8 @@ class HashEncoder:
 
 
 def _overlap(query: str, passage: Passage) -> int:
-    words = f"{passage['title']} {passage['text']}".casefold().split()
-    return len(set(query.casefold().split()) & set(words))
+    return len(_words(query) & _words(f"{passage['title']} {passage['text']}"))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))

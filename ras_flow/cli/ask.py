@@ -89,17 +89,16 @@ async def _ask(
 ) -> None:
     from dataclasses import replace
 
-    from ras_flow.cli.render import Progress, Screen
-    from ras_flow.retrieval.folder import index_folder
+    from ras_flow.cli.index import index_documents
+    from ras_flow.cli.progress import Progress
+    from ras_flow.cli.render import Screen
     from ras_flow.runs import open_runs
     from ras_flow.runs.library import new_run_id
 
     screen = Screen(quiet=as_json)
     if docs is not None:
-        with Progress(screen) as progress:
-            path = await asyncio.to_thread(
-                index_folder, docs, context.retriever, context.encoder, progress
-            )
+        with Progress(screen.console) as progress:
+            path = await index_documents([docs], context, progress)
         context = replace(context, index=str(path))
     run_id = new_run_id()
     async with open_runs() as runs:

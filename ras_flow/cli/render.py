@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Self
 
 from rich.console import Console, Group, RenderableType
 from rich.status import Status
@@ -160,27 +159,3 @@ def graph_tree(title: str, triples: Sequence[GraphTriple], new: set[str]) -> Ren
         mark, style = ("+ ", "green") if triple["id"] in new else ("  ", "")
         branches[subject].add(Text(mark + fact, style=style))
     return Group(tree)
-
-
-class Progress:
-    """A counter for work on many documents; call it with (done, total).
-
-    Args:
-        screen: Where to show it.
-    """
-
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
-        self._status: Status | None = None
-
-    def __enter__(self) -> Self:
-        """Start the waiting sign."""
-        if self._screen.console.is_terminal:
-            self._status = self._screen.console.status("reading documents")
-            self._status.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Stop it."""
-        if self._status is not None:
-            self._status.stop()

@@ -34,7 +34,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         ConfigurationError: The answerer cannot be set up, or its key was refused.
         ModelError: The answerer cannot be reached or its reply is unusable.
     """
-    context = parts.context(runtime)
+    context = parts.context(state, runtime)
     task = get_task(context.task)
     answerer = parts.get_answerer(context)
     stop_reason = decide(state, context).stop_reason
@@ -43,7 +43,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         question=state["question"],
         chain=chain(state),
         graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
-        instruction=state["instruction"] or task.instruction,
+        instruction=state["task_instruction"] or task.instruction,
         max_new_tokens=task.max_answer_tokens,
     )
     [reply] = await answerer.answer([request])

@@ -27,7 +27,7 @@ async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     """
     hops = len(state["hops"])
     cost = Cost("encoder", f"encode:{hops - 1}")
-    encoder = parts.get_encoder(parts.context(runtime))
+    encoder = parts.get_encoder(parts.context(state, runtime))
     graph = await attribute_graph(state["triples"], hops, encoder)
     runtime.stream_writer(
         EncodedEvent(type="encoded", hop=hops - 1, nodes=len(graph.nodes), edges=len(graph.edges))

@@ -36,7 +36,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         ModelUnavailableError: The planner cannot be reached and nothing is known yet.
         ModelResponseError: The planner's server rejects the request.
     """
-    context = parts.context(runtime)
+    context = parts.context(state, runtime)
     planner = parts.get_planner(context)
     rejected = pending_plan(state)
     record = Plan(
@@ -47,7 +47,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         question=state["question"],
         chain=chain(state),
         graph=await encoding(state, context, parts) if planner.takes_soft_tokens else None,
-        instruction=state["instruction"],
+        instruction=state["task_instruction"],
         problem=rejected["problem"] if rejected else None,
     )
     try:

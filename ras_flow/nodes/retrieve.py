@@ -34,7 +34,7 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     plan = pending_plan(state)
     if plan is None or not plan["subquery"].strip():
         raise InputError("No subquery is planned: give the last plan of the state a `subquery`.")
-    context = parts.context(runtime)
+    context = parts.context(state, runtime)
     cost = Cost("retriever", f"retrieve:{plan['hop']}")
     retriever = await parts.get_retriever(context)
     [found] = await retriever.retrieve([plan["subquery"]], context.top_k)

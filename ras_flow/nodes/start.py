@@ -29,7 +29,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     Raises:
         InputError: The question is empty, a document is not usable, or static inference has none.
     """
-    context = parts.context(runtime)
+    context = parts.context(state, runtime)
     question = _text(state.get("question"), "question")
     given = map(_passage, state.get("documents") or [])
     passages = {passage["id"]: passage for passage in given}
@@ -43,8 +43,8 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         runtime.stream_writer(passages_event(hops[0], passages))
     return {
         "question": question,
-        "instruction": state.get("instruction") or "",
-        "documents": [],
+        "settings": context.changed(),
+        "task_instruction": state.get("instruction") or "",
         "plans": Overwrite([]),
         "hops": Overwrite(hops),
         "passages": Overwrite(passages),

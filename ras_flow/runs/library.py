@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -21,11 +20,7 @@ from ras_flow.state.channels import RasInput, RasOutput, RasState
 Builder = StateGraph[RasState, Context, RasInput, RasOutput]
 Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
 
-CONTEXT_KEY = "ras_flow_context"
-"""Metadata of each checkpoint: the run's settings, so that it resumes with the same."""
-
-
-_INTERNAL = {"documents", "extracted", "encoding"}
+_INTERNAL = {"instruction", "documents", "extracted", "encoding"}
 
 
 @dataclass(frozen=True)
@@ -95,9 +90,8 @@ class Runs:
         Raises:
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
-        config = _config(run_id or new_run_id())
-        config["metadata"] = {CONTEXT_KEY: json.dumps(context.changed())}
-        async for event in self._stream(given, config, context):
+        given = {**given, "settings": context.changed()}
+        async for event in self._stream(given, _config(run_id or new_run_id())):
             yield event
 
     async def resume(self, run_id: str) -> AsyncIterator[Event]:
@@ -116,9 +110,7 @@ class Runs:
         stored = await self.get(run_id)
         if not stored.next:
             raise RunError(f"Run {run_id} is finished; show it with: ras-flow runs show {run_id}")
-        config = _config(run_id)
-        config["metadata"] = {CONTEXT_KEY: json.dumps(stored.context.changed())}
-        async for event in self._stream(None, config, stored.context):
+        async for event in self._stream(None, _config(run_id)):
             yield event
 
     async def get(self, run_id: str) -> StoredRun:
@@ -177,11 +169,9 @@ class Runs:
             raise RunError(f"There is no run {run_id!r}. List the runs with: ras-flow runs list")
         return steps[::-1]
 
-    async def _stream(
-        self, given: RasInput | None, config: RunnableConfig, context: Context
-    ) -> AsyncIterator[Event]:
+    async def _stream(self, given: RasInput | None, config: RunnableConfig) -> AsyncIterator[Event]:
         stream: AsyncIterator[Any] = self._graph.astream(
-            given, config, context=context, stream_mode="custom", durability="sync"
+            given, config, stream_mode="custom", durability="sync"
         )
         async for event in stream:
             yield cast(Event, event)
@@ -214,8 +204,7 @@ def _config(run_id: str) -> RunnableConfig:
 
 
 def _context(run_id: str, snapshot: StateSnapshot) -> Context:
-    text = (snapshot.metadata or {}).get(CONTEXT_KEY, "{}")
     try:
-        return Context.from_mapping(json.loads(str(text)))
-    except (ConfigurationError, json.JSONDecodeError) as error:
-        raise RunError(f"The settings of run {run_id} cannot be read: {error}") from error
+        return Context.from_mapping(snapshot.values.get("settings", {}))
+    except ConfigurationError as error:
+        raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from langgraph.channels import UntrackedValue
+from langgraph.channels import EphemeralValue, UntrackedValue
 
 from ras_flow.state.kg import merge_triples
 from ras_flow.state.reducers import by_index, by_key, delta, latest, once
@@ -25,10 +25,13 @@ class RasInput(TypedDict):
     """What a run is started with.
 
     ``documents`` are the given first context t0 (PopQA and TriviaQA in the paper), or all there
-    is to answer from where the Context asks for static inference (ASQA, ELI5).
+    is to answer from where the Context asks for static inference (ASQA, ELI5). ``settings`` are
+    fields of :class:`ras_flow.Context` that differ from their defaults, for callers that pass no
+    context; a thread keeps them.
     """
 
     question: str
+    settings: NotRequired[dict[str, Any]]
     instruction: NotRequired[str]
     documents: NotRequired[list[Document]]
 
@@ -37,8 +40,10 @@ class RasState(TypedDict):
     """What the nodes read and what checkpoints hold."""
 
     question: str
-    instruction: str
-    documents: list[Document]
+    settings: dict[str, Any]
+    instruction: Annotated[str, EphemeralValue(str)]
+    documents: Annotated[list[Document], EphemeralValue(list)]
+    task_instruction: str
     plans: Annotated[list[Plan], delta(by_index, list)]
     hops: Annotated[list[Hop], delta(by_index, list)]
     passages: Annotated[dict[str, Passage], delta(by_key, dict)]

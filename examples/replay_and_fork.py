@@ -1,0 +1,56 @@
+"""Replay a run from a checkpoint, then change its graph and see what the answer becomes.
+
+Run it on the demo corpus with: python examples/replay_and_fork.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+
+from ras_flow import Context, build_graph
+
+
+async def fork_without(graph: Any, config: RunnableConfig, triple: str, context: Context) -> Any:
+    """Answer again without one triple; the first run's history stays as it was.
+
+    Args:
+        graph: A RAS graph compiled with a checkpointer.
+        config: Names the thread of a finished run.
+        triple: Id of the triple to leave out.
+        context: Settings of the new branch.
+
+    Returns:
+        The new branch's output.
+    """
+    history = [step async for step in graph.aget_state_history(config)]
+    before_answer = next(step for step in history if step.next == ("answer",))
+    fork = await graph.aupdate_state(before_answer.config, {"triples": {triple: None}})
+    return await graph.ainvoke(None, fork, context=context)
+
+
+async def main() -> None:
+    """Ask, replay from the second plan, and fork without the first cited triple."""
+    context = Context(max_hops=2)
+    graph = build_graph().compile(checkpointer=InMemorySaver())
+    config: RunnableConfig = {"configurable": {"thread_id": "example"}}
+    first = await graph.ainvoke(
+        {"question": "Where was the discoverer of polonium born?"}, config, context=context
+    )
+    print("answer:", first["answer"])
+    steps = [step async for step in graph.aget_state_history(config)]
+    for step in reversed(steps):
+        print(f"  step {step.metadata['step']:>2}  next: {', '.join(step.next) or 'nothing'}")
+    replayed = await graph.ainvoke(None, steps[1].config, context=context)
+    print("replayed:", replayed["answer"])
+    cited = [citation["triple"] for citation in first["citations"]] or list(first["triples"])
+    if cited:
+        forked = await fork_without(graph, config, cited[0], context)
+        print("without", first["triples"][cited[0]]["subject"], "…:", forked["answer"])
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

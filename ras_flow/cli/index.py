@@ -1,0 +1,133 @@
+"""ras-flow index: make indexes, keep them up to date, look into them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ras_flow.context import Context
+from ras_flow.errors import InputError
+
+if TYPE_CHECKING:
+    from ras_flow.cli.progress import Progress
+    from ras_flow.components import SentenceEncoder
+    from ras_flow.retrieval import CorpusIndex
+
+app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
+
+Index = Annotated[Path, typer.Argument(help="Folder of the index.")]
+Docs = Annotated[
+    list[Path], typer.Argument(help="Files or folders: .txt .md .html .pdf .docx .jsonl")
+]
+Encoder = Annotated[str, typer.Option(help="Sentence encoder: a folder or a name.")]
+Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
+
+
+@app.command()
+def build(
+    index: Index,
+    docs: Docs,
+    encoder: Encoder = Context.encoder,
+    bm25_only: Annotated[
+        bool, typer.Option("--bm25-only", help="No vectors: needs no model.")
+    ] = False,
+    skip: Skip = False,
+) -> None:
+    """Make an index; one that is there is replaced when the new one is complete."""
+    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+    from ras_flow.retrieval import CorpusIndex
+
+    model = None if bm25_only else LocalSentenceEncoder(encoder)
+
+    async def work(progress: Progress) -> CorpusIndex:
+        documents = _read(docs, skip=skip)
+        return await CorpusIndex.build(index, documents, encoder=model, progress=progress)
+
+    _report(index, _work(work))
+
+
+@app.command()
+def add(index: Index, docs: Docs, skip: Skip = False) -> None:
+    """Add documents, or update those that changed; only new passages are embedded."""
+    from ras_flow.retrieval import CorpusIndex
+
+    async def work(progress: Progress) -> CorpusIndex:
+        opened = CorpusIndex.open(index, encoder=_encoder_of(index))
+        return await opened.update(_read(docs, skip=skip), progress=progress)
+
+    _report(index, _work(work))
+
+
+@app.command()
+def remove(
+    index: Index,
+    sources: Annotated[list[str], typer.Argument(help="As `ras-flow index info` lists them.")],
+) -> None:
+    """Remove documents by their source."""
+    from ras_flow.retrieval import CorpusIndex
+
+    async def work(progress: Progress) -> CorpusIndex:
+        opened = CorpusIndex.open(index, encoder=_encoder_of(index))
+        return await opened.update(remove=sources, progress=progress)
+
+    _report(index, _work(work))
+
+
+@app.command()
+def info(
+    index: Index,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every file's hash.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Show what an index holds."""
+    from ras_flow.cli.render import plain
+    from ras_flow.retrieval import CorpusIndex
+
+    opened = CorpusIndex.open(index)
+    if verify:
+        opened.verify()
+    sources = asyncio.run(opened.sources())
+    encoder = opened.manifest.encoder
+    if as_json:
+        record = {
+            "passages": len(opened),
+            "encoder": encoder.identity if encoder else None,
+            "documents": sources,
+        }
+        typer.echo(json.dumps(record, ensure_ascii=False))
+        return
+    _report(index, opened)
+    typer.echo(f"encoder: {encoder.identity if encoder else 'none (BM25 only)'}")
+    for source in sources:
+        typer.echo(f"  {plain(source)}")
+
+
+async def index_documents(docs: list[Path], context: Context, progress: Progress) -> Path:
+    """Index documents in the cache, or bring their index there up to date.
+
+    Args:
+        docs: Files and folders.
+        context: Says whether vectors are needed, and which encoder makes them.
+        progress: Told how far the work is.
+
+    Returns:
+        The folder of the index.
+
+    Raises:
+        InputError: There is nothing at a path.
+        DocumentError: A document cannot be read.
+    """
+    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+    from ras_flow.retrieval.sync import cached_index_path, sync_index
+
+    missing = [str(path) for path in docs if not path.exists()]
+    if missing:
+        raise InputError(f"There is nothing at {', '.join(missing)}.")
+    encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
+    path = cached_index_path("\0".join(str(path.resolve()) for path in docs), encoder)
+    await sync_index(path, _read(docs), encoder, progress)
+    return path

