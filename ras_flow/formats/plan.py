@@ -201,7 +201,7 @@ def _bare(line: str) -> list[tuple[PlanLabel, str]]:
     if match := _BARE.fullmatch(line):
         return [(_label(match[1]), "")]
     if match := _BARE_SUBQ.fullmatch(line):
-        return [("SUBQ", _unwrap(match[1] or match[2]))]
+        return [("SUBQ", clean_subquery(match[1] or match[2]))]
     return []
 
 

@@ -18,6 +18,7 @@ _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _ESCAPED_QUOTE = re.compile(r"\\+(?=[\"'])")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _SPACES = " \t,;"
 
 
@@ -196,7 +197,7 @@ def _read_json(text: str) -> _Found:
 
 def _from_json(text: str) -> tuple[str, str, str] | None:
     try:
-        record = json.loads(text, parse_int=str, parse_float=str)
+        record = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     values = {key.lower(): value for key, value in record.items()}

@@ -208,6 +208,7 @@ def test_format_round_trips(text):
 
 
 @given(PIECES)
+@example("SUBQ:SUBQ[SUBQ]")
 def test_any_text_has_an_outcome(text):
     plan = parse_plan(text)
     assert (plan.label is None) == (plan.problem is not None)
@@ -222,7 +223,7 @@ def test_any_text_has_an_outcome(text):
 )
 def test_hostile_text_takes_linear_time(piece):
     text = piece * (500_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     parse_plan(text)
     clean_subquery(text)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -269,8 +269,8 @@ def test_good_triples_survive_bad_neighbours(text):
 )
 def test_hostile_text_takes_linear_time(piece):
     text = piece * (1_000_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     parse_triples(text)
     parse_triples(f"(S> a| P> b| O> {piece * (300_000 // len(piece))}")
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     assert seconds < (1 if piece == "(" else 4)
