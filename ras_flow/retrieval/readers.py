@@ -36,11 +36,7 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read an HTML file without scripts and styles; the title is its title or first heading."""
     bs4 = require("bs4", extra="documents")
     require("lxml", extra="documents")
-    soup = bs4.BeautifulSoup(path.read_bytes(), "lxml")
-    if soup.contains_replacement_characters:
-        raise DocumentError(
-            f"{source} does not have the encoding that it declares: convert it to UTF-8."
-        )
+    soup = bs4.BeautifulSoup(_decode_html(path, source), "lxml")
     heading = soup.title or soup.h1
     title = heading.get_text(" ", strip=True) if heading else ""
     for tag in soup(["head", "script", "style", "template", "noscript"]):
@@ -155,6 +151,19 @@ def _decode(path: Path, source: str) -> str:
         raise DocumentError(
             f"{source} is not UTF-8 at byte {error.start}: convert it to UTF-8."
         ) from error
+
+
+def _decode_html(path: Path, source: str) -> str:
+    """Decode by byte order mark, else by what the file declares, else as UTF-8."""
+    detector = require("bs4.dammit", extra="documents").EncodingDetector
+    content, encoding = detector.strip_byte_order_mark(path.read_bytes())
+    encoding = encoding or detector.find_declared_encoding(content, is_html=True) or "utf-8"
+    if encoding in ("iso-8859-1", "latin-1", "ascii", "us-ascii"):
+        encoding = "windows-1252"  # what browsers read under these names
+    try:
+        return str(content.decode(encoding))
+    except (LookupError, UnicodeDecodeError) as error:
+        raise DocumentError(f"{source} is not {encoding}: convert it to UTF-8.") from error
 
 
 def _first_heading(text: str) -> str:

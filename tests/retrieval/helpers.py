@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from ras_flow.components import Retriever
+from ras_flow.retrieval import SourceDocument
+
+DOCUMENTS = [
+    SourceDocument("curie.txt", "Marie Curie", "She studied radioactivity in Paris."),
+    SourceDocument("ada.txt", "Ada Lovelace", "She wrote the first published program."),
+    SourceDocument("lodz.txt", "Łódź", "A city in Poland. Its textile mills are famous."),
+    SourceDocument("tokyo.txt", "東京", "東京は日本の首都です。人口が多い。"),
+    SourceDocument("gauss.txt", "Gauß", "Er löste Gleichungen und vermaß das Königreich."),
+]
+
+
+class WordEncoder:
+    """Texts that share words get near vectors; counts what it encodes."""
+
+    def __init__(self, identity: str = "words", dimension: int = 2048) -> None:
+        self.identity = identity
+        self.dimension = dimension
+        self.encoded: list[str] = []
+
+    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        self.encoded.extend(texts)
+        vectors = np.full((len(texts), self.dimension), 1e-3, dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in re.findall(r"\w+", text.casefold()):
+                vectors[row, crc32(word.encode()) % self.dimension] += 1
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+async def titles(retriever: Retriever, query: str, k: int = 5) -> list[str]:
+    [found] = await retriever.retrieve([query], k)
+    return [passage["title"] for passage, _ in found]

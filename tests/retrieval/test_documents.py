@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import docx
+import pypdf
+import pytest
+from fpdf import FPDF
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ras_flow.errors import DocumentError
+from ras_flow.retrieval import ReadReport, SourceDocument, read_documents
+from ras_flow.retrieval.readers import READERS
+
+
+def read(*paths: Path) -> list[SourceDocument]:
+    return list(read_documents(paths))
+
+
+def write_pdf(path: Path, text: str = "Radium glows in the dark.", title: str = "") -> Path:
+    pdf = FPDF()
+    if title:
+        pdf.set_title(title)
+    for _ in range(2):
+        pdf.add_page()
+        pdf.set_font("helvetica", size=12)
+        pdf.multi_cell(0, text=text)
+    pdf.output(str(path))
+    return path
+
+
+def write_docx(path: Path, title: str = "") -> Path:
+    document = docx.Document()
+    document.core_properties.title = title
+    document.add_paragraph("Before the heading.")
+    document.add_heading("First heading", level=1)
+    table = document.add_table(rows=1, cols=2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "cell one", "cell two"
+    document.add_paragraph("Łódź comes last.")
+    document.save(str(path))
+    return path
+
+
+def test_plain_text_is_titled_by_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "Marie Curie.txt"
+    path.write_bytes("\ufeffShe studied radioactivity.\n".encode())
+    assert read(path) == [SourceDocument(str(path), "Marie Curie", "She studied radioactivity.\n")]
+
+
+@pytest.mark.parametrize(
+    "text, title",
+    [
+        ("intro\n\n## The *real* title ##\n\ntext", "The *real* title"),
+        ("```\n# a comment\n```\n\n# Title\n", "Title"),
+        ("Underlined\n=====\n\ntext", "Underlined"),
+        ("#hashtag is no heading", "note"),
+    ],
+)
+def test_markdown_is_titled_by_its_first_heading(tmp_path: Path, text: str, title: str) -> None:
+    path = tmp_path / "note.md"
+    path.write_text(text)
+    assert [(d.title, d.text) for d in read(path)] == [(title, text)]
+
+
+def test_html_gives_its_title_and_text_without_scripts(tmp_path: Path) -> None:
+    path = tmp_path / "page.HTML"
+    path.write_text(
+        "<html><head><title>The\n page</title><style>p {color: red}</style></head><body>"
+        "<h1>Heading</h1><script>alert('x')</script><p>One <b>bold</b>. Two</p><p>Three<br>four"
+        "<table><tr><td>a</td><td>b</td></tr></table>&lt;tag&gt; &amp; é</body></html>",
+        encoding="utf-8",
+    )
+    [document] = read(path)
+    assert document.title == "The page"
+    paragraphs = [" ".join(p.split()) for p in document.text.split("\n\n") if p.strip()]
+    assert paragraphs == ["Heading", "One bold. Two", "Three four", "a b", "<tag> & é"]
+
+
+def test_html_without_title_uses_the_first_heading_and_honours_its_charset(tmp_path: Path) -> None:
+    path = tmp_path / "page.htm"
+    path.write_bytes('<meta charset="iso-8859-1"><h1>Caf\xe9</h1><p>th\xe9'.encode("latin-1"))
+    [document] = read(path)
+    assert (document.title, "thé" in document.text) == ("Café", True)
+
+
+@pytest.mark.parametrize("title, expected", [("Radium", "Radium"), ("", "paper")])
+def test_pdf(tmp_path: Path, title: str, expected: str) -> None:
+    [document] = read(write_pdf(tmp_path / "paper.pdf", title=title))
+    assert document.title == expected
+    assert document.text == "Radium glows in the dark.\n\nRadium glows in the dark."
+
+
+@pytest.mark.parametrize("title, expected", [("Property", "Property"), ("", "First heading")])
+def test_docx(tmp_path: Path, title: str, expected: str) -> None:
+    [document] = read(write_docx(tmp_path / "a.docx", title))
+    assert document.title == expected
+    assert document.text.split("\n\n") == [
+        "Before the heading.",
+        "First heading",
+        "cell one cell two",
+        "Łódź comes last.",
+    ]
+
+
+def test_jsonl_has_a_document_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"title": "A", "text": "One\\u2028line."}\n\n{"text": "No title", "x": 1}\r\n')
+    assert read(path) == [
+        SourceDocument(f"{path}#1", "A", "One\u2028line."),
+        SourceDocument(f"{path}#3", "", "No title"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("{", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("[1]", "write an object"),
+        ('{"title": "a"}', "field 'text' is missing"),
+        ('{"text": 3}', "field 'text' is no string but int"),
+        ('{"text": null}', "field 'text' is no string but NoneType"),
+        ('{"text": "a", "title": ["b"]}', "field 'title' is no string but list"),
+        ('{"text": " "}', "field 'text' is empty"),
+    ],
+)
+def test_a_bad_line_is_named_and_can_be_skipped(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(f'{{"text": "good"}}\n{line}\n{{"text": "also good"}}')
+    with pytest.raises(DocumentError, match=f"corpus.jsonl, line 2: .*{message}"):
+        read(path)
+    report = ReadReport()
+    found = read_documents([path], on_error="skip", report=report)
+    assert [document.text for document in found] == ["good", "also good"]
+    assert report.documents == 2 and "line 2" in str(report.errors[0])
+
+
+def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
+    def broken(name: str, content: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    encrypted = tmp_path / "encrypted.pdf"
+    writer = pypdf.PdfWriter(write_pdf(tmp_path / "plain.pdf"))
+    writer.encrypt("secret", algorithm="RC4-128")
+    writer.write(encrypted)
+    cases = {
+        broken("latin.txt", b"caf\xe9"): "not UTF-8 at byte 3: convert",
+        broken("latin.md", b"\xff\xfe"): "not UTF-8 at byte 0: convert",
+        broken("wrong.html", b'<meta charset="utf-8">caf\xe9'): "not utf-8: convert",
+        broken("none.html", b"caf\xe9"): "not utf-8: convert",
+        broken("unknown.html", b'<meta charset="no-such">x'): "not no-such: convert",
+        broken("empty.txt", b" \n"): "has no text",
+        broken("empty.html", b"<script>1</script>"): "has no text",
+        broken("empty.md", b""): "has no text",
+        broken("no.pdf", b"no pdf"): "no readable PDF",
+        broken("cut.pdf", (tmp_path / "plain.pdf").read_bytes()[:300]): "no readable PDF|no text",
+        encrypted: "encrypted: save a copy",
+        write_pdf(tmp_path / "scan.pdf", text=" "): "OCR",
+        broken("no.docx", b"no zip"): "no readable .docx",
+        broken(
+            "cut.docx", write_docx(tmp_path / "whole.docx").read_bytes()[:5000]
+        ): "no readable .docx",
+        tmp_path / "missing.txt": "no file or folder",
+        broken("data.csv", b"a,b"): "unknown type: convert it to one of .txt",
+    }
+    for path, message in cases.items():
+        with pytest.raises(DocumentError, match=f"{path.name}.*({message})"):
+            read(path)
+
+
+def test_an_empty_owner_password_does_not_keep_a_pdf_from_being_read(tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter(write_pdf(tmp_path / "plain.pdf"))
+    writer.encrypt("", "owner", algorithm="RC4-128")
+    writer.write(tmp_path / "locked.pdf")
+    [document] = read(tmp_path / "locked.pdf")
+    assert "Radium" in document.text
+
+
+def test_a_folder_is_walked_in_order_and_the_rest_is_reported(tmp_path: Path) -> None:
+    for name in ["b.txt", "a.txt", "sub/c.txt", ".hidden.txt", ".git/d.txt", "data.csv"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    report = ReadReport()
+    found = list(read_documents([tmp_path], report=report))
+    assert [document.text for document in found] == ["a.txt", "b.txt", "sub/c.txt"]
+    assert [path.name for path in report.ignored] == [".git", ".hidden.txt", "data.csv"]
+
+
+def test_links_that_loop_or_lead_nowhere_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("text")
+    (tmp_path / "up").symlink_to(tmp_path)
+    (tmp_path / "self.txt").symlink_to(tmp_path / "self.txt")
+    (tmp_path / "dead.txt").symlink_to(tmp_path / "nothing")
+    (tmp_path / "linked.txt").symlink_to(tmp_path / "a.txt")
+    report = ReadReport()
+    found = list(read_documents([tmp_path], report=report))
+    assert [Path(document.source).name for document in found] == ["a.txt", "linked.txt"]
+    assert {path.name for path in report.ignored} == {"up", "self.txt", "dead.txt"}
+    with pytest.raises(DocumentError, match="no file or folder"):
+        read(tmp_path / "self.txt")
+
+
+def test_odd_file_names_work_and_sources_can_be_stored(tmp_path: Path) -> None:
+    names = [b"with space & \xc3\xa9.txt", b"new\nline.txt", b"{0}%s.txt", b"not utf8 \xff.txt"]
+    for name in names:
+        with open(os.path.join(os.fsencode(tmp_path), name), "wb") as file:
+            file.write(b"text")
+    found = read(tmp_path)
+    assert len({json.dumps(d.source).encode() for d in found}) == 4
+    assert any(document.title == "not utf8 \\xff" for document in found)
+
+
+def test_a_folder_without_documents_says_so(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a,b")
+    with pytest.raises(DocumentError, match="has no document: put files of these types"):
+        read(tmp_path)
+
+
+def test_skipping_goes_on_after_a_bad_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xff")
+    (tmp_path / "b.txt").write_text("fine")
+    report = ReadReport()
+    found = list(read_documents([tmp_path], on_error="skip", report=report))
+    assert [document.text for document in found] == ["fine"]
+    assert len(report.errors) == 1 and "a.txt" in str(report.errors[0])
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data(), suffix=st.sampled_from(sorted(READERS)))
+def test_damaged_files_raise_nothing_but_document_errors(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, suffix: str
+) -> None:
+    path = tmp_path_factory.mktemp("damaged") / f"file{suffix}"
+    whole = b'{"text": "line"}\n<title>T</title># heading'
+    if suffix == ".pdf":
+        whole = write_pdf(path).read_bytes()
+    if suffix == ".docx":
+        whole = write_docx(path).read_bytes()
+    start = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(
+        whole[:start] + data.draw(st.binary(max_size=40)) + whole[data.draw(
+            st.integers(0, len(whole))
+        ):]
+    )  # fmt: skip
+    try:
+        documents = read(path)
+    except DocumentError as error:
+        assert path.name in str(error)
+    else:
+        assert all(document.text.strip() for document in documents)

@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ras_flow.errors import (
+    ConfigurationError,
+    CorpusIndexError,
+    DocumentError,
+    IndexCorruptError,
+    IndexMismatchError,
+    IndexMissingError,
+    InputError,
+)
+from ras_flow.retrieval import CorpusIndex, IndexProgress, SourceDocument, open_retriever
+from ras_flow.retrieval.manifest import read_manifest
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+async def path(tmp_path: Path) -> Path:
+    path = tmp_path / "index"
+    await CorpusIndex.build(path, DOCUMENTS, encoder=WordEncoder())
+    return path
+
+
+def files(path: Path) -> dict[str, bytes]:
+    folder = path / read_manifest(path).generation
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+async def test_an_index_opens_in_another_process(path: Path) -> None:
+    program = (
+        "import asyncio, sys; from ras_flow.retrieval import open_retriever; "
+        "found = asyncio.run(open_retriever(sys.argv[1], 'bm25').retrieve(['首都'], 1)); "
+        "sys.stdout.buffer.write(found[0][0].passage['title'].encode())"
+    )
+    done = subprocess.run([sys.executable, "-c", program, path], cwd=ROOT, capture_output=True)
+    assert done.stdout.decode() == "東京", done.stderr.decode()
+
+
+async def test_open_retriever_serves_each_kind(path: Path) -> None:
+    for kind in ("bm25", "dense", "hybrid"):
+        retriever = open_retriever(path, kind, WordEncoder())  # type: ignore[arg-type]
+        assert (await titles(retriever, "textile mills"))[0] == "Łódź"
+
+
+async def test_the_manifest_counts_and_nothing_is_pickled(path: Path) -> None:
+    manifest = read_manifest(path)
+    assert manifest.documents == 5
+    assert manifest.passages == len(CorpusIndex.open(path)) == 5
+    assert manifest.encoder is not None and manifest.encoder.identity == "words"
+    assert {Path(name).suffix for name in files(path)} == {".json", ".jsonl", ".npy"}
+    assert manifest.files.keys() == files(path).keys()
+
+
+async def test_progress_counts_up_to_the_total(tmp_path: Path) -> None:
+    documents = [SourceDocument(f"{n}", "", f"Document {n}.") for n in range(700)]
+    seen: list[IndexProgress] = []
+    await CorpusIndex.build(tmp_path, documents, encoder=WordEncoder(), progress=seen.append)
+    assert [p.done for p in seen if p.stage == "embed"] == [512, 700]
+    assert max(p.done for p in seen if p.stage == "read") == 700
+    assert seen[-1].stage == "write" and seen[-1].done == seen[-1].total
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "altered", "empty"])
+async def test_damage_to_any_file_is_noticed_on_opening(path: Path, damage: str) -> None:
+    manifest = read_manifest(path)
+    names = ["manifest.json", *(f"{manifest.generation}/{name}" for name in manifest.files)]
+    assert len(names) == 10
+    for name in names:
+        copy = path.parent / "copy"
+        shutil.copytree(path, copy)
+        file = copy / name
+        content = file.read_bytes()
+        if damage == "missing":
+            file.unlink()
+        elif damage == "truncated":
+            file.write_bytes(content[:-1])
+        elif damage == "empty":
+            file.write_bytes(b"")
+        else:
+            middle = len(content) // 2
+            file.write_bytes(
+                content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+            )
+        expected = (
+            IndexMissingError
+            if (name, damage) == ("manifest.json", "missing")
+            else IndexCorruptError
+        )
+        with pytest.raises(expected, match=r"build"):
+            CorpusIndex.open(copy)
+        shutil.rmtree(copy)
+
+
+async def test_damage_to_a_big_file_is_noticed_by_verify_and_on_reading(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    file = path / read_manifest(path).generation / "passages.jsonl"
+    file.write_bytes(file.read_bytes().replace(b'"text"', b'"txet"'))
+    index = CorpusIndex.open(path)
+    with pytest.raises(IndexCorruptError, match="was altered"):
+        index.verify()
+    with pytest.raises(IndexCorruptError, match="line 1, is damaged"):
+        await index.retriever("bm25").retrieve(["program"], 1)
+
+
+async def test_verify_is_content_with_an_intact_index(path: Path) -> None:
+    CorpusIndex.open(path).verify()
+
+
+async def test_a_manifest_cannot_lead_outside_of_its_folder(path: Path) -> None:
+    from ras_flow.retrieval.manifest import _digest
+
+    content = json.loads((path / "manifest.json").read_text())
+    del content["sha256"]
+    shutil.copytree(path / content["generation"], path.parent / "elsewhere")
+    content["generation"] = "../elsewhere"
+    content["sha256"] = _digest(content)
+    (path / "manifest.json").write_text(json.dumps(content))
+    with pytest.raises(IndexCorruptError, match="names other files"):
+        CorpusIndex.open(path)
+
+
+async def test_another_format_says_to_build_again(path: Path) -> None:
+    (path / "manifest.json").write_text('{"format": 99, "surprise": []}')
+    with pytest.raises(IndexMismatchError, match="format 99.*Build the index again"):
+        CorpusIndex.open(path)
+
+
+@pytest.mark.parametrize("name", ["nothing", "file.txt"])
+def test_no_index_says_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file.txt").write_text("x")
+    with pytest.raises(IndexMissingError, match="no index at"):
+        CorpusIndex.open(tmp_path / name)
+
+
+async def test_another_encoder_is_refused(path: Path) -> None:
+    with pytest.raises(IndexMismatchError, match="'words', not with 'others'"):
+        open_retriever(path, "hybrid", WordEncoder("others"))
+    assert await titles(open_retriever(path, "bm25", WordEncoder("others")), "mills") == ["Łódź"]
+
+
+async def test_retrieval_without_vectors_or_encoder_says_what_to_do(
+    path: Path, tmp_path: Path
+) -> None:
+    plain = await CorpusIndex.build(tmp_path / "plain", DOCUMENTS, encoder=None)
+    with pytest.raises(ConfigurationError, match="built without an encoder"):
+        plain.retriever("hybrid")
+    with pytest.raises(ConfigurationError, match="opened without an encoder"):
+        CorpusIndex.open(path).retriever("dense")
+    with pytest.raises(ConfigurationError, match="'best'"):
+        CorpusIndex.open(path).retriever("best")  # type: ignore[arg-type]
+
+
+async def test_an_update_equals_a_build_from_scratch(path: Path, tmp_path: Path) -> None:
+    encoder = WordEncoder()
+    changed = SourceDocument("ada.txt", "Ada Lovelace", "She foresaw composing machines.")
+    added = SourceDocument("bach.txt", "Bach", "He composed fugues.")
+    index = CorpusIndex.open(path, encoder=encoder)
+    index = await index.update([changed, added, DOCUMENTS[0]], remove=["gauss.txt"])
+    assert encoder.encoded == [f"{d.title}\n{d.text}" for d in (changed, added)]
+
+    final = [DOCUMENTS[0], added, DOCUMENTS[2], changed, DOCUMENTS[3]]
+    scratch = await CorpusIndex.build(tmp_path / "scratch", final, encoder=WordEncoder())
+    assert files(path) == files(tmp_path / "scratch")
+    for kind in ("bm25", "dense", "hybrid"):
+        queries = ["composing", "first published program", "Königreich", "Paris"]
+        assert await index.retriever(kind).retrieve(queries, 5) == await scratch.retriever(
+            kind
+        ).retrieve(queries, 5)
+
+
+documents = st.dictionaries(
+    st.sampled_from("abcd"), st.sampled_from(["one two", "three", "one two.\n\nthree four", "five"])
+)
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(documents, min_size=1, max_size=4))
+def test_any_series_of_updates_equals_a_build_from_scratch(
+    tmp_path_factory: pytest.TempPathFactory, states: list[dict[str, str]]
+) -> None:
+    async def play() -> None:
+        folder = tmp_path_factory.mktemp("series")
+        index = await CorpusIndex.build(folder / "a", [], encoder=WordEncoder(), max_words=2)
+        for state in states:
+            given = [SourceDocument(source, "T", text) for source, text in state.items()]
+            gone = (await index.sources()).keys() - state.keys()
+            index = await index.update(given, remove=gone)
+        await CorpusIndex.build(folder / "b", given, encoder=WordEncoder(), max_words=2)
+        assert files(folder / "a") == files(folder / "b")
+
+    asyncio.run(play())
+
+
+async def test_a_passage_of_two_documents_survives_the_removal_of_one(tmp_path: Path) -> None:
+    twins = [SourceDocument(name, "T", "The same text.") for name in "ab"]
+    index = await CorpusIndex.build(tmp_path, twins, encoder=None)
+    assert len(index) == 1
+    index = await index.update(remove=["a"])
+    [[(passage, _)]] = await index.retriever("bm25").retrieve(["text"], 5)
+    assert passage["source"] == "b"
+    assert len(await index.update(remove=["b"])) == 0
+
+
+async def test_an_update_without_changes_writes_nothing(path: Path) -> None:
+    before = (path / "manifest.json").read_bytes()
+    await CorpusIndex.open(path, encoder=WordEncoder()).update(DOCUMENTS)
+    assert (path / "manifest.json").read_bytes() == before
+
+
+async def test_an_opened_index_is_not_disturbed_by_an_update(path: Path) -> None:
+    old = CorpusIndex.open(path, encoder=WordEncoder())
+    retrievers = [old.retriever(kind) for kind in ("bm25", "dense")]
+    await old.update(remove=["lodz.txt"])
+    for retriever in retrievers:
+        assert (await titles(retriever, "textile mills"))[0] == "Łódź"
+    assert [item.name for item in path.glob("gen-*")] == [read_manifest(path).generation]
+
+
+async def test_an_update_sees_what_others_wrote_meanwhile(path: Path) -> None:
+    mine = CorpusIndex.open(path, encoder=WordEncoder())
+    await CorpusIndex.open(path, encoder=WordEncoder()).update([SourceDocument("x", "X", "New.")])
+    index = await mine.update([SourceDocument("y", "Y", "Newer.")])
+    assert {"x", "y"} < (await index.sources()).keys()
+
+
+async def test_wrong_updates_are_refused_and_change_nothing(path: Path) -> None:
+    before = files(path)
+    index = CorpusIndex.open(path, encoder=WordEncoder())
+    with pytest.raises(InputError, match="no document 'nowhere'"):
+        await index.update(remove=["nowhere"])
+    with pytest.raises(InputError, match="Two documents have the source 'x'"):
+        await index.update([SourceDocument("x", "", text) for text in "ab"])
+    with pytest.raises(DocumentError, match="x has no text"):
+        await index.update([SourceDocument("x", "Title alone", " \n")])
+    with pytest.raises(ConfigurationError, match="open it with this encoder"):
+        await CorpusIndex.open(path).update(DOCUMENTS)
+    assert files(path) == before
+
+
+async def test_a_failing_build_leaves_the_old_index(path: Path) -> None:
+    class Failing(WordEncoder):
+        async def encode(self, texts):  # type: ignore[no-untyped-def]
+            raise ConfigurationError("no model today")
+
+    before = files(path)
+    with pytest.raises(ConfigurationError, match="no model today"):
+        await CorpusIndex.build(path, DOCUMENTS, encoder=Failing())
+
+    def broken() -> Iterator[SourceDocument]:
+        yield DOCUMENTS[0]
+        raise DocumentError("bad file")
+
+    with pytest.raises(DocumentError, match="bad file"):
+        await CorpusIndex.build(path, broken(), encoder=WordEncoder())
+    assert files(path) == before
+    assert len(list(path.glob("gen-*"))) == 1
+
+
+async def test_a_cancelled_build_leaves_the_old_index(path: Path) -> None:
+    class Slow(WordEncoder):
+        async def encode(self, texts):  # type: ignore[no-untyped-def]
+            await asyncio.sleep(60)
+
+    before = files(path)
+    task = asyncio.create_task(CorpusIndex.build(path, DOCUMENTS[:1], encoder=Slow()))
+    await asyncio.sleep(0.3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert files(path) == before
+    await CorpusIndex.build(path, DOCUMENTS[:1], encoder=None)
+
+
+@pytest.mark.parametrize("point", ["embedding", "before the switch", "after the switch"])
+async def test_a_killed_build_leaves_one_whole_index(path: Path, point: str) -> None:
+    before = files(path)
+    program = [sys.executable, "-m", "tests.retrieval.killed_build", path, point]
+    process = subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"now\n"
+    with pytest.raises(CorpusIndexError, match="being written by another process"):
+        await CorpusIndex.build(path, DOCUMENTS, encoder=None)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+    index = CorpusIndex.open(path, encoder=WordEncoder())
+    index.verify()
+    if point == "after the switch":
+        assert await titles(index.retriever("bm25"), "entirely new mills") == ["New"]
+    else:
+        assert files(path) == before
+        assert await titles(index.retriever("bm25"), "entirely new mills") == ["Łódź"]
+    await index.update([SourceDocument("x", "X", "Next.")])
+    assert len(list(path.glob("gen-*"))) == 1
+
+
+async def test_two_writers_in_one_process_do_not_meet(path: Path) -> None:
+    results = await asyncio.gather(
+        *(CorpusIndex.build(path, DOCUMENTS, encoder=None) for _ in range(2)),
+        return_exceptions=True,
+    )
+    assert sorted(type(result).__name__ for result in results) == [
+        "CorpusIndex",
+        "CorpusIndexError",
+    ]
+
+
+async def test_a_reader_never_sees_a_half_written_index(path: Path) -> None:
+    async def write() -> None:
+        for n in range(15):
+            index = CorpusIndex.open(path, encoder=WordEncoder())
+            await index.update([SourceDocument("n", "N", f"Version {n}.")])
+
+    writer = asyncio.create_task(write())
+    opened = 0
+    while not writer.done():
+        index = await asyncio.to_thread(CorpusIndex.open, path)
+        assert len(index) in (5, 6)
+        opened += 1
+    await writer
+    assert opened > 5
+
+
+async def test_other_folders_are_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "thesis.docx").write_text("years of work")
+    with pytest.raises(ConfigurationError, match=r"holds 'thesis.docx'"):
+        await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
+    with pytest.raises(ConfigurationError, match="is a file"):
+        await CorpusIndex.build(tmp_path / "thesis.docx", DOCUMENTS, encoder=None)
+    assert os.listdir(tmp_path) == ["thesis.docx"]
+
+
+async def test_a_folder_that_cannot_be_made_says_so() -> None:
+    with pytest.raises(CorpusIndexError, match="Cannot write an index at /proc/index"):
+        await CorpusIndex.build("/proc/index", DOCUMENTS, encoder=None)
+
+
+async def test_text_that_utf8_cannot_hold_is_stored_with_a_replacement(tmp_path: Path) -> None:
+    document = SourceDocument("a\udc80", "T\ud800", "Lone \udfff surrogate\0.")
+    index = await CorpusIndex.build(tmp_path, [document], encoder=None)
+    [[(passage, _)]] = await index.retriever("bm25").retrieve(["surrogate \ud800"], 1)
+    assert passage["text"] == "Lone \ufffd surrogate\ufffd."
+
+
+def test_importing_retrieval_is_light() -> None:
+    heavy = "bm25s faiss torch numpy scipy langchain_core sentence_transformers bs4 pypdf docx"
+    program = (
+        f"import sys, ras_flow.retrieval; print([m for m in '{heavy}'.split() if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
+    assert done.stdout.strip() == b"[]", done.stderr.decode()

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from ras_flow.errors import ConfigurationError, InputError, RasFlowError
+from ras_flow.retrieval import LangChainRetriever
+from tests.retrieval.helpers import WordEncoder, titles
+
+
+class WordEmbeddings(Embeddings):
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return asyncio.run(WordEncoder().encode(texts)).tolist()
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+    async def aembed_query(self, text: str) -> list[float]:
+        return (await WordEncoder().encode([text]))[0].tolist()
+
+
+class Fixed(BaseRetriever):
+    documents: list[Document]
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        if query == "fail":
+            raise KeyError("no such collection")
+        return self.documents
+
+
+@pytest.fixture
+def store() -> InMemoryVectorStore:
+    store = InMemoryVectorStore(WordEmbeddings())
+    store.add_documents(
+        [
+            Document("Textile mills of the city.", metadata={"title": "Łódź", "source": "l.txt"}),
+            Document("She wrote programs.", metadata={"title": "Ada"}),
+            Document("Radioactivity in Paris."),
+            *(Document(f"Filler number {n}.") for n in range(20)),
+        ]
+    )
+    return store
+
+
+async def test_a_vector_store_is_searched(store: InMemoryVectorStore) -> None:
+    [[first, *rest]] = await LangChainRetriever(store).retrieve(["textile mills"], 3)
+    assert first.passage["title"] == "Łódź"
+    assert first.passage["text"] == "Textile mills of the city."
+    assert first.passage["source"] == "l.txt"
+    assert len(rest) == 2 and all(first.score >= other.score for other in rest)
+
+
+async def test_a_store_that_scores_by_distance_gets_higher_is_better() -> None:
+    class Distances(InMemoryVectorStore):
+        async def asimilarity_search_with_score(
+            self, query: str, k: int = 4, **kwargs: Any
+        ) -> list[tuple[Document, float]]:
+            return [(Document(f"d{n}"), 0.1 * n) for n in range(k)]
+
+    [found] = await LangChainRetriever(Distances(WordEmbeddings())).retrieve(["q"], 3)
+    assert [p["text"] for p, _ in found] == ["d0", "d1", "d2"]
+    assert [score for _, score in found] == pytest.approx([0, -0.1, -0.2])
+
+
+async def test_k_reaches_a_vector_store_s_retriever(store: InMemoryVectorStore) -> None:
+    retriever = LangChainRetriever(store.as_retriever(search_kwargs={"k": 2}))
+    [found] = await retriever.retrieve(["filler number"], 9)
+    assert len(found) == 9
+
+
+async def test_a_custom_retriever_keeps_its_order_and_k_cuts() -> None:
+    documents = [Document(text, metadata={"title": text}) for text in "cab"]
+    retriever = LangChainRetriever(Fixed(documents=documents))
+    assert await titles(retriever, "q", 2) == ["c", "a"]
+    [found] = await retriever.retrieve(["q"], 5)
+    assert [score for _, score in found] == [1, 1 / 2, 1 / 3]
+
+
+async def test_repeated_and_blank_documents_are_left_out() -> None:
+    texts = ["a", " ", "a", "b"]
+    retriever = LangChainRetriever(Fixed(documents=[Document(text) for text in texts]))
+    [found] = await retriever.retrieve(["q"], 5)
+    assert [passage["text"] for passage, _ in found] == ["a", "b"]
+
+
+async def test_odd_metadata_becomes_text() -> None:
+    document = Document("x", metadata={"title": 7, "source": ["a"], "other": object()})
+    [[(passage, _)]] = await LangChainRetriever(Fixed(documents=[document])).retrieve(["q"], 1)
+    assert (passage["title"], passage["source"]) == ("7", "['a']")
+
+
+async def test_queries_stay_in_order(store: InMemoryVectorStore) -> None:
+    queries = [f"number {n}" for n in range(20)]
+    found = await LangChainRetriever(store).retrieve(queries, 1)
+    assert [ranking[0].passage["text"] for ranking in found] == [
+        f"Filler number {n}." for n in range(20)
+    ]
+
+
+async def test_a_failure_names_retriever_query_and_cause() -> None:
+    retriever = LangChainRetriever(Fixed(documents=[]))
+    with pytest.raises(RasFlowError, match="Fixed failed on the query 'fail'") as caught:
+        await retriever.retrieve(["fine", "fail"], 1)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+async def test_cancelling_is_no_failure() -> None:
+    class Slow(InMemoryVectorStore):
+        async def asimilarity_search_with_score(self, *args: Any, **kwargs: Any) -> Any:
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(LangChainRetriever(Slow(WordEmbeddings())).retrieve(["q"], 1))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_wrong_use_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="int is no LangChain"):
+        LangChainRetriever(7)  # type: ignore[arg-type]
+    with pytest.raises(InputError):
+        await LangChainRetriever(Fixed(documents=[])).retrieve([""], 1)

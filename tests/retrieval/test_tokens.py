@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.retrieval.tokens import tokenize
+
+
+@pytest.mark.parametrize(
+    "text, terms",
+    [
+        ("The Who's 1,000 songs", ["the", "who", "s", "1", "000", "songs"]),
+        ("Beyoncé ÅNGSTRÖM İstanbul", ["beyonce", "angstrom", "istanbul"]),
+        ("ﬁne ㈱ Ｆｕｌｌ", ["fine", "株", "full"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("Йод ёж", ["йод", "ёж"]),
+        ("한국어 문서", ["한국어", "문서"]),
+        ("東京都abc", ["東", "京", "都", "東京", "京都", "abc"]),
+        ("がく", ["が", "く", "がく"]),
+        ("… — !?", []),
+    ],
+)
+def test_terms(text: str, terms: list[str]) -> None:
+    assert tokenize(text) == terms
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60))
+def test_case_and_punctuation_do_not_matter(text: str) -> None:
+    assert tokenize(text.upper().replace(".", "!")) == tokenize(text)
+
+
+@given(st.text(max_size=60))
+def test_terms_are_never_blank(text: str) -> None:
+    assert all(term.strip() for term in tokenize(text))
