@@ -1,0 +1,49 @@
+"""Language models by name: local ones, and chat models of any provider through LangChain."""
+
+from __future__ import annotations
+
+from ras_flow.components import LanguageModel
+from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.local import LocalLanguageModel
+from ras_flow.llms.weights import SMOLLM2
+
+__all__ = ["ChatLanguageModel", "LocalLanguageModel", "load_language_model"]
+
+
+def load_language_model(
+    name: str,
+    *,
+    base_url: str | None = None,
+    timeout: float = 60.0,
+    max_retries: int = 4,
+    max_concurrency: int = 8,
+) -> LanguageModel:
+    """Return the language model of a name; weights are loaded on first use.
+
+    Args:
+        name: ``local:default``, ``local:`` with a folder or a name on the model hub, or
+            ``provider:model`` as LangChain's ``init_chat_model`` takes it, for example
+            ``anthropic:claude-sonnet-4-5`` or ``openai:gpt-5-mini``.
+        base_url: Address of the provider's server, for example of an OpenAI-compatible one.
+            Local models have none.
+        timeout: Seconds that one request may take.
+        max_retries: Attempts for one request, the first included.
+        max_concurrency: Requests under way at once.
+
+    Returns:
+        The model.
+
+    Raises:
+        ConfigurationError: The name, the provider or the path is unknown, or a key is missing.
+        MissingExtraError: The provider's package is not installed.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "local":
+        return LocalLanguageModel(SMOLLM2 if rest in ("", "default") else rest)
+    return ChatLanguageModel(
+        name,
+        base_url=base_url,
+        timeout=timeout,
+        max_retries=max_retries,
+        max_concurrency=max_concurrency,
+    )

@@ -1,0 +1,25 @@
+"""One lane for heavy local computing: two engines that each use every core starve each other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_LANE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ras-flow-compute")
+
+
+async def run_in_lane(work: Callable[[], T]) -> T:
+    """Run CPU- or GPU-heavy work off the event loop, after the heavy work that came before it.
+
+    Args:
+        work: What to do. It must not wait for other work of this lane.
+
+    Returns:
+        What the work returns; its errors are raised here. Work that still waits when the caller
+        is cancelled is never started.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_LANE, work)

