@@ -162,7 +162,7 @@ def _decode_html(path: Path, source: str) -> str:
         encoding = "windows-1252"  # what browsers read under these names
     try:
         return str(content.decode(encoding))
-    except (LookupError, UnicodeDecodeError) as error:
+    except (LookupError, ValueError) as error:
         raise DocumentError(f"{source} is not {encoding}: convert it to UTF-8.") from error
 
 

