@@ -27,7 +27,7 @@ def load_language_model(
         base_url: Address of the provider's server, for example of an OpenAI-compatible one.
             Local models have none.
         timeout: Seconds that one request may take.
-        max_retries: Attempts for one request, the first included.
+        max_retries: Attempts after the first, for failures that may pass.
         max_concurrency: Requests under way at once.
 
     Returns:

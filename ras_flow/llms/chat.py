@@ -1,28 +1,178 @@
-"""Stub."""
+"""Chat models of any provider, through LangChain."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from ras_flow.components import Generation
+from ras_flow.components import Generation, Message
+from ras_flow.llms.providers import connect, endpoint_of
+from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
+from ras_flow.llms.weights import hash_text
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
+
+DEFAULT_WINDOW = 8000
+"""Input tokens to use where the model's own limit is unknown."""
+
+ROOM_FOR_OUTPUT = 1024
+"""Tokens of a known limit that are left for the output."""
+
+ROOM_FOR_THOUGHT = 4096
+"""Output tokens on top for models that think before they answer."""
+
+MOST_STOPS = 4
+"""Stop strings that OpenAI's interface takes."""
+
+_LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
+"""Names that chat models give the limit of output tokens."""
+
+_ENDS = ("finish_reason", "stop_reason", "done_reason", "status")
+_CUT_OFF = {"length", "max_tokens", "model_context_window_exceeded", "incomplete"}
+_TELLS_END = ("openai", "anthropic")
+"""Kinds of chat model that always tell why an answer ended, unless it broke off."""
 
 
 class ChatLanguageModel:
-    """To come."""
+    """A chat model as a :class:`ras_flow.components.LanguageModel`.
 
-    identity = ""
-    window = 8000
+    Args:
+        model: A LangChain chat model, used as it is set up, or ``provider:model``, which is asked
+            to decode greedily where the model allows that.
+        base_url: Address of the server, where it is not the provider's own. Only with a name.
+        timeout: Seconds for one attempt.
+        max_retries: Attempts after the first, for failures that may pass.
+        max_concurrency: Requests under way at once.
+        window: Input tokens to offer to callers; None for the model's own limit.
+
+    Raises:
+        ConfigurationError: The provider is unknown, or its key is missing.
+        MissingExtraError: The provider's package is not installed.
+    """
+
     batch_size = 1
 
-    def __init__(self, model: object, **settings: object) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        model: BaseChatModel | str,
+        *,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 4,
+        max_concurrency: int = 8,
+        window: int | None = None,
+    ) -> None:
+        self._chat = connect(model, base_url, timeout) if isinstance(model, str) else model
+        self._endpoint = endpoint_of(self._chat)
+        self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
+        self._max_concurrency = max_concurrency
+        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakKeyDictionary()
+        )
+        profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
+        limit = profile.get("max_input_tokens")
+        known = max(limit - ROOM_FOR_OUTPUT, ROOM_FOR_OUTPUT) if limit else DEFAULT_WINDOW
+        self.window = known if window is None else window
+        self._thinks = bool(profile.get("reasoning_output")) and profile.get("temperature") is False
+        settings = hash_text(repr(sorted(self._chat._identifying_params.items())))
+        self.identity = f"{self._chat._llm_type}:{self._endpoint.model}@{self._endpoint.host}"
+        self.identity += f"#{settings}"
 
     def count_tokens(self, text: str) -> int:
-        """Count."""
-        raise NotImplementedError
+        """Estimate a text's tokens: 4 ASCII characters, or 1 other character, a token."""
+        other = sum(not character.isascii() for character in text)
+        return other + -(-(len(text) - other) // 4)
 
     async def generate(
-        self, prompts: Any, *, max_new_tokens: int, stop: Any = ()
+        self,
+        prompts: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """Generate."""
-        raise NotImplementedError
+        """Send each prompt as one request, several at once.
+
+        Args:
+            prompts: One message list a prompt.
+            max_new_tokens: Limit for each output.
+            stop: Strings at which an output ends; they are not part of it.
+
+        Returns:
+            One generation a prompt, in order.
+
+        Raises:
+            AuthenticationError: The key was refused.
+            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
+            ModelResponseError: The request was rejected.
+        """
+        requests = [
+            asyncio.ensure_future(self._answer(prompt, max_new_tokens, list(stop)))
+            for prompt in prompts
+        ]
+        try:
+            return await asyncio.gather(*requests)
+        finally:
+            for request in requests:
+                request.cancel()
+
+    async def _answer(
+        self, prompt: Sequence[Message], max_new_tokens: int, stop: list[str]
+    ) -> Generation:
+        chat = self._limited(max_new_tokens)
+        messages = [(message["role"], message["content"]) for message in prompt]
+        sent = self._accepted(stop)
+
+        async def call() -> AIMessage:
+            async with self._slot():
+                answer = await chat.ainvoke(messages, stop=sent or None)
+            self._check(answer)
+            return answer
+
+        answer = await call_with_retries(call, retries=self._retries, endpoint=self._endpoint)
+        return self._generation(prompt, answer, stop)
+
+    def _slot(self) -> asyncio.Semaphore:
+        loop = asyncio.get_running_loop()
+        if loop not in self._slots:
+            self._slots[loop] = asyncio.Semaphore(self._max_concurrency)
+        return self._slots[loop]
+
+    def _limited(self, max_new_tokens: int) -> BaseChatModel:
+        """Return the chat model with a limit for its output, under whatever name it has."""
+        limit = max_new_tokens + (ROOM_FOR_THOUGHT if self._thinks else 0)
+        name = next((name for name in _LIMITS if name in type(self._chat).model_fields), None)
+        return self._chat.model_copy(update={name: limit}) if name else self._chat
+
+    def _accepted(self, stop: Sequence[str]) -> list[str]:
+        """Return the stop strings that the server takes; all are cut off here in any case."""
+        if self._thinks:
+            return []
+        if self._chat._llm_type.startswith("anthropic"):
+            stop = [string for string in stop if string.strip()]
+        return list(stop[:MOST_STOPS])
+
+    def _check(self, answer: AIMessage) -> None:
+        tells_end = self._chat._llm_type.startswith(_TELLS_END)
+        if tells_end and not any(answer.response_metadata.get(name) for name in _ENDS):
+            raise BrokenAnswerError("the answer broke off before its end")
+
+    def _generation(
+        self, prompt: Sequence[Message], answer: AIMessage, stop: Sequence[str]
+    ) -> Generation:
+        text = str(answer.text)
+        cut = min((at for string in stop if (at := text.find(string)) >= 0), default=None)
+        ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
+        usage = answer.usage_metadata or {
+            "input_tokens": sum(self.count_tokens(message["content"]) for message in prompt),
+            "output_tokens": self.count_tokens(text),
+        }
+        return Generation(
+            text=text[:cut],
+            input_tokens=usage["input_tokens"],
+            output_tokens=usage["output_tokens"],
+            truncated=cut is None and bool(ends & _CUT_OFF),
+        )

@@ -1,0 +1,134 @@
+"""LangChain chat models by ``provider:model`` name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ras_flow.errors import ConfigurationError, MissingExtraError
+from ras_flow.extras import require
+from ras_flow.llms.retry import Endpoint
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+EXAMPLES = (
+    "'anthropic:claude-sonnet-4-5', 'openai:gpt-4.1-mini', 'local:default'; for an "
+    "OpenAI-compatible server, 'openai:' with the server's model name, and base_url"
+)
+
+NO_KEY = "no-key-needed"
+"""Sent to servers at a given address when there is no key: local ones need none."""
+
+
+@dataclass(frozen=True)
+class _Provider:
+    package: str
+    extra: str
+    key_variable: str
+    address_variables: tuple[str, ...]
+    settings: dict[str, Any]
+
+
+_PROVIDERS = {
+    "anthropic": _Provider(
+        "langchain_anthropic",
+        "anthropic",
+        "ANTHROPIC_API_KEY",
+        ("ANTHROPIC_API_URL", "ANTHROPIC_BASE_URL"),
+        {},
+    ),
+    "openai": _Provider(
+        "langchain_openai",
+        "openai",
+        "OPENAI_API_KEY",
+        ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
+        # Off by default for servers other than OpenAI's own.
+        {"stream_usage": True},
+    ),
+}
+
+
+def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
+    """Set up a chat model; nothing is sent yet.
+
+    Args:
+        name: ``provider:model``.
+        base_url: Address of the server, or None for the provider's own.
+        timeout: Seconds for one request.
+
+    Returns:
+        A chat model that decodes greedily where it can, and that never retries by itself.
+
+    Raises:
+        ConfigurationError: The provider is unknown, or its key is missing.
+        MissingExtraError: The provider's package is not installed.
+    """
+    from langchain.chat_models import init_chat_model  # noqa: PLC0415
+
+    kind, _, model = name.partition(":")
+    if not kind or not model:
+        raise ConfigurationError(
+            f"The model name {name!r} is not of the form provider:model. Examples: {EXAMPLES}."
+        )
+    settings: dict[str, Any] = {"timeout": timeout, "max_retries": 0}
+    if base_url:
+        settings["base_url"] = base_url
+    provider = _PROVIDERS.get(kind)
+    if provider:
+        require(provider.package, extra=provider.extra)
+        settings |= provider.settings
+        if not os.environ.get(provider.key_variable):
+            if not base_url and not any(map(os.environ.get, provider.address_variables)):
+                raise ConfigurationError(
+                    f"The model {name!r} needs a key. Set the environment variable "
+                    f"{provider.key_variable}, or a base_url for a server without keys."
+                )
+            settings["api_key"] = NO_KEY
+    try:
+        chat = init_chat_model(name, **settings)
+        if (chat.profile or {}).get("temperature") is not False:
+            chat = init_chat_model(name, temperature=0, **settings)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"The provider {kind!r} needs a package that is not installed: {error}"
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(
+            f"The model {name!r} cannot be used: {str(error).splitlines()[0]} "
+            f"Examples of names: {EXAMPLES}."
+        ) from error
+    return chat
+
+
+def endpoint_of(chat: BaseChatModel) -> Endpoint:
+    """Describe a chat model's server for error messages.
+
+    Args:
+        chat: Any chat model.
+
+    Returns:
+        The model's name, its host without user or password, and its secrets.
+    """
+    from pydantic import SecretStr  # noqa: PLC0415
+
+    def first(*names: str) -> str:
+        return next((value for name in names if (value := _text(chat, name))), "")
+
+    address = first("openai_api_base", "anthropic_api_url", "base_url")
+    kind = chat._llm_type.split("-")[0]
+    provider = _PROVIDERS.get(kind)
+    found = [v.get_secret_value() for v in vars(chat).values() if isinstance(v, SecretStr)]
+    return Endpoint(
+        model=first("model_name", "model") or type(chat).__name__,
+        host=urlsplit(address).netloc.rpartition("@")[2] or f"{kind}'s own address",
+        key_variable=provider.key_variable if provider else "",
+        secrets=tuple(secret for secret in found if secret and secret != NO_KEY),
+    )
+
+
+def _text(chat: object, name: str) -> str:
+    value = getattr(chat, name, None)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,225 @@
+"""Retries of remote model calls: only where a later attempt can succeed.
+
+Errors are told apart by langchain-core's model errors, by HTTP status, and by the class names of
+the HTTP clients, so that no client has to be installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Literal, TypeVar
+
+from langchain_core.exceptions import ContextOverflowError
+from langchain_core.exceptions import ModelError as ChatModelError
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+)
+from tenacity.wait import wait_random_exponential
+
+from ras_flow.errors import (
+    AuthenticationError,
+    ModelError,
+    ModelResponseError,
+    ModelUnavailableError,
+)
+
+T = TypeVar("T")
+Kind = Literal["retry", "refused", "rejected"]
+
+LONGEST_WAIT = 60.0
+"""Seconds between two attempts at most, whatever the server asks for."""
+
+_TRANSIENT = {
+    "APIConnectionError",
+    "APIResponseValidationError",
+    "APITimeoutError",
+    "ConnectionError",
+    "HTTPError",  # the base of transport errors in httpx; status errors are told apart earlier
+    "TimeoutError",
+}
+_TRANSIENT_STATUS = {408, 409, 425, 429}
+_EVENTS: dict[str, Kind] = {
+    "authentication_error": "refused",
+    "permission_error": "refused",
+    "invalid_request_error": "rejected",
+    "not_found_error": "rejected",
+    "request_too_large": "rejected",
+}
+"""Types of errors that a server sends inside a stream, after status 200; the rest are retried."""
+
+
+class BrokenAnswerError(Exception):
+    """An answer that ended too early or is no answer at all; another attempt may do better."""
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How often and how long to try.
+
+    Attributes:
+        further_attempts: Attempts after the first.
+        timeout: Seconds for one attempt.
+        total: Seconds for all attempts and the waits between them.
+        first_wait: Seconds to wait at most after the first attempt; doubles with each one.
+    """
+
+    further_attempts: int = 4
+    timeout: float = 60.0
+    total: float = 300.0
+    first_wait: float = 1.0
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Who is called, for error messages.
+
+    Attributes:
+        model: The model's name.
+        host: Its server.
+        key_variable: The environment variable with the key; empty where none is known.
+        secrets: What no message may contain.
+    """
+
+    model: str
+    host: str
+    key_variable: str = ""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    def redact(self, text: str) -> str:
+        """Return the text's beginning without secrets."""
+        for secret in self.secrets:
+            text = text.replace(secret, "***")
+        return text if len(text) <= 500 else text[:500] + "..."
+
+
+def classify(error: BaseException) -> Kind | None:
+    """Tell what an error of a model call means.
+
+    Args:
+        error: What the client raised.
+
+    Returns:
+        ``"retry"``: a later attempt may succeed. ``"refused"``: the key is wrong.
+        ``"rejected"``: the request is wrong. None: this is no failure of the call.
+    """
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status >= 400:
+        if status in (401, 403):
+            return "refused"
+        return "retry" if status >= 500 or status in _TRANSIENT_STATUS else "rejected"
+    if isinstance(error, BrokenAnswerError | json.JSONDecodeError):
+        return "retry"
+    if isinstance(error, ContextOverflowError):
+        return "rejected"
+    if isinstance(error, ChatModelError):
+        return "retry" if error.is_retryable else "rejected"
+    names = {cls.__name__ for cls in type(error).__mro__}
+    if names & _TRANSIENT:
+        return "retry"
+    if "APIError" in names:
+        return _EVENTS.get(str(getattr(error, "type", None)), "retry")
+    return None
+
+
+async def call_with_retries(
+    call: Callable[[], Awaitable[T]], *, retries: Retries, endpoint: Endpoint
+) -> T:
+    """Await a model call, again after timeouts, broken connections, 429 and 5xx.
+
+    Args:
+        call: Starts one attempt.
+        retries: How often and how long to try.
+        endpoint: Who is called.
+
+    Returns:
+        What the first successful attempt returned.
+
+    Raises:
+        AuthenticationError: The key was refused (401, 403); not retried.
+        ModelResponseError: The request was rejected (400, 404, 422, ...); not retried.
+        ModelUnavailableError: The last attempt failed too.
+    """
+    tries = 0
+
+    async def attempt() -> T:
+        nonlocal tries
+        tries += 1
+        async with asyncio.timeout(retries.timeout):
+            return await call()
+
+    retrying = AsyncRetrying(
+        stop=stop_after_attempt(retries.further_attempts + 1) | stop_before_delay(retries.total),
+        wait=_Wait(retries.first_wait),
+        retry=retry_if_exception(lambda error: classify(error) == "retry"),
+        reraise=True,
+    )
+    try:
+        return await retrying(attempt)
+    except Exception as error:
+        kind = classify(error)
+        if kind is None:
+            raise
+        # The cause is left out of the traceback: clients' errors may quote the key.
+        raise _explained(kind, error, tries, endpoint) from None
+
+
+class _Wait:
+    """Exponential backoff with jitter, or what the server asks for in ``retry-after``."""
+
+    def __init__(self, first: float) -> None:
+        self._backoff = wait_random_exponential(multiplier=first, max=LONGEST_WAIT)
+
+    def __call__(self, state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = _retry_after(error)
+        return self._backoff(state) if asked is None else min(asked, LONGEST_WAIT)
+
+
+def _retry_after(error: BaseException | None) -> float | None:
+    """Return the seconds of a ``retry-after`` header (a number or an HTTP date)."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    value = headers.get("retry-after") if headers is not None else None
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _explained(kind: Kind, error: Exception, tries: int, endpoint: Endpoint) -> Exception:
+    who = f"the model {endpoint.model!r} at {endpoint.host}"
+    said = endpoint.redact(f"{type(error).__name__}: {error}".rstrip(": "))
+    if kind == "refused":
+        status = getattr(error, "status_code", 401)
+        fix = f" Check the key in {endpoint.key_variable}." if endpoint.key_variable else ""
+        return AuthenticationError(
+            f"The key for {who} was refused ({status}).{fix} It must be valid and allowed to use "
+            "this model."
+        )
+    result: ModelError
+    if kind == "rejected":
+        result = ModelResponseError(
+            f"The request to {who} was rejected. Check the model's name and the prompt's length. "
+            f"The server said: {said}"
+        )
+    else:
+        result = ModelUnavailableError(
+            f"No usable answer from {who} in {tries} attempt{'s' if tries > 1 else ''}. Check "
+            "that the server runs and its address is right, or try again later. "
+            f"The last failure: {said}"
+        )
+    return result
