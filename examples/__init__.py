@@ -1,0 +1,1 @@
+"""Small programs that use ras_flow."""

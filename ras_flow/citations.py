@@ -59,10 +59,7 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
     else:
         return []
     return [
-        Citation(
-            triple=id,
-            passages=list(dict.fromkeys(source["passage"] for source in triples[id]["sources"])),
-        )
+        Citation(triple=id, passages=triples[id]["passages"])
         for id in list(dict.fromkeys(chosen))[:limit]
     ]
 

@@ -34,6 +34,7 @@ class Context:
             provider's own. Used for every role that has a remote model.
         encoder: Sentence encoder of dense retrieval and of the graph's attributes (eq. 5).
         planning: ``"static"`` answers from the given documents without planning.
+        instruction: Task-specific wording (paper table 5); the preset's own if empty.
         task: Preset of :mod:`ras_flow.tasks`: instruction and answer length.
         max_hops: Subqueries at most; the planner is not called after the last.
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
@@ -54,6 +55,7 @@ class Context:
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     planning: Planning = "iterative"
     task: str = "short_qa"
+    instruction: str = ""
     max_hops: int = 5
     max_tokens: int | None = None
     max_seconds: float | None = None

@@ -5,10 +5,11 @@ Each is a plain JSON object with a ``type``, so that it looks the same in proces
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Literal, NotRequired, TypedDict
 
-from ras_flow.state.kg import QueryKG
+from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, PlanLabel, StopReason, Triple
 
 
@@ -156,35 +157,24 @@ def passages_event(hop: Hop, passages: Mapping[str, Passage]) -> PassagesEvent:
     )
 
 
-def graph_event(hop: int, triples: Mapping[str, Triple]) -> GraphEvent:
+def graph_event(index: int, hops: Sequence[Hop], triples: Mapping[str, Triple]) -> GraphEvent:
     """Describe how a hop grew the graph.
 
     Args:
-        hop: The hop's index.
+        index: The hop's index.
+        hops: The subquery chain, up to the hop or longer.
         triples: The graph after the hop, or any later one.
 
     Returns:
         The event; ``new`` are the triples that no earlier hop had.
     """
-    found = {
-        id: min((source["hop"] for source in triple["sources"]), default=0)
-        for id, triple in triples.items()
-    }
-    kg = QueryKG.from_triples({id: triples[id] for id, first in found.items() if first <= hop})
+    *earlier, here = by_hop(triples, hops[: index + 1])
+    known = set(chain.from_iterable(earlier))
+    kg = QueryKG.from_triples({id: triples[id] for id in triples if id in known or id in here})
     return GraphEvent(
         type="graph",
-        hop=hop,
+        hop=index,
         entities=len(kg.entities),
         triples=len(kg.triples),
-        new=[
-            GraphTriple(
-                id=id,
-                subject=triple["subject"],
-                predicate=triple["predicate"],
-                object=triple["object"],
-                passages=list(dict.fromkeys(source["passage"] for source in triple["sources"])),
-            )
-            for id, triple in kg.triples.items()
-            if found[id] == hop
-        ],
+        new=[GraphTriple(id=id, **kg.triples[id]) for id in here if id not in known],
     )

@@ -6,6 +6,7 @@ or parts; ``graph`` is compiled without either, for a LangGraph server that brin
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
-PLAN_EDGES = {
+PLAN_EDGES: dict[Hashable, str] = {
     "[SUBQ]": "retrieve",
     "[SUFFICIENT]": "answer",
     "[NO_RETRIEVAL]": "answer",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
@@ -44,7 +44,7 @@ def as_tool(
         graph = shipped
 
     async def run(question: str) -> tuple[str, RasOutput]:
-        result: RasOutput = await graph.ainvoke({"question": question}, context=context)
+        result = cast(RasOutput, await graph.ainvoke({"question": question}, context=context))
         return describe(result), result
 
     return StructuredTool(

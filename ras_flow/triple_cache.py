@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
-from langgraph.store.base import BaseStore, GetOp, PutOp
+from langgraph.store.base import BaseStore, GetOp, Item, PutOp
 
 from ras_flow.components import Extraction
 
@@ -37,7 +37,7 @@ class TripleCache:
         return {
             item.key: Extraction([(s, p, o) for s, p, o in item.value["triples"]])
             for item in found
-            if item is not None
+            if isinstance(item, Item)
         }
 
     async def put(self, extractions: dict[str, Extraction]) -> None:

@@ -13,12 +13,12 @@ Q = "The Pick Motor Company's town is located on which river?"
 
 def graph(*hops: dict[str, list[tuple[str, str, str]]]) -> dict[str, Triple]:
     triples: dict[str, Triple] = {}
-    for index, passages in enumerate(hops):
+    for passages in hops:
         found = [
             Extracted(passage=passage, triples=[list(triple) for triple in triples])
             for passage, triples in passages.items()
         ]
-        triples = merge_triples(triples, to_new_triples(found, index))
+        triples = merge_triples(triples, to_new_triples(found))
     return triples
 
 

@@ -64,6 +64,7 @@ def ask(
     values: dict[str, Any] = {
         "retriever": retriever,
         "task": task,
+        "instruction": instruction,
         "top_k": top_k,
         "max_hops": max_hops,
         "max_tokens": max_tokens,
@@ -76,12 +77,11 @@ def ask(
         if name or model:
             values[role] = name or model
     context = Context.from_mapping(values)
-    asyncio.run(_ask(question, instruction, given, docs, context, as_json))
+    asyncio.run(_ask(question, given, docs, context, as_json))
 
 
 async def _ask(
     question: str,
-    instruction: str,
     given: Path | None,
     docs: Path | None,
     context: Context,
@@ -104,7 +104,7 @@ async def _ask(
     async with open_runs() as runs:
         screen.run(run_id)
         async for event in runs.start(
-            {"question": question, "instruction": instruction, "documents": _documents(given)},
+            {"question": question, "documents": _documents(given)},
             context,
             run_id=run_id,
         ):

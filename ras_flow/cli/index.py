@@ -13,9 +13,11 @@ from ras_flow.context import Context
 from ras_flow.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
     from ras_flow.cli.progress import Progress
     from ras_flow.components import SentenceEncoder
-    from ras_flow.retrieval import CorpusIndex
+    from ras_flow.retrieval import CorpusIndex, SourceDocument
 
 app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
 
@@ -131,3 +133,39 @@ async def index_documents(docs: list[Path], context: Context, progress: Progress
     path = cached_index_path("\0".join(str(path.resolve()) for path in docs), encoder)
     await sync_index(path, _read(docs), encoder, progress)
     return path
+
+
+def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
+    from ras_flow.cli.render import plain
+    from ras_flow.retrieval import ReadReport, read_documents
+
+    report = ReadReport()
+    yield from read_documents(docs, on_error="skip" if skip else "raise", report=report)
+    for error in report.errors:
+        typer.echo(f"left out: {plain(str(error))}", err=True)
+
+
+def _encoder_of(index: Path) -> SentenceEncoder | None:
+    """Return the encoder that an index was built with; None for BM25 alone."""
+    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+    from ras_flow.retrieval.manifest import read_manifest
+
+    record = read_manifest(index).encoder
+    return LocalSentenceEncoder(record.identity.rpartition("@")[0]) if record else None
+
+
+def _work(work: Callable[[Progress], Awaitable[CorpusIndex]]) -> CorpusIndex:
+    from rich.console import Console
+
+    from ras_flow.cli.progress import Progress
+
+    async def shown() -> CorpusIndex:
+        with Progress(Console(stderr=True)) as progress:
+            return await work(progress)
+
+    return asyncio.run(shown())
+
+
+def _report(path: Path, index: CorpusIndex) -> None:
+    manifest = index.manifest
+    typer.echo(f"{path}: {manifest.documents} documents, {manifest.passages} passages")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _ARTICLES = frozenset({"the", "a", "an"})
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'"))
@@ -18,6 +19,7 @@ _NUMBER_AHEAD = re.compile(r"[$€£¥₹]?\.?\d")
 _MARK = re.compile(r"[^\w\s]|_")
 
 
+@lru_cache(maxsize=16_384)
 def normalize_name(text: str) -> str:
     """Return the form of a name by which entities are joined and triples are keyed.
 
@@ -81,9 +83,10 @@ def best_surface(a: str, b: str) -> str:
     Returns:
         ``a`` or ``b``, unchanged.
     """
-    return min(a, b, key=_surface_rank)
+    return a if a == b else min(a, b, key=_surface_rank)
 
 
+@lru_cache(maxsize=16_384)
 def _surface_rank(text: str) -> tuple[bool, bool, bool, bool, int, str]:
     article = text.casefold().split(" ", 1)[0] in _ARTICLES and " " in text
     ends_bare = text[:1].isalnum() and text[-1:].isalnum()
@@ -98,6 +101,8 @@ def _is_diacritic(char: str) -> bool:
 
 def _fold(text: str) -> str:
     """Fold case, compatibility forms, dashes, diacritics and whitespace."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.replace("`", "'").casefold().split())
     text = _TRADEMARK.sub("", text.translate(_APOSTROPHES))
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _part_numbers(text)).replace("\u2044", "/")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ras_flow.components import AttributedGraph, SentenceEncoder
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.state.kg import QueryKG
-from ras_flow.state.schema import Triple
+from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.state.schema import Hop, Triple
 
 
 async def attribute_graph(
-    triples: Mapping[str, Triple], hops: int, encoder: SentenceEncoder
+    triples: Mapping[str, Triple], hops: Sequence[Hop], encoder: SentenceEncoder
 ) -> AttributedGraph:
     """Build the input of the graph encoder.
 
     Args:
         triples: The graph G_Q as the state holds it.
-        hops: Length of the subquery chain.
+        hops: The subquery chain.
         encoder: Embeds entity and relation names.
 
     Returns:
@@ -34,8 +34,9 @@ async def attribute_graph(
     vectors = await encoder.encode([*nodes, *relations])
     by_relation = dict(zip(relations, vectors[len(nodes) :], strict=True))
     edge_attr = np.zeros((len(edges), encoder.dimension), dtype=np.float32)
-    for row, edge in enumerate(edges):
-        edge_attr[row] = by_relation[edge]
+    for index, edge in enumerate(edges):
+        edge_attr[index] = by_relation[edge]
+    row = {id: index for index, id in enumerate(kg.triples)}
     ends = [
         (position[normalize_name(triple["subject"])], position[normalize_name(triple["object"])])
         for triple in kg.triples.values()
@@ -46,12 +47,5 @@ async def attribute_graph(
         edges=edges,
         edge_attr=edge_attr,
         edge_index=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
-        hops=[
-            [
-                row
-                for row, triple in enumerate(kg.triples.values())
-                if any(source["hop"] == hop for source in triple["sources"])
-            ]
-            for hop in range(hops)
-        ],
+        hops=[[row[id] for id in ids] for ids in by_hop(triples, hops)],
     )

@@ -12,7 +12,7 @@ from ras_flow.context import Context
 from ras_flow.events import AnswerEvent, WarningEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.measure import Cost
-from ras_flow.nodes.view import chain, encoding, report_loss
+from ras_flow.nodes.view import chain, encoding, report_loss, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
@@ -37,13 +37,14 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     context = parts.context(state, runtime)
     task = get_task(context.task)
     answerer = parts.get_answerer(context)
-    stop_reason = decide(state, context).stop_reason
+    # None where an edit of the state sent the run here: to its editor the graph suffices.
+    stop_reason = decide(state, context).stop_reason or "sufficient"
     cost = Cost("answerer", "answer")
     request = AnswerRequest(
         question=state["question"],
         chain=chain(state),
         graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
-        instruction=state["task_instruction"] or task.instruction,
+        instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
     )
     [reply] = await answerer.answer([request])
@@ -62,5 +63,5 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         "citations": citations,
         "stop_reason": stop_reason,
         "usage": cost.usage(),
-        "warnings": warnings,
+        **warned(warnings),
     }

@@ -25,11 +25,11 @@ async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     Returns:
         The attributed graph, in a channel that is not checkpointed, and the time taken.
     """
-    hops = len(state["hops"])
-    cost = Cost("encoder", f"encode:{hops - 1}")
+    hop = len(state["hops"]) - 1
+    cost = Cost("encoder", f"encode:{hop}")
     encoder = parts.get_encoder(parts.context(state, runtime))
-    graph = await attribute_graph(state["triples"], hops, encoder)
+    graph = await attribute_graph(state["triples"], state["hops"], encoder)
     runtime.stream_writer(
-        EncodedEvent(type="encoded", hop=hops - 1, nodes=len(graph.nodes), edges=len(graph.edges))
+        EncodedEvent(type="encoded", hop=hop, nodes=len(graph.nodes), edges=len(graph.edges))
     )
     return {"encoding": graph, "usage": cost.usage()}

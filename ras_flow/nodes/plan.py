@@ -13,7 +13,7 @@ from ras_flow.events import WarningEvent, plan_event
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
 from ras_flow.nodes.measure import Cost
-from ras_flow.nodes.view import chain, encoding, report_loss
+from ras_flow.nodes.view import chain, encoding, report_loss, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
 from ras_flow.state.channels import RasState
@@ -47,7 +47,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         question=state["question"],
         chain=chain(state),
         graph=await encoding(state, context, parts) if planner.takes_soft_tokens else None,
-        instruction=state["task_instruction"],
+        instruction=context.instruction,
         problem=rejected["problem"] if rejected else None,
     )
     try:
@@ -59,14 +59,14 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
     cost.add(reply)
     label, subquery, problem = _check(state, reply.text)
-    record.update(label=label, subquery=subquery, raw=reply.text)
+    record = {**record, "label": label, "subquery": subquery, "raw": reply.text}
     if problem:
         record["problem"] = problem
     runtime.stream_writer(plan_event(record))
     return {
         "plans": [record],
         "usage": cost.usage(),
-        "warnings": report_loss(runtime, "planner", reply),
+        **warned(report_loss(runtime, "planner", reply)),
     }
 
 

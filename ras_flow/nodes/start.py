@@ -14,17 +14,28 @@ from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Document, Hop, Passage, passage_id
 
+_GATHERED: dict[str, type[list[Any]] | type[dict[str, Any]]] = {
+    "plans": list,
+    "hops": list,
+    "passages": dict,
+    "extracted": list,
+    "triples": dict,
+    "usage": dict,
+    "warnings": list,
+}
+"""What a run gathers, and what it is before."""
+
 
 async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
     """Check the input; given documents become hop 0, the first context t0.
 
     Args:
-        state: Holds ``question`` and, where given, ``instruction`` and ``documents``.
+        state: Holds ``question`` and, where given, ``documents``.
         runtime: LangGraph's runtime.
         parts: Where the settings come from.
 
     Returns:
-        A state with nothing of an earlier question in it.
+        What it takes to have nothing of an earlier question in the state.
 
     Raises:
         InputError: The question is empty, a document is not usable, or static inference has none.
@@ -35,27 +46,22 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     passages = {passage["id"]: passage for passage in given}
     if context.planning == "static" and not passages:
         raise InputError("Static inference answers from given documents: pass `documents`.")
-    hops: list[Hop] = []
     runtime.stream_writer(StartEvent(type="start", question=question))
+    update: dict[str, Any] = {
+        name: Overwrite(empty()) for name, empty in _GATHERED.items() if state.get(name)
+    }
+    if state.get("stop_reason"):
+        update |= {"answer": "", "citations": [], "stop_reason": None}
+    if question != state["question"]:
+        update["question"] = question
+    if context.changed() != (state.get("settings") or {}):
+        update["settings"] = context.changed()
     if passages:
         scores = [1.0] * len(passages)
-        hops = [Hop(index=0, subquery=question, passages=list(passages), scores=scores)]
-        runtime.stream_writer(passages_event(hops[0], passages))
-    return {
-        "question": question,
-        "settings": context.changed(),
-        "task_instruction": state.get("instruction") or "",
-        "plans": Overwrite([]),
-        "hops": Overwrite(hops),
-        "passages": Overwrite(passages),
-        "extracted": Overwrite([]),
-        "triples": Overwrite({}),
-        "usage": Overwrite({}),
-        "warnings": Overwrite([]),
-        "answer": "",
-        "citations": [],
-        "stop_reason": None,
-    }
+        hop = Hop(index=0, subquery=question, passages=list(passages), scores=scores)
+        runtime.stream_writer(passages_event(hop, passages))
+        update |= {"hops": Overwrite([hop]), "passages": Overwrite(passages)}
+    return update
 
 
 def _text(value: object, name: str) -> str:

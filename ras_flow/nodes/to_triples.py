@@ -12,6 +12,7 @@ from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.view import warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Extracted, Passage
@@ -56,8 +57,8 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
 
     missing = [passage for passage in new if passage["id"] not in known]
     fresh: dict[str, Extraction] = {}
-    for made in await asyncio.gather(*map(extract, batches(missing, extractor.batch_size))):
-        fresh.update(made)
+    for batch in await asyncio.gather(*map(extract, batches(missing, extractor.batch_size))):
+        fresh.update(batch)
     warnings = [
         f"No triples from passage {state['passages'][id]['title'] or id!r}: {made.error}"
         for id, made in fresh.items()
@@ -85,7 +86,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
             dropped=sum(len(made.dropped) for made in fresh.values()),
         )
     )
-    return {"extracted": extracted, "usage": cost.usage(), "warnings": warnings}
+    return {"extracted": extracted, "usage": cost.usage(), **warned(warnings)}
 
 
 def batches(passages: list[Passage], size: int) -> list[tuple[Passage, ...]]:

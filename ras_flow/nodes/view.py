@@ -10,13 +10,16 @@ from ras_flow.events import WarningEvent
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
-from ras_flow.state.kg import QueryKG
+from ras_flow.state.kg import QueryKG, by_hop
 
 
 def chain(state: RasState) -> list[ChainLink]:
     """Return the subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms."""
-    kg = QueryKG.from_triples(state["triples"])
-    return [ChainLink(hop["subquery"], kg.triples_of_hop(hop["index"])) for hop in state["hops"]]
+    triples = QueryKG.from_triples(state["triples"]).triples
+    return [
+        ChainLink(hop["subquery"], [triples[id] for id in ids])
+        for hop, ids in zip(state["hops"], by_hop(triples, state["hops"]), strict=True)
+    ]
 
 
 async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
@@ -24,7 +27,7 @@ async def encoding(state: RasState, context: Context, parts: Parts) -> Attribute
     known = state.get("encoding")
     if isinstance(known, AttributedGraph):
         return known
-    return await attribute_graph(state["triples"], len(state["hops"]), parts.get_encoder(context))
+    return await attribute_graph(state["triples"], state["hops"], parts.get_encoder(context))
 
 
 def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]:
@@ -45,3 +48,8 @@ def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]
     )
     runtime.stream_writer(WarningEvent(type="warning", message=message))
     return [message]
+
+
+def warned(warnings: list[str]) -> dict[str, list[str]]:
+    """Return the update that adds warnings: nothing for none, to keep checkpoints small."""
+    return {"warnings": warnings} if warnings else {}

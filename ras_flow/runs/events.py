@@ -27,13 +27,13 @@ def events_of(state: RasState) -> Iterator[Event]:
         last hop, warnings, and the answer if there is one.
     """
     yield StartEvent(type="start", question=state["question"])
-    hops = state["hops"]
+    hops = state.get("hops", [])
     for index in range(len(hops) + 1):
-        yield from (plan_event(plan) for plan in state["plans"] if plan["hop"] == index)
+        yield from (plan_event(plan) for plan in state.get("plans", []) if plan["hop"] == index)
         if index < len(hops):
             yield passages_event(hops[index], state["passages"])
-            yield graph_event(index, state["triples"])
-    yield from (WarningEvent(type="warning", message=text) for text in state["warnings"])
+            yield graph_event(index, hops, state["triples"])
+    yield from (WarningEvent(type="warning", message=text) for text in state.get("warnings", []))
     if state.get("stop_reason"):
         yield AnswerEvent(
             type="answer",

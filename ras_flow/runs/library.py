@@ -20,7 +20,7 @@ from ras_flow.state.channels import RasInput, RasOutput, RasState
 Builder = StateGraph[RasState, Context, RasInput, RasOutput]
 Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
 
-_INTERNAL = {"instruction", "documents", "extracted", "encoding"}
+_INTERNAL = {"documents", "extracted", "encoding"}
 
 
 @dataclass(frozen=True)

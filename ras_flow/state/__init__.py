@@ -1,0 +1,1 @@
+"""The state of a run: records, channels, reducers, and the question's graph."""

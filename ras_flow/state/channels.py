@@ -32,7 +32,6 @@ class RasInput(TypedDict):
 
     question: str
     settings: NotRequired[dict[str, Any]]
-    instruction: NotRequired[str]
     documents: NotRequired[list[Document]]
 
 
@@ -41,9 +40,7 @@ class RasState(TypedDict):
 
     question: str
     settings: dict[str, Any]
-    instruction: Annotated[str, EphemeralValue(str)]
     documents: Annotated[list[Document], EphemeralValue(list)]
-    task_instruction: str
     plans: Annotated[list[Plan], delta(by_index, list)]
     hops: Annotated[list[Hop], delta(by_index, list)]
     passages: Annotated[dict[str, Passage], delta(by_key, dict)]

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 
 from ras_flow.formats.normalize import best_surface, normalize_name
 from ras_flow.formats.triples import clean_field
-from ras_flow.state.schema import Extracted, Source, Triple
+from ras_flow.state.schema import Extracted, Hop, Triple
 
 
+@lru_cache(maxsize=16_384)
 def triple_id(subject: str, predicate: str, object: str) -> str:
     """Return the key of a triple: 12 hex digits of a SHA-256 of its normalised parts.
 
@@ -30,12 +32,11 @@ def triple_id(subject: str, predicate: str, object: str) -> str:
     return sha256(key.encode()).hexdigest()[:12]
 
 
-def to_new_triples(extracted: Sequence[Extracted], hop: int) -> dict[str, Triple]:
-    """Key what extractors found in a hop's passages and note where it was found.
+def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
+    """Key what extractors found and note where it was found.
 
     Args:
         extracted: The triples of each passage, as (subject, predicate, object).
-        hop: Index of the hop that retrieved the passages.
 
     Returns:
         Triples by id, in the order found, fields cleaned, each with all its passages. Triples
@@ -51,7 +52,7 @@ def to_new_triples(extracted: Sequence[Extracted], hop: int) -> dict[str, Triple
                 subject=subject,
                 predicate=predicate,
                 object=object,
-                sources=[Source(passage=passage["passage"], hop=hop)],
+                passages=[passage["passage"]],
             )
             _add(found, triple_id(subject, predicate, object), triple)
     return found
@@ -63,7 +64,7 @@ def merge_triples(
     """Merge triples into a graph, G_Q <- G_Q U g'_i (eq. 6): the reducer of the state's graph.
 
     Merging the same update twice changes nothing, and the result does not depend on how updates
-    were grouped. A triple that is known gains the new sources; each of its fields takes the
+    were grouped. A triple that is known gains the new passages; each of its fields takes the
     better spelling.
 
     Args:
@@ -84,15 +85,36 @@ def merge_triples(
 
 def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
     known = triples.get(id, new)
-    sources = {
-        (source["hop"], source["passage"]) for source in [*known["sources"], *new["sources"]]
-    }
     triples[id] = Triple(
         subject=best_surface(known["subject"], new["subject"]),
         predicate=best_surface(known["predicate"], new["predicate"]),
         object=best_surface(known["object"], new["object"]),
-        sources=[Source(passage=passage, hop=hop) for hop, passage in sorted(sources)],
+        passages=list(dict.fromkeys([*known["passages"], *new["passages"]])),
     )
+
+
+def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]]:
+    """Return the ids of each g_i: the triples of the passages that hop i retrieved.
+
+    Args:
+        triples: The graph.
+        hops: The subquery chain.
+
+    Returns:
+        One list for each hop, in the order of the graph. A triple of a passage that several hops
+        retrieved is in each of them; one without passages is in the last.
+    """
+    retrieved = [set(hop["passages"]) for hop in hops]
+    last = len(hops) - 1
+    return [
+        [
+            id
+            for id, triple in triples.items()
+            if not passages.isdisjoint(triple["passages"])
+            or (index == last and not triple["passages"])
+        ]
+        for index, passages in enumerate(retrieved)
+    ]
 
 
 @dataclass(frozen=True)
@@ -141,26 +163,11 @@ class QueryKG:
                 subject=entities[edges[id][0]],
                 predicate=relations[normalize_name(triple["predicate"])],
                 object=entities[edges[id][1]],
-                sources=triple["sources"],
+                passages=triple["passages"],
             )
             for id, triple in triples.items()
         }
         return cls(entities, spelled, edges, incident)
-
-    def triples_of_hop(self, hop: int) -> list[Triple]:
-        """Return g_i: the triples that were found, first or again, in a hop.
-
-        Args:
-            hop: Index of the hop.
-
-        Returns:
-            Its triples in the order of the graph; none for an unknown hop.
-        """
-        return [
-            triple
-            for triple in self.triples.values()
-            if any(source["hop"] == hop for source in triple["sources"])
-        ]
 
     def neighbours(self, entity: str) -> dict[str, list[str]]:
         """Return what an entity is linked to, in either direction.

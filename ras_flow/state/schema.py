@@ -37,20 +37,17 @@ class Passage(TypedDict):
     source: NotRequired[str]
 
 
-class Source(TypedDict):
-    """Where a triple was found."""
-
-    passage: str
-    hop: int
-
-
 class Triple(TypedDict):
-    """A subject-predicate-object fact with its provenance (paper eq. 4)."""
+    """A subject-predicate-object fact with its provenance (paper eq. 4).
+
+    It belongs to every hop that retrieved one of its ``passages``; without any, as where a person
+    added it, to the last hop.
+    """
 
     subject: str
     predicate: str
     object: str
-    sources: list[Source]
+    passages: list[str]
 
 
 class Hop(TypedDict):

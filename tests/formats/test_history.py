@@ -17,7 +17,7 @@ Q = "The Pick Motor Company Limited is located in a town on which river?"
 
 
 def triple(subject: str, predicate: str, object: str) -> Triple:
-    return Triple(subject=subject, predicate=predicate, object=object, sources=[])
+    return Triple(subject=subject, predicate=predicate, object=object, passages=[])
 
 
 LOCATION = triple("Pick Motor Company", "location", "Stamford")

@@ -218,7 +218,7 @@ async def test_task_sets_instruction_and_length() -> None:
 async def test_an_instruction_of_ones_own_reaches_planner_and_answerer() -> None:
     parts = world(["[NO_RETRIEVAL]"])
     await build(parts).ainvoke(
-        {"question": QUESTION, "instruction": "Answer in French."}, context=Context(task="explain")
+        {"question": QUESTION}, context=Context(instruction="Answer in French.", task="explain")
     )
     assert parts["planner"].requests[0].instruction == "Answer in French."
     assert parts["answerer"].requests[0].instruction == "Answer in French."
@@ -226,10 +226,8 @@ async def test_an_instruction_of_ones_own_reaches_planner_and_answerer() -> None
 
 async def test_a_passage_found_again_is_not_extracted_again_but_joins_both_hops() -> None:
     parts = world(["[SUBQ] x", "[SUBQ] Who designed the Aurora Bridge in 1961?"])
-    result = await build(parts).ainvoke({"question": "Aurora Bridge?"}, context=TOP1)
+    await build(parts).ainvoke({"question": "Aurora Bridge?"}, context=TOP1)
     assert parts["extractor"].calls == [["Aurora Bridge"]]
-    designer = next(t for t in result["triples"].values() if t["predicate"] == "designer")
-    assert [source["hop"] for source in designer["sources"]] == [0, 1]
     assert [len(link.triples) for link in parts["planner"].requests[2].chain] == [2, 2]
 
 

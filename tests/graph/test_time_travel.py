@@ -9,7 +9,7 @@ import pytest
 from examples.replay_and_fork import fork_without
 from ras_flow import Context
 from ras_flow.state.kg import triple_id
-from tests.graph.world import QUESTION, build, world
+from tests.graph.world import DOCUMENTS, QUESTION, build, world
 
 TOP1 = Context(top_k=1)
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -73,7 +73,7 @@ async def test_an_added_triple_is_used(saver: Any) -> None:
         "subject": "Mira Lund",
         "predicate": "place of birth",
         "object": "Harstad",
-        "sources": [{"passage": at_answer.values["hops"][1]["passages"][0], "hop": 1}],
+        "passages": [],
     }
     fork = await graph.aupdate_state(
         at_answer.config,
@@ -112,14 +112,28 @@ async def test_a_second_question_on_the_thread_starts_with_an_empty_graph(saver:
     assert parts["planner"].requests[0].chain == []
 
 
-async def test_documents_and_instruction_of_one_question_do_not_leak_into_the_next(
+async def test_documents_of_one_question_do_not_leak_into_the_next(
     saver: Any,
 ) -> None:
-    graph = build(world(["[NO_RETRIEVAL]"] * 2), checkpointer=saver)
-    await graph.ainvoke({"question": QUESTION, "instruction": "Shout."}, THREAD)
+    graph = build(world(["[SUFFICIENT]"]), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION, "documents": DOCUMENTS}, THREAD, context=TOP1)
     parts = world(["[NO_RETRIEVAL]"])
-    await build(parts, checkpointer=saver).ainvoke({"question": QUESTION}, THREAD)
-    assert parts["planner"].requests[0].instruction == ""
+    result = await build(parts, checkpointer=saver).ainvoke({"question": QUESTION}, THREAD)
+    assert (result["stop_reason"], result["hops"], result["triples"]) == ("no_retrieval", [], {})
+    assert parts["answerer"].requests[0].chain == []
+
+
+async def test_a_thread_keeps_its_settings_until_it_is_given_others(saver: Any) -> None:
+    graph = build(world(["[SUBQ] a", "[SUBQ] b"]), checkpointer=saver)
+    first = await graph.ainvoke(
+        {"question": QUESTION, "settings": {"max_hops": 1, "top_k": 2}}, THREAD
+    )
+    assert [len(hop["passages"]) for hop in first["hops"]] == [2]
+    again = build(world(["[SUBQ] a", "[SUBQ] b"]), checkpointer=saver)
+    second = await again.ainvoke({"question": QUESTION}, THREAD)
+    assert [len(hop["passages"]) for hop in second["hops"]] == [2]
+    third = await again.ainvoke({"question": QUESTION}, THREAD, context=Context(top_k=3))
+    assert [len(hop["passages"]) for hop in third["hops"]][:1] == [3]
 
 
 @pytest.mark.parametrize("update", [{"triples": {"x": None}}, {"warnings": []}])

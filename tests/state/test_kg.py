@@ -6,8 +6,8 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.state.kg import QueryKG, merge_triples, to_new_triples, triple_id
-from ras_flow.state.schema import Extracted, Source, Triple
+from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, triple_id
+from ras_flow.state.schema import Extracted, Hop, Triple
 
 CHAIN = [
     Extracted(
@@ -39,7 +39,7 @@ def test_triple_id_is_stable_and_joins_spellings():
 
 
 def test_to_new_triples_notes_all_passages():
-    found = to_new_triples(CHAIN, 2)
+    found = to_new_triples(CHAIN)
     location, industry, river = found.values()
     assert list(found) == ids(
         ("Pick Motor Company", "location", "Stamford"),
@@ -50,20 +50,20 @@ def test_to_new_triples_notes_all_passages():
         subject="Pick Motor Company",
         predicate="Location",
         object="Stamford",
-        sources=[Source(passage="p1", hop=2), Source(passage="p2", hop=2)],
+        passages=["p1", "p2"],
     )
-    assert river["sources"] == [Source(passage="p2", hop=2)]
+    assert river["passages"] == ["p2"]
 
 
 def test_to_new_triples_leaves_out_empty_fields():
     extracted = [Extracted(passage="p", triples=[["a", " ", "c"], ["a", "b", "\u200b"]])]
-    assert to_new_triples(extracted, 0) == {}
+    assert to_new_triples(extracted) == {}
 
 
 def test_merge_adds_updates_and_removes():
-    known = to_new_triples(CHAIN[:1], 0)
+    known = to_new_triples(CHAIN[:1])
     before = copy.deepcopy(known)
-    update = {**to_new_triples(CHAIN[1:], 1), list(known)[1]: None, "unknown": None}
+    update = {**to_new_triples(CHAIN[1:]), list(known)[1]: None, "unknown": None}
     merged = merge_triples(known, update)
     assert known == before
     assert list(merged) == ids(
@@ -73,7 +73,7 @@ def test_merge_adds_updates_and_removes():
         subject="Pick Motor Company",
         predicate="Location",
         object="Stamford",
-        sources=[Source(passage="p1", hop=0), Source(passage="p2", hop=1)],
+        passages=["p1", "p2"],
     )
 
 
@@ -86,7 +86,7 @@ EXTRACTED = st.lists(
     ),
     max_size=3,
 )
-GRAPH = st.builds(to_new_triples, EXTRACTED, st.integers(0, 2))
+GRAPH = st.builds(to_new_triples, EXTRACTED)
 UPDATE = st.lists(GRAPH, max_size=3)
 
 
@@ -106,8 +106,11 @@ def test_merge_does_not_depend_on_grouping(a, b, c):
 
 
 @given(GRAPH, GRAPH)
-def test_merge_does_not_depend_on_order_but_for_the_order_of_keys(a, b):
-    assert merge_triples(a, b) == merge_triples(b, a)
+def test_merge_does_not_depend_on_order_but_for_the_order_of_keys_and_passages(a, b):
+    def sorted_passages(graph: dict[str, Triple]) -> dict[str, Triple]:
+        return {id: {**t, "passages": sorted(t["passages"])} for id, t in graph.items()}
+
+    assert sorted_passages(merge_triples(a, b)) == sorted_passages(merge_triples(b, a))
     assert (
         QueryKG.from_triples(merge_triples(a, b)).entities
         == QueryKG.from_triples(merge_triples(b, a)).entities
@@ -128,7 +131,7 @@ def test_removing_everything_leaves_nothing(graph):
 
 
 def test_view_joins_spellings_across_triples():
-    kg = QueryKG.from_triples(to_new_triples(CHAIN, 0))
+    kg = QueryKG.from_triples(to_new_triples(CHAIN))
     assert kg.entities == {
         "pick motor company": "Pick Motor Company",
         "stamford": "Stamford",
@@ -140,27 +143,41 @@ def test_view_joins_spellings_across_triples():
     assert kg.edges[triple_id("Stamford", "river", "Welland")] == ("stamford", "welland")
 
 
-def test_triples_of_a_hop_include_what_was_found_again():
-    graph = merge_triples(to_new_triples(CHAIN[:1], 0), to_new_triples(CHAIN[1:], 1))
-    kg = QueryKG.from_triples(graph)
-    assert [t["predicate"] for t in kg.triples_of_hop(0)] == ["Location", "Industry"]
-    assert [t["predicate"] for t in kg.triples_of_hop(1)] == ["Location", "river"]
-    assert kg.triples_of_hop(2) == []
+def test_a_hop_has_the_triples_of_all_its_passages():
+    graph = to_new_triples(CHAIN)
+    location, industry, river = graph
+
+    def hop(index: int, *passages: str) -> Hop:
+        return Hop(index=index, subquery="?", passages=list(passages), scores=[])
+
+    assert by_hop(graph, [hop(0, "p1"), hop(1, "p2"), hop(2, "p9")]) == [
+        [location, industry],
+        [location, river],
+        [],
+    ]
+    assert by_hop(graph, [hop(0, "p1"), hop(1, "p1")]) == [[location, industry]] * 2
+    assert by_hop(graph, []) == []
+
+
+def test_a_triple_without_passages_belongs_to_the_last_hop():
+    added = Triple(subject="a", predicate="b", object="c", passages=[])
+    hops = [Hop(index=i, subquery="?", passages=["p1"], scores=[]) for i in range(2)]
+    assert by_hop({"x": added}, hops) == [[], ["x"]]
 
 
 def test_neighbours_in_both_directions():
-    kg = QueryKG.from_triples(to_new_triples(CHAIN, 0))
+    kg = QueryKG.from_triples(to_new_triples(CHAIN))
     [location, industry, river] = kg.triples
     assert kg.neighbours("STAMFORD") == {"pick motor company": [location], "welland": [river]}
     assert kg.neighbours("nowhere") == {}
     loop = QueryKG.from_triples(
-        to_new_triples([Extracted(passage="p", triples=[["a1", "is", "A1"]])], 0)
+        to_new_triples([Extracted(passage="p", triples=[["a1", "is", "A1"]])])
     )
     assert list(loop.neighbours("a1")) == ["a1"]
 
 
 def test_path_reads_from_source_to_target():
-    kg = QueryKG.from_triples(to_new_triples(CHAIN, 0))
+    kg = QueryKG.from_triples(to_new_triples(CHAIN))
     [location, industry, river] = kg.triples
     assert kg.path(["The Pick Motor Company"], ["Welland"]) == [location, river]
     assert kg.path(["Welland"], ["cars", "nowhere"]) == [river, location, industry]
