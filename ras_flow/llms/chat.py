@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ras_flow.components import Generation, Message
+from ras_flow.errors import ModelResponseError
 from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
 from ras_flow.llms.weights import hash_text
@@ -33,7 +34,7 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 
 _ENDS = ("finish_reason", "stop_reason", "done_reason", "status")
 _CUT_OFF = {"length", "max_tokens", "model_context_window_exceeded", "incomplete"}
-_TELLS_END = ("openai", "anthropic")
+_STRICT = ("openai", "anthropic")
 """Kinds of chat model that always tell why an answer ended, unless it broke off."""
 
 
@@ -66,6 +67,7 @@ class ChatLanguageModel:
         max_concurrency: int = 8,
         window: int | None = None,
     ) -> None:
+        self._by_name = isinstance(model, str)
         self._chat = connect(model, base_url, timeout) if isinstance(model, str) else model
         self._endpoint = endpoint_of(self._chat)
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
@@ -122,18 +124,41 @@ class ChatLanguageModel:
     async def _answer(
         self, prompt: Sequence[Message], max_new_tokens: int, stop: list[str]
     ) -> Generation:
-        chat = self._limited(max_new_tokens)
         messages = [(message["role"], message["content"]) for message in prompt]
         sent = self._accepted(stop)
 
         async def call() -> AIMessage:
             async with self._slot():
-                answer = await chat.ainvoke(messages, stop=sent or None)
-            self._check(answer)
-            return answer
+                return await self._invoke(messages, max_new_tokens, sent)
 
-        answer = await call_with_retries(call, retries=self._retries, endpoint=self._endpoint)
+        try:
+            answer = await call_with_retries(call, retries=self._retries, endpoint=self._endpoint)
+        except ModelResponseError as error:
+            if not self._may_drop_temperature(error):
+                raise
+            self._chat = self._chat.model_copy(update={"temperature": None})
+            answer = await call_with_retries(call, retries=self._retries, endpoint=self._endpoint)
         return self._generation(prompt, answer, stop)
+
+    async def _invoke(
+        self, messages: Sequence[tuple[str, str]], max_new_tokens: int, stop: list[str]
+    ) -> AIMessage:
+        strict = self._chat._llm_type.startswith(_STRICT)
+        try:
+            answer = await self._limited(max_new_tokens).ainvoke(list(messages), stop=stop or None)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            # What the integrations raise for a body that is no answer, such as a web page.
+            if not strict:
+                raise
+            raise BrokenAnswerError(f"the answer cannot be read ({error})") from error
+        if strict and not any(answer.response_metadata.get(name) for name in _ENDS):
+            raise BrokenAnswerError("the answer broke off before its end")
+        return answer
+
+    def _may_drop_temperature(self, error: ModelResponseError) -> bool:
+        """Tell whether a model that was named here refused the setting that makes it greedy."""
+        is_set = getattr(self._chat, "temperature", None) is not None
+        return self._by_name and is_set and "temperature" in str(error)
 
     def _slot(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()
@@ -154,11 +179,6 @@ class ChatLanguageModel:
         if self._chat._llm_type.startswith("anthropic"):
             stop = [string for string in stop if string.strip()]
         return list(stop[:MOST_STOPS])
-
-    def _check(self, answer: AIMessage) -> None:
-        tells_end = self._chat._llm_type.startswith(_TELLS_END)
-        if tells_end and not any(answer.response_metadata.get(name) for name in _ENDS):
-            raise BrokenAnswerError("the answer broke off before its end")
 
     def _generation(
         self, prompt: Sequence[Message], answer: AIMessage, stop: Sequence[str]
