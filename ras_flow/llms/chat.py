@@ -120,6 +120,7 @@ class ChatLanguageModel:
         finally:
             for request in requests:
                 request.cancel()
+            await asyncio.gather(*requests, return_exceptions=True)
 
     async def _answer(
         self, prompt: Sequence[Message], max_new_tokens: int, stop: list[str]

@@ -116,7 +116,7 @@ class ScriptedServer:
             if self.log:
                 with self.log.open("a") as file:
                     file.write(json.dumps(record) + "\n")
-            answer = self._choose(body)
+        answer = self._choose(body)
         time.sleep(answer.delay)
         try:
             self._send(handler, body, answer)
@@ -126,12 +126,13 @@ class ScriptedServer:
     def _choose(self, body: dict[str, Any]) -> Answer:
         if callable(self.script):
             return self.script(body)
-        for answer in self.script:
-            if answer.match is None:
-                self.script.remove(answer)
-                return answer
-            if re.search(answer.match, last_message(body)):
-                return answer
+        with self.lock:
+            for answer in self.script:
+                if answer.match is None:
+                    self.script.remove(answer)
+                    return answer
+                if re.search(answer.match, last_message(body)):
+                    return answer
         return Answer(status=404, error="the script has no answer for this request")
 
     def _send(self, handler: BaseHTTPRequestHandler, body: dict[str, Any], answer: Answer) -> None:

@@ -1,0 +1,411 @@
+"""The real provider clients against local servers that speak their wire formats."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.language_models import FakeListChatModel
+from langgraph.graph import START, StateGraph
+
+from ras_flow.components import Message
+from ras_flow.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    MissingExtraError,
+    ModelResponseError,
+    ModelUnavailableError,
+)
+from ras_flow.llms import ChatLanguageModel, load_language_model
+from tests.servers import Answer, AnthropicServer, OpenAIServer, ScriptedServer
+from tests.servers.scripted import last_message
+
+KEY = "sk-secret-0123456789"
+PROMPT: list[Message] = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Capital of France?"},
+]
+KINDS = {
+    "anthropic": (AnthropicServer, "anthropic:claude-haiku-4-5"),
+    "openai": (OpenAIServer, "openai:gpt-4.1-mini"),
+}
+both = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def serve(kind: str, *script: Answer) -> ScriptedServer:
+    return KINDS[kind][0](script)
+
+
+def client(kind: str, server: ScriptedServer, **settings: object) -> ChatLanguageModel:
+    model = load_language_model(KINDS[kind][1], base_url=server.url, **settings)
+    assert isinstance(model, ChatLanguageModel)
+    model._retries = replace(model._retries, first_wait=0.01)
+    return model
+
+
+@both
+async def test_answer_usage_and_settings(kind: str) -> None:
+    with serve(kind, Answer("Paris.\nQuestion: next", input_tokens=21, output_tokens=5)) as server:
+        (made,) = await client(kind, server).generate(
+            [PROMPT], max_new_tokens=30, stop=["\nQuestion:"]
+        )
+    assert (made.text, made.input_tokens, made.output_tokens) == ("Paris.", 21, 5)
+    assert not made.truncated
+    body = server.requests[0]["body"]
+    assert body["temperature"] == 0
+    assert body.get("max_tokens", body.get("max_completion_tokens")) == 30
+    assert body.get("stop", body.get("stop_sequences")) == ["\nQuestion:"]
+    assert "Be brief." in json.dumps(body)
+
+
+@both
+async def test_an_answer_at_the_limit_is_marked(kind: str) -> None:
+    with serve(kind, Answer("Par", at_limit=True)) as server:
+        (made,) = await client(kind, server).generate([PROMPT], max_new_tokens=1)
+    assert made.truncated
+
+
+@both
+async def test_prompts_run_at_once_in_order_and_bounded(kind: str) -> None:
+    now, most, lock = 0, 0, threading.Lock()
+
+    def answer(body: dict) -> Answer:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.1)
+        with lock:
+            now -= 1
+        return Answer(last_message(body))
+
+    prompts: list[list[Message]] = [[{"role": "user", "content": f"n{i}"}] for i in range(7)]
+    with KINDS[kind][0](answer) as server:
+        model = client(kind, server, max_concurrency=3)
+        halves = await asyncio.gather(
+            model.generate(prompts[:4], max_new_tokens=5),
+            model.generate(prompts[4:], max_new_tokens=5),
+        )
+    assert [made.text for half in halves for made in half] == [f"n{i}" for i in range(7)]
+    assert most == 3
+
+
+class _State(TypedDict):
+    text: str
+
+
+@both
+async def test_tokens_reach_langgraphs_messages_stream(kind: str) -> None:
+    with serve(kind, Answer("one two three", input_tokens=21)) as server:
+        model = client(kind, server)
+        costs = []
+
+        async def node(state: _State) -> _State:
+            (made,) = await model.generate([PROMPT], max_new_tokens=9)
+            costs.append((made.input_tokens, made.output_tokens))
+            return {"text": made.text}
+
+        builder = StateGraph(_State)
+        builder.add_node("node", node)
+        builder.add_edge(START, "node")
+        parts = [
+            chunk.text
+            async for chunk, _ in builder.compile().astream({"text": ""}, stream_mode="messages")
+            if chunk.text
+        ]
+    assert parts == ["one", " two", " three"]
+    assert costs == [(21, 7)]
+
+
+@both
+@pytest.mark.parametrize("status", [408, 429, 500, 503, 529])
+async def test_passing_failures_are_retried(kind: str, status: int) -> None:
+    with serve(kind, Answer(status=status), Answer(status=status), Answer("Paris")) as server:
+        (made,) = await client(kind, server).generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris"
+    assert len(server.requests) == 3
+
+
+@both
+async def test_lasting_failure_names_model_and_host(kind: str) -> None:
+    failing = Answer(match="", status=500, error=f"boom {KEY}")
+    with serve(kind, failing) as server:
+        with pytest.raises(ModelUnavailableError) as caught:
+            await client(kind, server, max_retries=2).generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 3
+    message = str(caught.value)
+    assert KINDS[kind][1].split(":")[1] in message
+    assert server.address.removeprefix("http://") in message
+    assert "3 attempts" in message
+    assert KEY not in message
+
+
+@both
+async def test_retry_after_is_honoured(kind: str) -> None:
+    wait = Answer(status=429, headers={"retry-after": "0.7"})
+    with serve(kind, wait, Answer("Paris")) as server:
+        await client(kind, server).generate([PROMPT], max_new_tokens=9)
+    first, second = (request["at"] for request in server.requests)
+    assert 0.7 <= second - first < 2
+
+
+async def test_retry_after_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ras_flow.llms.retry.LONGEST_WAIT", 0.2)
+    date = {"retry-after": "Wed, 21 Oct 2099 07:28:00 GMT"}
+    wait = [Answer(status=429, headers={"retry-after": "900"}), Answer(status=429, headers=date)]
+    with serve("openai", *wait, Answer("Paris")) as server:
+        await client("openai", server).generate([PROMPT], max_new_tokens=9)
+    assert server.requests[-1]["at"] - server.requests[0]["at"] < 2
+
+
+async def test_total_time_is_bounded() -> None:
+    with serve("openai", Answer(match="", status=429, headers={"retry-after": "5"})) as server:
+        model = client("openai", server)
+        model._retries = replace(model._retries, total=1.0)
+        with pytest.raises(ModelUnavailableError):
+            await model.generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 1
+
+
+@both
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_key_is_not_retried_and_not_shown(kind: str, status: int) -> None:
+    refused = Answer(match="", status=status, error=f"wrong key {KEY}")
+    with serve(kind, refused) as server:
+        with pytest.raises(AuthenticationError) as caught:
+            await client(kind, server).generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 1
+    assert f"{kind.upper()}_API_KEY" in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+@both
+@pytest.mark.parametrize("status", [400, 404, 422])
+async def test_a_rejected_request_is_not_retried(kind: str, status: int) -> None:
+    with serve(kind, Answer(match="", status=status, error=f"too long, {KEY}")) as server:
+        with pytest.raises(ModelResponseError, match="too long") as caught:
+            await client(kind, server).generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 1
+    assert KEY not in str(caught.value)
+
+
+@both
+@pytest.mark.parametrize("broken", ["cut", "garbage", "html"])
+async def test_broken_answers_are_retried_then_reported(kind: str, broken: str) -> None:
+    with serve(kind, Answer("Paris", match="", broken=broken)) as server:
+        with pytest.raises(ModelUnavailableError):
+            await client(kind, server, max_retries=1).generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 2
+
+
+@both
+@pytest.mark.parametrize("broken", ["cut", "closed", "garbage", "html", "event"])
+async def test_broken_streams_are_no_answers(kind: str, broken: str) -> None:
+    with serve(kind, Answer("a b c d", match="", broken=broken)) as server:
+        model = client(kind, server, max_retries=1)
+        model._chat = model._chat.model_copy(update={"streaming": True})
+        with pytest.raises(ModelUnavailableError):
+            await model.generate([PROMPT], max_new_tokens=9)
+    assert [request["body"]["stream"] for request in server.requests] == [True, True]
+
+
+@both
+async def test_a_stream_that_broke_once_is_repeated(kind: str) -> None:
+    with serve(kind, Answer("a b c d", broken="cut"), Answer("a b c d")) as server:
+        model = client(kind, server)
+        model._chat = model._chat.model_copy(update={"streaming": True})
+        (made,) = await model.generate([PROMPT], max_new_tokens=9)
+    assert made.text == "a b c d"
+
+
+@both
+async def test_slow_answers_time_out(kind: str) -> None:
+    with serve(kind, Answer("late", delay=2), Answer("Paris")) as server:
+        (made,) = await client(kind, server, timeout=0.5).generate([PROMPT], max_new_tokens=9)
+        assert made.text == "Paris"
+        assert len(server.requests) == 2
+
+
+async def test_no_server_at_all() -> None:
+    with serve("openai") as server:
+        model = client("openai", server, max_retries=1)
+    with pytest.raises(ModelUnavailableError, match="2 attempts"):
+        await model.generate([PROMPT], max_new_tokens=9)
+
+
+async def test_one_failure_ends_the_others() -> None:
+    script = (Answer(match="bad", status=400), Answer("late", match="", delay=0.5))
+    prompts: list[list[Message]] = [[{"role": "user", "content": t}] for t in ("good", "bad")]
+    with serve("openai", *script) as server:
+        model = client("openai", server)
+        with pytest.raises(ModelResponseError):
+            await model.generate(prompts, max_new_tokens=9)
+        assert not [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
+
+
+@both
+def test_works_from_one_event_loop_after_another(kind: str) -> None:
+    with serve(kind, Answer("Paris", match="")) as server:
+        model = client(kind, server, max_retries=0, max_concurrency=1)
+        for _ in range(3):
+            made = asyncio.run(model.generate([PROMPT, PROMPT], max_new_tokens=9))
+            assert [one.text for one in made] == ["Paris", "Paris"]
+
+
+async def test_address_and_key_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve("anthropic", Answer("Paris")) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        model = load_language_model("anthropic:claude-haiku-4-5")
+        (made,) = await model.generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris"
+    assert KEY in json.dumps(server.requests[0]["headers"])
+
+
+async def test_servers_without_keys_need_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with serve("openai", Answer("Paris")) as server:
+        (made,) = await client("openai", server).generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris"
+    assert KEY not in json.dumps(server.requests[0]["headers"])
+
+
+async def test_models_that_take_no_temperature_get_none() -> None:
+    with AnthropicServer([Answer("Paris")]) as server:
+        model = load_language_model("anthropic:claude-sonnet-5-5", base_url=server.url)
+        (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
+    assert made.text == "Paris"
+    body = server.requests[0]["body"]
+    assert "temperature" not in body
+    assert body["max_tokens"] > 1000, "thinking counts as output"
+
+
+async def test_unknown_models_that_refuse_the_temperature_are_asked_without() -> None:
+    refusal = Answer(status=400, error="`temperature` is not supported by this model")
+    with OpenAIServer([refusal, Answer("Paris", match="")]) as server:
+        model = load_language_model("openai:some-future-model", base_url=server.url)
+        for _ in range(2):
+            (made,) = await model.generate([PROMPT], max_new_tokens=9)
+            assert made.text == "Paris"
+    sent = ["temperature" in request["body"] for request in server.requests]
+    assert sent == [True, False, False]
+
+
+async def test_any_langchain_chat_model_can_be_passed() -> None:
+    model = ChatLanguageModel(FakeListChatModel(responses=["Paris\nQuestion: x"]))
+    (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
+    assert made.text == "Paris"
+    assert made.input_tokens > 0 and made.output_tokens > 0
+
+
+async def test_errors_of_the_callers_own_model_are_passed_on() -> None:
+    class Faulty(FakeListChatModel):
+        def _call(self, *args: object, **kwargs: object) -> str:
+            raise LookupError("own error")
+
+    with pytest.raises(LookupError, match="own error"):
+        await ChatLanguageModel(Faulty(responses=[])).generate([PROMPT], max_new_tokens=9)
+
+
+def test_window_follows_the_models_profile() -> None:
+    known = load_language_model("anthropic:claude-haiku-4-5")
+    unknown = load_language_model("openai:unknown", base_url="http://localhost:1/v1")
+    assert 190_000 < known.window < 200_000
+    assert unknown.window == 8000
+
+
+def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
+    names = ["openai:gpt-4.1-mini", "openai:gpt-4.1", "anthropic:claude-haiku-4-5"]
+    urls = ["http://user:hunter2@localhost:1/v1", "http://localhost:2/v1"]
+    found = {
+        load_language_model(name, base_url=url).identity: None for name in names for url in urls
+    }
+    assert len(found) == 6
+    assert not any(secret in identity for identity in found for secret in (KEY, "hunter2"))
+    again = load_language_model(names[0], base_url=urls[0]).identity
+    assert again in found
+
+
+@pytest.mark.parametrize("name", ["gpt-4.1", "nobody:model", "test:model", "openai:", ":x", ""])
+def test_unknown_names_show_examples(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="anthropic:claude"):
+        load_language_model(name)
+
+
+@both
+def test_a_missing_key_names_its_variable(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(f"{kind.upper()}_API_KEY")
+    with pytest.raises(ConfigurationError, match=f"{kind.upper()}_API_KEY"):
+        load_language_model(KINDS[kind][1])
+
+
+@both
+def test_a_missing_package_names_its_extra(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, f"langchain_{kind}", None)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'ras-flow\[{kind}\]'"):
+        load_language_model(KINDS[kind][1])
+
+
+def test_another_providers_missing_package_is_named() -> None:
+    with pytest.raises(MissingExtraError, match="langchain-mistralai"):
+        load_language_model("mistralai:mistral-small")
+
+
+@given(st.text(), st.text())
+def test_token_estimates_add_up(one: str, other: str) -> None:
+    count = ChatLanguageModel(FakeListChatModel(responses=[])).count_tokens
+    together = count(one + other)
+    assert together <= count(one) + count(other) <= together + 1
+    assert together >= len((one + other).encode()) / 4 - 1 or not (one + other).isascii()
+
+
+def test_every_cjk_character_counts() -> None:
+    count = ChatLanguageModel(FakeListChatModel(responses=[])).count_tokens
+    assert count("東京は日本の首都") == 8
+    assert count("abcde") == 2
+    assert count("") == 0
+
+
+def test_importing_is_light() -> None:
+    heavy = "torch transformers langchain_openai langchain_anthropic openai anthropic".split()
+    code = f"import sys, ras_flow.llms; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_server_runs_as_a_process_of_its_own(tmp_path: Path) -> None:
+    script, log = tmp_path / "script.json", tmp_path / "log.jsonl"
+    script.write_text(json.dumps([{"match": "France", "text": "Paris"}, {"text": "once"}]))
+    command = [sys.executable, "-m", "tests.servers.openai_server"]
+    command += ["--port", "0", "--script", str(script), "--log", str(log)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            model = load_language_model("openai:any", base_url=url)
+            other: list[Message] = [{"role": "user", "content": "Other?"}]
+            made = asyncio.run(model.generate([PROMPT, PROMPT, other], max_new_tokens=9))
+            assert [one.text for one in made] == ["Paris", "Paris", "once"]
+            with pytest.raises(ModelResponseError, match="no answer"):
+                asyncio.run(model.generate([other], max_new_tokens=9))
+        finally:
+            process.kill()
+    logged = [json.loads(line) for line in log.read_text().splitlines()]
+    assert len(logged) == 4
+    assert KEY not in log.read_text()
