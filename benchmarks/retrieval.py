@@ -34,11 +34,14 @@ Search = Callable[[Sequence[str]], Awaitable[list[list[str]]]]
 
 
 def lines(path: Path) -> list[dict]:
+    """Read gzipped JSON lines."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
 def ours(retriever: Retriever) -> Search:
+    """Return a search by one of our retrievers."""
+
     async def search(queries: Sequence[str]) -> list[list[str]]:
         found = await retriever.retrieve(queries, K)
         return [[passage["title"] for passage, _ in ranking] for ranking in found]
@@ -47,6 +50,7 @@ def ours(retriever: Retriever) -> Search:
 
 
 def direct_bm25s(index: CorpusIndex) -> Search:
+    """Return a search by bm25s itself over the index's passages, all words kept."""
     titles = [passage["title"] for passage in index.passages]
     texts = [f"{passage['title']}\n{passage['text']}" for passage in index.passages]
     engine = bm25s.BM25()
@@ -61,6 +65,7 @@ def direct_bm25s(index: CorpusIndex) -> Search:
 
 
 def direct_faiss(index: CorpusIndex, encoder: LocalSentenceEncoder) -> Search:
+    """Return a search by FAISS itself over the index's vectors."""
     titles = [passage["title"] for passage in index.passages]
     engine = faiss.IndexFlatIP(encoder.dimension)
     engine.add(np.load(index.path / index.manifest.generation / "vectors.npy"))
@@ -73,6 +78,7 @@ def direct_faiss(index: CorpusIndex, encoder: LocalSentenceEncoder) -> Search:
 
 
 async def recall(search: Search, questions: list[dict]) -> float:
+    """Return the mean share of a question's support titles among the first K."""
     found = await search([item["question"] for item in questions])
     shares = []
     for item, titles in zip(questions, found, strict=True):
@@ -94,6 +100,7 @@ async def speed(search: Search, queries: list[str], batch: int) -> float:
 
 
 def processor() -> str:
+    """Return the processor's name."""
     try:
         info = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -104,6 +111,7 @@ def processor() -> str:
 
 
 async def main(data: Path) -> None:
+    """Print the tables."""
     corpus = lines(data / "2wiki_corpus.jsonl.gz")
     evidence = lines(data / "2wiki_evidence.jsonl.gz")
     questions = [item for item in evidence if item["in_corpus"]]
@@ -162,7 +170,9 @@ async def main(data: Path) -> None:
 
     print("\n| ratio of speeds | one at a time | 64 at once |\n| --- | ---: | ---: |")
     for name, base in [("bm25", "bm25s directly"), ("dense", "encoder and FAISS directly")]:
-        ratios = [f"{mine / theirs:.2f}" for mine, theirs in zip(rates[name], rates[base])]
+        ratios = [
+            f"{mine / theirs:.2f}" for mine, theirs in zip(rates[name], rates[base], strict=True)
+        ]
         print(f"| {name} / {base} | {' | '.join(ratios)} |")
     print(f"\nRecall over {len(questions)} questions; speed over {len(queries)} questions, median "
           f"of {ROUNDS} rounds.")  # fmt: skip

@@ -133,8 +133,12 @@ def load_bm25(folder: Path) -> bm25s.BM25:
         ValueError: A file is damaged.
     """
     import bm25s  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
 
     engine: Any = bm25s.BM25.load(folder, mmap=True, load_corpus=False, allow_pickle=False)
+    for name in ("data", "indices", "indptr"):
+        # The same mapped memory as a plain array, whose slices are much faster.
+        engine.scores[name] = np.asarray(engine.scores[name])
     return engine
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -18,6 +19,7 @@ from ras_flow.retrieval.dense import DenseRetriever
 from ras_flow.retrieval.hybrid import HybridRetriever
 from ras_flow.retrieval.manifest import (
     BM25,
+    DOCUMENTS,
     OFFSETS,
     PASSAGES,
     REBUILD,
@@ -26,24 +28,23 @@ from ras_flow.retrieval.manifest import (
     check_files,
     read_manifest,
 )
-from ras_flow.retrieval.passages import PassageFile
+from ras_flow.retrieval.passages import PassageFile, map_file
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.split import MAX_WORDS
 from ras_flow.retrieval.writer import (
     Contents,
-    IndexProgress,
     add_documents,
-    read_contents,
+    read_records,
     write_index,
     writing,
 )
+from ras_flow.retrieval.writer import Report as Report
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 RetrieverKind = Literal["bm25", "dense", "hybrid"]
-Report = Callable[[IndexProgress], None]
 
 
 class CorpusIndex:
@@ -66,6 +67,7 @@ class CorpusIndex:
         folder = path / manifest.generation
         try:
             self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
+            self._documents = map_file(folder / DOCUMENTS)
             self._bm25 = load_bm25(folder / "bm25") if BM25[0] in manifest.files else None
             self._vectors = _load_vectors(folder / VECTORS) if manifest.encoder else None
         except (OSError, ValueError, KeyError) as error:
@@ -177,7 +179,7 @@ class CorpusIndex:
             )
         async with writing(self.path):
             base = type(self).open(self.path, encoder=self.encoder)
-            contents = await read_contents(base.path, base.manifest, base.passages)
+            contents = await asyncio.to_thread(base._contents)
             before = dict(contents.documents)
             for source in remove:
                 if contents.documents.pop(source, None) is None:
@@ -195,8 +197,8 @@ class CorpusIndex:
 
     async def sources(self) -> dict[str, str]:
         """Return the content hash of each document by its source."""
-        contents = await read_contents(self.path, self.manifest, self.passages)
-        return {source: record.content_hash for source, record in contents.documents.items()}
+        records = await asyncio.to_thread(lambda: read_records(self._documents[:]))
+        return {source: record.content_hash for source, record in records.items()}
 
     def verify(self) -> None:
         """Hash every file, whatever its size.
@@ -228,11 +230,15 @@ class CorpusIndex:
             return HybridRetriever([self._bm25_retriever(), self._dense_retriever()])
         raise ConfigurationError(f"No retriever is called {kind!r}: use bm25, dense or hybrid.")
 
-    def _content(self) -> str:
+    def _contents(self) -> Contents:
+        passages = {passage["id"]: passage for passage in self.passages}
+        return Contents(read_records(self._documents[:]), passages)
+
+    def _corpus_id(self) -> str:
         return self.manifest.files[PASSAGES].sha256[:12]
 
     def _bm25_retriever(self) -> BM25Retriever:
-        return BM25Retriever(self.passages, self._bm25, identity=f"bm25:{self._content()}")
+        return BM25Retriever(self.passages, self._bm25, identity=f"bm25:{self._corpus_id()}")
 
     def _dense_retriever(self) -> DenseRetriever:
         if self._vectors is None:
@@ -245,7 +251,7 @@ class CorpusIndex:
                 f"The index at {self.path} was opened without an encoder: open it with the one "
                 "that it was built with, or use the bm25 retriever."
             )
-        identity = f"dense({self.encoder.identity}):{self._content()}"
+        identity = f"dense({self.encoder.identity}):{self._corpus_id()}"
         return DenseRetriever(self.passages, self._vectors, self.encoder, identity=identity)
 
 

@@ -53,7 +53,6 @@ class LangChainRetriever:
         self.identity = identity or f"langchain:{type(source).__name__}"
         self._source = source
         self._takes_k = isinstance(source, VectorStoreRetriever)
-        self._limit = asyncio.Semaphore(AT_ONCE)
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
         """Return at most k passages for each query, in the order of the source.
@@ -70,8 +69,9 @@ class LangChainRetriever:
             RasFlowError: The source failed; chained to what it raised.
         """
         check_queries(queries, k)
+        limit = asyncio.Semaphore(AT_ONCE)
         results = await asyncio.gather(
-            *(self._search(query, k) for query in queries), return_exceptions=True
+            *(self._search(query, k, limit) for query in queries), return_exceptions=True
         )
         rankings: list[list[ScoredPassage]] = []
         for query, found in zip(queries, results, strict=True):
@@ -86,10 +86,10 @@ class LangChainRetriever:
             rankings.append(_passages(found)[:k])
         return rankings
 
-    async def _search(self, query: str, k: int) -> Found:
+    async def _search(self, query: str, k: int, limit: asyncio.Semaphore) -> Found:
         from langchain_core.vectorstores import VectorStore  # noqa: PLC0415
 
-        async with self._limit:
+        async with limit:
             if isinstance(self._source, VectorStore):
                 return _nearest_high(await self._source.asimilarity_search_with_score(query, k=k))
             more: dict[str, Any] = {"k": k} if self._takes_k else {}

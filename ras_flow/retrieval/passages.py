@@ -35,6 +35,24 @@ def write_passages(lines: Path, offsets: Path, passages: Iterable[Passage]) -> N
     np.save(offsets, np.array(starts, dtype=np.int64), allow_pickle=False)
 
 
+def map_file(path: Path) -> bytes | mmap.mmap:
+    """Map a file into memory; the map stays readable when a later update removes the file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its content.
+
+    Raises:
+        OSError: The file is missing or cannot be read.
+    """
+    with path.open("rb") as file:
+        if not path.stat().st_size:
+            return b""
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
 class PassageFile(Sequence[Passage]):
     """Reads single passages without holding the corpus in memory.
 
@@ -51,10 +69,9 @@ class PassageFile(Sequence[Passage]):
         import numpy as np  # noqa: PLC0415
 
         self._path = lines
-        self._starts: npt.NDArray[np.int64] = np.load(offsets, mmap_mode="r", allow_pickle=False)
-        with lines.open("rb") as file:
-            empty = not lines.stat().st_size
-            self._data = b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        starts = np.load(offsets, mmap_mode="r", allow_pickle=False)
+        self._starts: npt.NDArray[np.int64] = np.asarray(starts)
+        self._data = map_file(lines)
 
     def __len__(self) -> int:
         """Return the number of passages."""
@@ -83,7 +100,8 @@ class PassageFile(Sequence[Passage]):
             raise IndexError(f"passage {at} of {len(self)}")
         at %= len(self)
         try:
-            passage = json.loads(self._data[int(self._starts[at]) : int(self._starts[at + 1])])
+            start, end = self._starts[at : at + 2].tolist()
+            passage = json.loads(self._data[start:end].decode())
         except ValueError as error:
             raise self._damaged(at) from error
         if not isinstance(passage, dict) or not {"id", "title", "text"} <= passage.keys():

@@ -37,8 +37,8 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     bs4 = require("bs4", extra="documents")
     require("lxml", extra="documents")
     soup = bs4.BeautifulSoup(_decode_html(path, source), "lxml")
-    heading = soup.title or soup.h1
-    title = heading.get_text(" ", strip=True) if heading else ""
+    headings = (tag.get_text(" ", strip=True) for tag in (soup.title, soup.h1) if tag)
+    title = next(filter(None, headings), "")
     for tag in soup(["head", "script", "style", "template", "noscript"]):
         tag.decompose()
     for tag in soup(["td", "th"]):

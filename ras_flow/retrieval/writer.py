@@ -202,37 +202,26 @@ def _add(contents: Contents, document: SourceDocument, max_words: int) -> None:
     contents.passages.update((passage["id"], passage) for passage in passages)
 
 
-async def read_contents(path: Path, manifest: Manifest, passages: Sequence[Passage]) -> Contents:
-    """Load what an index holds.
+def read_records(lines: bytes) -> dict[str, DocumentRecord]:
+    """Parse an index's documents file.
 
     Args:
-        path: The index folder.
-        manifest: Its manifest.
-        passages: Its passages.
+        lines: Its content.
 
     Returns:
-        The contents.
+        The documents by source, sorted.
 
     Raises:
-        IndexCorruptError: The documents' file is damaged, or was replaced by a newer one.
+        IndexCorruptError: A line is damaged.
     """
-
-    def read() -> Contents:
-        file = path / manifest.generation / DOCUMENTS
-        try:
-            lines = [json.loads(line) for line in file.read_bytes().splitlines()]
-            documents = {
-                line["source"]: DocumentRecord(line["hash"], tuple(line["passages"]))
-                for line in lines
-            }
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise IndexCorruptError(
-                f"{file} cannot be read ({error}): open the index again if it was updated; "
-                f"otherwise {REBUILD}"
-            ) from error
-        return Contents(documents, {passage["id"]: passage for passage in passages})
-
-    return await asyncio.to_thread(read)
+    try:
+        records = [json.loads(line) for line in lines.splitlines()]
+        return {
+            record["source"]: DocumentRecord(record["hash"], tuple(record["passages"]))
+            for record in records
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise IndexCorruptError(f"{DOCUMENTS} is damaged ({error}): {REBUILD}") from error
 
 
 async def write_index(

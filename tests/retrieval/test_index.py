@@ -236,6 +236,7 @@ async def test_an_opened_index_is_not_disturbed_by_an_update(path: Path) -> None
     await old.update(remove=["lodz.txt"])
     for retriever in retrievers:
         assert (await titles(retriever, "textile mills"))[0] == "Łódź"
+    assert "lodz.txt" in await old.sources()
     assert [item.name for item in path.glob("gen-*")] == [read_manifest(path).generation]
 
 

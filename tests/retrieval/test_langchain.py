@@ -106,6 +106,13 @@ async def test_queries_stay_in_order(store: InMemoryVectorStore) -> None:
     ]
 
 
+def test_one_retriever_serves_several_event_loops(store: InMemoryVectorStore) -> None:
+    retriever = LangChainRetriever(store)
+    for _ in range(2):
+        found = asyncio.run(retriever.retrieve([f"number {n}" for n in range(20)], 1))
+        assert len(found) == 20
+
+
 async def test_a_failure_names_retriever_query_and_cause() -> None:
     retriever = LangChainRetriever(Fixed(documents=[]))
     with pytest.raises(RasFlowError, match="Fixed failed on the query 'fail'") as caught:

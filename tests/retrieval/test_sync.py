@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ras_flow.retrieval import SourceDocument
+from ras_flow.retrieval.sync import cached_index_path, sync_index
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
+
+
+async def test_an_index_follows_its_documents(tmp_path: Path) -> None:
+    encoder = WordEncoder()
+    path = tmp_path / "index"
+    await sync_index(path, DOCUMENTS, encoder)
+    encoder.encoded.clear()
+
+    changed = SourceDocument("ada.txt", "Ada Lovelace", "She foresaw composing machines.")
+    index = await sync_index(path, [changed, *DOCUMENTS[2:]], encoder)
+    assert (await index.sources()).keys() == {d.source for d in DOCUMENTS} - {"curie.txt"}
+    assert encoder.encoded == ["Ada Lovelace\nShe foresaw composing machines."]
+    assert await titles(index.retriever("bm25"), "composing radioactivity") == ["Ada Lovelace"]
+
+
+async def test_another_encoder_makes_the_index_anew(tmp_path: Path) -> None:
+    await sync_index(tmp_path, DOCUMENTS, WordEncoder())
+    index = await sync_index(tmp_path, DOCUMENTS[:1], WordEncoder("others"))
+    assert index.manifest.encoder is not None and index.manifest.encoder.identity == "others"
+    assert len(index) == 1
+
+
+def test_the_cache_keeps_names_and_encoders_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAS_FLOW_CACHE", str(tmp_path))
+    paths = {
+        cached_index_path(name, encoder)
+        for name in ("a", "../b")
+        for encoder in (None, WordEncoder(), WordEncoder("others"))
+    }
+    assert len(paths) == 6
+    assert {path.parent for path in paths} == {tmp_path / "indexes"}
