@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ras_flow.retrieval.bm25 import BM25Retriever
+    from ras_flow.retrieval.contents import IndexProgress
     from ras_flow.retrieval.dense import DenseRetriever
     from ras_flow.retrieval.documents import ReadReport, read_documents
     from ras_flow.retrieval.hybrid import HybridRetriever
@@ -18,14 +19,13 @@ if TYPE_CHECKING:
     from ras_flow.retrieval.opening import open_retriever
     from ras_flow.retrieval.source import SourceDocument
     from ras_flow.retrieval.split import split_text
-    from ras_flow.retrieval.writer import IndexProgress
 
 _HOMES = {
     "BM25Retriever": "bm25",
     "CorpusIndex": "index",
     "DenseRetriever": "dense",
     "HybridRetriever": "hybrid",
-    "IndexProgress": "writer",
+    "IndexProgress": "contents",
     "LangChainRetriever": "langchain",
     "ReadReport": "documents",
     "RetrieverKind": "index",

@@ -15,6 +15,8 @@ from ras_flow.errors import (
     InputError,
 )
 from ras_flow.retrieval.bm25 import BM25Retriever, load_bm25
+from ras_flow.retrieval.contents import Contents, add_documents, read_records
+from ras_flow.retrieval.contents import Report as Report
 from ras_flow.retrieval.dense import DenseRetriever
 from ras_flow.retrieval.hybrid import HybridRetriever
 from ras_flow.retrieval.manifest import (
@@ -31,14 +33,7 @@ from ras_flow.retrieval.manifest import (
 from ras_flow.retrieval.passages import PassageFile, map_file
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.split import MAX_WORDS
-from ras_flow.retrieval.writer import (
-    Contents,
-    add_documents,
-    read_records,
-    write_index,
-    writing,
-)
-from ras_flow.retrieval.writer import Report as Report
+from ras_flow.retrieval.writer import write_index, writing
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,141 @@
+"""What an index will hold: documents and their passages, in memory while it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal
+
+from ras_flow.errors import DocumentError, IndexCorruptError, InputError
+from ras_flow.retrieval.manifest import DOCUMENTS, REBUILD
+from ras_flow.retrieval.source import SourceDocument
+from ras_flow.retrieval.split import split_document
+from ras_flow.state.schema import Passage
+
+_READ_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class IndexProgress:
+    """How far a build or update is.
+
+    Attributes:
+        stage: ``"read"`` counts documents, ``"embed"`` passages, ``"write"`` files.
+        done: How many are done.
+        total: How many there are; None while documents are still being read.
+    """
+
+    stage: Literal["read", "embed", "write"]
+    done: int
+    total: int | None = None
+
+
+Report = Callable[[IndexProgress], None]
+
+
+@dataclass(frozen=True)
+class DocumentRecord:
+    """A document of an index: what tells whether it changed, and its passages' ids."""
+
+    content_hash: str
+    passages: tuple[str, ...]
+
+
+@dataclass
+class Contents:
+    """What an index will hold, in memory while it is written.
+
+    Attributes:
+        documents: The documents by source.
+        passages: Passages by id: all that the documents name, perhaps more.
+    """
+
+    documents: dict[str, DocumentRecord] = field(default_factory=dict)
+    passages: dict[str, Passage] = field(default_factory=dict)
+
+    def ordered(self) -> dict[str, Passage]:
+        """Return the passages in index order, each with the source of its first document.
+
+        The order depends on the documents alone, so that an updated index equals one that was
+        built anew.
+        """
+        ordered: dict[str, Passage] = {}
+        for source in sorted(self.documents):
+            for key in self.documents[source].passages:
+                ordered.setdefault(key, {**self.passages[key], "source": source})
+        return ordered
+
+
+async def add_documents(
+    contents: Contents,
+    documents: Iterable[SourceDocument],
+    max_words: int,
+    progress: Report | None,
+) -> None:
+    """Split documents that are new or changed into passages.
+
+    Args:
+        contents: Where they go.
+        documents: The documents, read in a worker thread.
+        max_words: Words that a passage aims for.
+        progress: Called on the event loop.
+
+    Raises:
+        InputError: A source is given twice.
+        DocumentError: A document has no text.
+    """
+    rest = iter(documents)
+    seen: set[str] = set()
+
+    def add_some() -> int:
+        batch = list(islice(rest, _READ_AT_ONCE))
+        for document in batch:
+            if document.source in seen:
+                raise InputError(
+                    f"Two documents have the source {document.source!r}: give each its own."
+                )
+            seen.add(document.source)
+            _add(contents, document, max_words)
+        return len(batch)
+
+    while await asyncio.to_thread(add_some):
+        if progress:
+            progress(IndexProgress("read", len(seen)))
+
+
+def _add(contents: Contents, document: SourceDocument, max_words: int) -> None:
+    known = contents.documents.get(document.source)
+    if known and known.content_hash == document.content_hash:
+        return
+    passages = split_document(document.title, document.text, document.source, max_words)
+    if not passages:
+        raise DocumentError(f"{document.source} has no text: leave it out.")
+    contents.documents[document.source] = DocumentRecord(
+        document.content_hash, tuple(passage["id"] for passage in passages)
+    )
+    contents.passages.update((passage["id"], passage) for passage in passages)
+
+
+def read_records(lines: bytes) -> dict[str, DocumentRecord]:
+    """Parse an index's documents file.
+
+    Args:
+        lines: Its content.
+
+    Returns:
+        The documents by source, sorted.
+
+    Raises:
+        IndexCorruptError: A line is damaged.
+    """
+    try:
+        records = [json.loads(line) for line in lines.splitlines()]
+        return {
+            record["source"]: DocumentRecord(record["hash"], tuple(record["passages"]))
+            for record in records
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise IndexCorruptError(f"{DOCUMENTS} is damaged ({error}): {REBUILD}") from error
