@@ -26,7 +26,7 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
     An entity is named by the answer if it equals the answer; failing that, if one contains the
     other as whole words of three or more letters or digits. An entity is named by the question
     if the question contains it so. Common nouns ("river") count only where no name with a
-    capital or a digit is found.
+    capital or a digit is found, and never for an answer that has one ("River Aach").
 
     * For an answer that names entities: first, for each of them, the shortest path from an entity
       of the question, then the other triples at these entities, those that share the most words
@@ -73,7 +73,12 @@ def _named(answer: str, kg: QueryKG) -> list[str]:
         return [words]
     text = _searchable(answer)
     found = [name for name in kg.entities if _contains(text, name) or _contains(name, words)]
-    return _proper(found, kg)
+    # "River Aach" names no river in particular but that one.
+    return (
+        _proper(found, kg)
+        if not _is_proper(answer)
+        else [n for n in found if _is_proper(kg.entities[n])]
+    )
 
 
 def _mentioned(question: str, kg: QueryKG) -> list[str]:
@@ -84,10 +89,11 @@ def _mentioned(question: str, kg: QueryKG) -> list[str]:
 
 def _proper(names: list[str], kg: QueryKG) -> list[str]:
     """Keep proper names and numbers; common nouns only if there is nothing else."""
-    proper = [
-        name for name in names if any(c.isupper() or c.isdecimal() for c in kg.entities[name])
-    ]
-    return proper or names
+    return [name for name in names if _is_proper(kg.entities[name])] or names
+
+
+def _is_proper(text: str) -> bool:
+    return any(c.isupper() or c.isdecimal() for c in text)
 
 
 def _searchable(text: str) -> str:

@@ -151,3 +151,9 @@ def test_citations_are_known_and_none_twice(found, answer, question):
     assert set(ids) <= set(triples)
     assert all(citation["passages"] == ["p"] for citation in citations)
     assert cite(answer, question, triples) == citations
+
+
+def test_a_name_that_is_not_in_the_graph_is_not_supported_by_a_common_noun_in_it() -> None:
+    triples = graph({"p": [("Danube", "instance of", "river")]})
+    assert cite("River Aach", "Which river flows through Warsaw?", triples) == []
+    assert len(cite("a wide river", "What is the Danube?", triples)) == 1

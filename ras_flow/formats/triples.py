@@ -14,6 +14,11 @@ MAX_FIELD = 300
 
 _MARKER = re.compile(r"(?<![^\s(|\[{\"'`,;*])([SPO])\s*>", re.IGNORECASE)
 _LOOKALIKE = re.compile(rf"{_MARKER.pattern}(?:\s*>)*", re.IGNORECASE)
+_UNMARKED_OBJECT = re.compile(
+    r"(?<=[\s|(])(P\s*>[^|()\n]{1,300}\|)(?!\s*[SP]\s*>)(?![^()\n]{0,300}\bO\s*>)"
+    r"\s*(?:[A-Z]\s*>)?",
+    re.IGNORECASE,
+)
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _ESCAPED_QUOTE = re.compile(r"\\+(?=[\"'])")
@@ -84,6 +89,7 @@ def parse_triples(text: str) -> ParsedTriples:
     piece                                      outcome
     =========================================  ==================================================
     "|" and more after a field                 the triple is kept, the surplus dropped
+    no "O>", or another letter in its place    the third field is the object
     a marker twice or out of order             dropped; after a complete triple, surplus
     an empty field, or one over 300 characters dropped
     no final ")", another triple follows       kept
@@ -100,7 +106,7 @@ def parse_triples(text: str) -> ParsedTriples:
     Returns:
         The triples with cleaned fields, and the dropped pieces.
     """
-    text = _INVISIBLE.sub("", text)
+    text = _UNMARKED_OBJECT.sub(r"\1 O>", _INVISIBLE.sub("", text))
     found = list(_read_marked(text))
     if not any(triple for _, triple in found):
         found += _read_json(text)

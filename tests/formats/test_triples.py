@@ -274,3 +274,20 @@ def test_hostile_text_takes_linear_time(piece):
     parse_triples(f"(S> a| P> b| O> {piece * (300_000 // len(piece))}")
     seconds = time.process_time() - started
     assert seconds < (1 if piece == "(" else 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(S> Marie Curie| P> birth date| 7 November 1867)",
+        "(S> Marie Curie| P> birth date| D> 7 November 1867)",
+        "(S> Marie Curie | p> birth date |7 November 1867), (S> Marie Curie| P> mother)",
+    ],
+)
+def test_a_third_field_without_its_marker_is_the_object(text: str) -> None:
+    assert parse_triples(text).triples == [("Marie Curie", "birth date", "7 November 1867")]
+
+
+def test_a_surplus_field_before_the_object_is_not_the_object() -> None:
+    parsed = parse_triples("(S> a1| P> b1| 1999| O> c1)")
+    assert parsed.triples == [("a1", "b1", "c1")]
