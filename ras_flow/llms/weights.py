@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -127,8 +127,6 @@ def load_error(name: str, error: Exception) -> ConfigurationError:
 
 def hash_text(text: str) -> str:
     """Return 16 hex digits of a text's SHA-256."""
-    from hashlib import sha256  # noqa: PLC0415
-
     return sha256(text.encode()).hexdigest()[:16]
 
 
@@ -156,12 +154,12 @@ def _converted(packaged: Packaged) -> Path:
     with filelock.FileLock(f"{folder}.lock"):
         if not folder.is_dir():
             _log.warning("Converting %s, once; this takes about half a minute.", _GGUF)
-            scratch = Path(tempfile.mkdtemp(prefix="unfinished-", dir=folder.parent))
-            try:
-                _convert(packaged.file, scratch)
-                os.replace(scratch, folder)
-            finally:
-                shutil.rmtree(scratch, ignore_errors=True)
+            scratch = folder.with_name(f"{folder.name}.unfinished")
+            # What a killed process may have left.
+            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.mkdir()
+            _convert(packaged.file, scratch)
+            os.replace(scratch, folder)
     return folder
 
 
