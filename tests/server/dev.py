@@ -1,0 +1,84 @@
+"""`langgraph dev` over the repository's langgraph.json, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+CONFIG = Path(__file__).parents[2] / "langgraph.json"
+SECONDS_TO_START = 120
+
+
+@dataclass(frozen=True)
+class DevServer:
+    url: str
+    log: Path
+
+
+@contextmanager
+def langgraph_dev(folder: Path, cache: Path) -> Iterator[DevServer]:
+    """Serve from a folder of the test, where the in-memory runtime keeps its files."""
+    port = _free_port()
+    server = DevServer(f"http://127.0.0.1:{port}", folder / "server.log")
+    command = [str(Path(sys.executable).parent / "langgraph"), "dev", "--config", str(CONFIG)]
+    command += ["--no-browser", "--no-reload", "--port", str(port)]
+    private = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "ANTHROPIC_", "LANGGRAPH_")
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(private)}
+    with server.log.open("w") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=inherited
+            | {
+                "LANGGRAPH_STRICT_MSGPACK": "true",
+                "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+                "LANGGRAPH_NO_VERSION_CHECK": "true",
+                "LANGSMITH_TRACING": "false",
+                "OPENAI_API_KEY": "placeholder",
+                "RAS_FLOW_HOME": str(folder / "home"),
+                "RAS_FLOW_CACHE": str(cache),
+                "NO_COLOR": "1",
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait(process, server)
+        yield server
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], server: DevServer) -> None:
+    until = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{server.url}/ok", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.2)
+    raise AssertionError(f"langgraph dev did not start:\n{server.log.read_text()}")
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

@@ -1,0 +1,33 @@
+"""A model that plans, extracts and answers in the world of tests/graph, by the prompts' text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ras_flow.prompts import extractor, planner
+from tests.graph.world import SECOND, TRIPLES
+from tests.servers.scripted import Answer, last_message
+
+
+def reply(body: dict[str, Any]) -> Answer:
+    """Answer a request of any role; roles are told apart by their instruction."""
+    instruction = body["messages"][0]["content"]
+    text = last_message(body)
+    if instruction == planner.INSTRUCTION:
+        return Answer(_plan(text))
+    if instruction == extractor.INSTRUCTION:
+        title = text.removeprefix("Title: ").partition("\n")[0]
+        return Answer(TRIPLES[title])
+    birthplace = re.search(r"place of birth\| O> ([^)]+)\)", text)
+    return Answer(birthplace.group(1) if birthplace else "unknown")
+
+
+def _plan(text: str) -> str:
+    *facts, question = text.splitlines()
+    if not facts:
+        return f"[SUBQ] {question.removeprefix('Question: ')}"
+    found = "\n".join(facts)
+    if "place of birth" in found or "born" not in question:
+        return "[SUFFICIENT]"
+    return SECOND
