@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 
-class RasFlowError(Exception):
-    """Base class of every error that ras_flow raises on purpose."""
+class RasFlowError(RuntimeError):
+    """Base class of every error that ras_flow raises on purpose.
+
+    A RuntimeError because LangGraph's server hides the messages of most other exceptions from its
+    clients.
+    """
 
 
 class InputError(RasFlowError, ValueError):
