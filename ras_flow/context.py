@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.tasks import get_task
@@ -63,6 +63,12 @@ class Context:
     max_retries: int = 4
     max_concurrency: int = 8
 
+    def __new__(cls, **given: object) -> Self:
+        """Note whether anything was given; see :meth:`is_empty`."""
+        context = super().__new__(cls)
+        object.__setattr__(context, "_given", bool(given))
+        return context
+
     def __post_init__(self) -> None:
         """Check every value.
 
@@ -105,6 +111,10 @@ class Context:
             )
         return cls(**values)
 
+    def is_empty(self) -> bool:
+        """Tell whether it was made without any value, as LangGraph's server does for no context."""
+        return not getattr(self, "_given", True)
+
     def changed(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, as stored with a run."""
         defaults = asdict(Context())
@@ -115,7 +125,7 @@ def resolve_context(given: object, default: Context) -> Context:
     """Find our settings in whatever context a run was given.
 
     LangGraph hands a parent's context to a subgraph's nodes unchanged, and None where the caller
-    passed none.
+    passed none; LangGraph's server makes an empty context of none.
 
     Args:
         given: ``runtime.context``: None, a Context, or a parent's own object or mapping that may
@@ -129,10 +139,13 @@ def resolve_context(given: object, default: Context) -> Context:
         ConfigurationError: A mapping of ours has an unknown name or a bad value.
     """
     if isinstance(given, Context):
-        return given
-    ours = given.get("ras_flow") if isinstance(given, Mapping) else getattr(given, "ras_flow", None)
+        ours: object = given
+    elif isinstance(given, Mapping):
+        ours = given.get("ras_flow")
+    else:
+        ours = getattr(given, "ras_flow", None)
     if isinstance(ours, Context):
-        return ours
+        return default if ours.is_empty() else ours
     if isinstance(ours, Mapping):
         return Context.from_mapping(ours)
     return default
