@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ras_flow.components import AnswerRequest, LanguageModel, Reply
+from ras_flow.components import AnswerRequest, LanguageModel, Message, Reply
 from ras_flow.formats.history import format_history
 from ras_flow.prompts import answerer as prompts
 from ras_flow.roles.prompting import ask, few_shot, room
@@ -49,6 +49,14 @@ class PromptedAnswerer:
         return list(await asyncio.gather(*map(self._answer, requests)))
 
     async def _answer(self, request: AnswerRequest) -> Reply:
+        # In a thread: a local model's first count of tokens loads its tokenizer.
+        prompt, lost = await asyncio.to_thread(self._prompt, request)
+        [made] = await self.model.generate(
+            [prompt], max_new_tokens=request.max_new_tokens, stop=STOP
+        )
+        return Reply(made.text, made.input_tokens, made.output_tokens, lost)
+
+    def _prompt(self, request: AnswerRequest) -> tuple[list[Message], int]:
         prefix = self._long if request.max_new_tokens >= LONG_FORM_TOKENS else self._short
         history = format_history(
             request.question,
@@ -57,7 +65,4 @@ class PromptedAnswerer:
             max_tokens=room(self.model, prefix),
             count_tokens=self.model.count_tokens,
         )
-        [made] = await self.model.generate(
-            [ask(prefix, history.text)], max_new_tokens=request.max_new_tokens, stop=STOP
-        )
-        return Reply(made.text, made.input_tokens, made.output_tokens, history.lost_triples)
+        return ask(prefix, history.text), history.lost_triples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from ras_flow.components import LanguageModel, Message, PlanRequest, Reply
@@ -43,7 +44,10 @@ class PromptedPlanner:
             ModelUnavailableError: The model cannot be reached.
             ModelResponseError: The model's answer is unusable.
         """
-        prompts_and_losses = [self._prompt(request) for request in requests]
+        # In a thread: a local model's first count of tokens loads its tokenizer.
+        prompts_and_losses = [
+            await asyncio.to_thread(self._prompt, request) for request in requests
+        ]
         generations = await self.model.generate(
             [prompt for prompt, _ in prompts_and_losses], max_new_tokens=MAX_NEW_TOKENS, stop=STOP
         )
