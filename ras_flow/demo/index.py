@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -28,9 +29,10 @@ async def demo_index(encoder: SentenceEncoder | None, progress: Report | None = 
         CorpusIndexError: The cached index is damaged, or another process is making it.
     """
     corpus = files("ras_flow.demo").joinpath("passages.jsonl").read_bytes()
-    path = cached_index_path(f"demo:{sha256(corpus).hexdigest()}", encoder)
+    name = f"demo:{sha256(corpus).hexdigest()}"
+    path = await asyncio.to_thread(cached_index_path, name, encoder)
     try:
-        CorpusIndex.open(path, encoder=encoder)
+        await asyncio.to_thread(CorpusIndex.open, path, encoder=encoder)
     except (IndexMissingError, IndexMismatchError):
         documents = (
             SourceDocument(f"demo/{document['title']}", document["title"], document["text"])

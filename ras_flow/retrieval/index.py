@@ -111,7 +111,7 @@ class CorpusIndex:
             contents = Contents()
             await add_documents(contents, documents, max_words, progress)
             await write_index(path, contents, max_words, encoder, None, progress)
-        return cls.open(path, encoder=encoder)
+        return await asyncio.to_thread(cls.open, path, encoder=encoder)
 
     @classmethod
     def open(cls, path: str | Path, *, encoder: SentenceEncoder | None = None) -> Self:
@@ -173,7 +173,7 @@ class CorpusIndex:
                 "open it with this encoder to update it."
             )
         async with writing(self.path):
-            base = type(self).open(self.path, encoder=self.encoder)
+            base = await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
             contents = await asyncio.to_thread(base._contents)
             before = dict(contents.documents)
             for source in remove:
@@ -188,7 +188,7 @@ class CorpusIndex:
             encoder = self.encoder if base.manifest.encoder else None
             old = None if base._vectors is None else (base.passages, base._vectors)
             await write_index(self.path, contents, base.manifest.max_words, encoder, old, progress)
-        return type(self).open(self.path, encoder=self.encoder)
+        return await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
 
     async def sources(self) -> dict[str, str]:
         """Return the content hash of each document by its source."""

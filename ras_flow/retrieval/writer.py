@@ -61,7 +61,7 @@ async def writing(path: Path) -> AsyncIterator[None]:
     try:
         await asyncio.to_thread(_make_folder, path)
         lock = filelock.FileLock(path / LOCK, timeout=0, thread_local=False)
-        lock.acquire()
+        await asyncio.to_thread(lock.acquire)
     except filelock.Timeout as error:
         raise CorpusIndexError(
             f"The index at {path} is being written by another process or task: try again when it "
@@ -116,26 +116,30 @@ async def write_index(
     """
     passages = contents.ordered()
     folder = path / f"gen-{secrets.token_hex(8)}"
+    switch: asyncio.Future[None] | None = None
     try:
         await asyncio.to_thread(folder.mkdir)
         if encoder:
             vectors = await _vectors(passages, encoder, old, progress)
             await asyncio.to_thread(_save_vectors, folder, vectors)
         files = await asyncio.to_thread(_write_files, folder, contents, passages)
-        # Not in a thread: once cancelled, this task must not switch any more.
-        write_manifest(
-            path,
-            Manifest(
-                generation=folder.name,
-                documents=len(contents.documents),
-                passages=len(passages),
-                max_words=max_words,
-                encoder=EncoderRecord(encoder.identity, encoder.dimension) if encoder else None,
-                files=files,
-            ),
+        manifest = Manifest(
+            generation=folder.name,
+            documents=len(contents.documents),
+            passages=len(passages),
+            max_words=max_words,
+            encoder=EncoderRecord(encoder.identity, encoder.dimension) if encoder else None,
+            files=files,
         )
+        loop = asyncio.get_running_loop()
+        switch = loop.run_in_executor(None, write_manifest, path, manifest)
+        await asyncio.shield(switch)
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        if switch:
+            # A thread cannot be cancelled: what it did must be known before the lock is released.
+            await asyncio.wait([switch])
+        if switch is None or switch.exception():
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if isinstance(error, OSError):
             raise CorpusIndexError(f"Cannot write an index at {path}: {error}") from error
         raise
