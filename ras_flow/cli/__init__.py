@@ -28,8 +28,8 @@ def main() -> None:
     try:
         app()
     except RasFlowError as error:
-        typer.echo(f"ras-flow: {error}", err=True)
+        from ras_flow.cli.render import plain
+
+        said = " ".join([str(error), *getattr(error, "__notes__", [])])
+        typer.echo(f"ras-flow: {plain(said)}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("ras-flow: interrupted", err=True)
-        sys.exit(130)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ import typer
 
 from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
+
+DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
 
 Model = Annotated[str | None, typer.Option(help="provider:model, or local:NAME_OR_PATH.")]
 
@@ -27,8 +30,11 @@ def ask(
     ] = None,
     given: Annotated[
         Path | None,
-        typer.Option(help="A .jsonl file of documents (title, text) to start from: t0."),
+        typer.Option(help="A folder or file of documents to start from, without a search."),
     ] = None,
+    skip: Annotated[
+        bool, typer.Option("--skip", help="Leave out documents of --docs that cannot be read.")
+    ] = False,
     static: Annotated[
         bool, typer.Option("--static", help="Answer from --given alone, without planning.")
     ] = False,
@@ -42,12 +48,23 @@ def ask(
     base_url: Annotated[
         str | None, typer.Option(help="Address of a compatible model server.")
     ] = None,
-    retriever: Annotated[str, typer.Option(help="hybrid, bm25 or dense.")] = "hybrid",
+    retriever: Annotated[
+        str | None,
+        typer.Option(
+            help="hybrid, bm25 or dense; hybrid if left out, bm25 for an index without vectors."
+        ),
+    ] = None,
     task: Annotated[str, typer.Option(help="Preset of instruction and length.")] = "short_qa",
     top_k: Annotated[int, typer.Option(help="Passages for each subquery.")] = 5,
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
+    model_timeout: Annotated[
+        float, typer.Option(help="Seconds that one call of a model server may take.")
+    ] = Context.model_timeout,
+    max_retries: Annotated[
+        int, typer.Option(help="Further attempts when a model server fails.")
+    ] = Context.max_retries,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
     ] = False,
@@ -61,23 +78,32 @@ def ask(
         from ras_flow.demo import default_question
 
         question = default_question()
+    if not question.strip():
+        raise InputError("The question is empty: ras-flow ask 'Who …?' --docs FOLDER")
+    if static and given is None:
+        raise InputError("--static answers from given documents: name them with --given FILE.")
     values: dict[str, Any] = {
-        "retriever": retriever,
         "task": task,
         "instruction": instruction,
         "top_k": top_k,
         "max_hops": max_hops,
         "max_tokens": max_tokens,
         "max_seconds": max_seconds,
+        "model_timeout": model_timeout,
+        "max_retries": max_retries,
         "base_url": base_url,
         "planning": "static" if static else "iterative",
-        "index": str(index.resolve()) if index else DEMO_INDEX,
     }
+    if index is not None:
+        from ras_flow.cli.index import settings_of
+
+        values |= {"index": str(index.resolve()), **settings_of(index)}
+    if retriever is not None:
+        values["retriever"] = retriever
     for role, name in {"planner": planner, "extractor": extractor, "answerer": answerer}.items():
         if name or model:
             values[role] = name or model
-    context = Context.from_mapping(values)
-    asyncio.run(_ask(question, given, docs, context, as_json))
+    asyncio.run(_ask(question, given, docs, Context.from_mapping(values), skip, as_json))
 
 
 async def _ask(
@@ -85,32 +111,42 @@ async def _ask(
     given: Path | None,
     docs: Path | None,
     context: Context,
+    skip: bool,
     as_json: bool,
 ) -> None:
-    from dataclasses import replace
-
     from ras_flow.cli.index import index_documents
     from ras_flow.cli.progress import Progress
     from ras_flow.cli.render import Screen
+    from ras_flow.cli.runs import resumable
+    from ras_flow.parts import Parts
     from ras_flow.runs import open_runs
     from ras_flow.runs.library import new_run_id
 
+    # What is wrong with a name or key is said before any work is done or paid for.
+    parts = Parts()
+    for get_part in (parts.get_planner, parts.get_extractor, parts.get_answerer):
+        get_part(context)
+    documents = _documents(given)
     screen = Screen(quiet=as_json)
     if docs is not None:
         with Progress(screen.console) as progress:
-            path = await index_documents([docs], context, progress)
+            path = await index_documents([docs], context, progress, skip=skip)
         context = replace(context, index=str(path))
+    is_demo = context.index == DEMO_INDEX
+    if not is_demo:
+        await parts.get_retriever(context)
     run_id = new_run_id()
     async with open_runs() as runs:
-        screen.run(run_id)
-        async for event in runs.start(
-            {"question": question, "documents": _documents(given)},
-            context,
-            run_id=run_id,
-        ):
-            screen.show(event)
-        if as_json:
-            typer.echo(json.dumps((await runs.get(run_id)).result(), ensure_ascii=False))
+        with resumable(run_id), screen:
+            screen.run(run_id, corpus=DEMO_NOTE if is_demo and not documents else "")
+            async for event in runs.start(
+                {"question": question, "documents": documents}, context, run_id=run_id
+            ):
+                screen.show(event)
+        stored = await runs.get(run_id)
+    screen.cost(stored.state["usage"])
+    if as_json:
+        typer.echo(json.dumps(stored.result(), ensure_ascii=False))
 
 
 def _documents(path: Path | None) -> list[Any]:

@@ -108,13 +108,16 @@ def info(
         typer.echo(f"  {plain(source)}")
 
 
-async def index_documents(docs: list[Path], context: Context, progress: Progress) -> Path:
+async def index_documents(
+    docs: list[Path], context: Context, progress: Progress, *, skip: bool = False
+) -> Path:
     """Index documents in the cache, or bring their index there up to date.
 
     Args:
         docs: Files and folders.
         context: Says whether vectors are needed, and which encoder makes them.
         progress: Told how far the work is.
+        skip: Leave out documents that cannot be read.
 
     Returns:
         The folder of the index.
@@ -130,9 +133,28 @@ async def index_documents(docs: list[Path], context: Context, progress: Progress
     if missing:
         raise InputError(f"There is nothing at {', '.join(missing)}.")
     encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
-    path = cached_index_path("\0".join(str(path.resolve()) for path in docs), encoder)
-    await sync_index(path, _read(docs), encoder, progress)
+    docs = [path.resolve() for path in docs]
+    path = cached_index_path("\0".join(map(str, docs)), encoder)
+    await sync_index(path, _read(docs, skip=skip), encoder, progress)
     return path
+
+
+def settings_of(index: Path) -> dict[str, str]:
+    """Return the settings that fit an index: its encoder, or BM25 where it has no vectors.
+
+    Args:
+        index: The folder of the index.
+
+    Returns:
+        Names and values of fields of :class:`ras_flow.Context`.
+
+    Raises:
+        CorpusIndexError: There is no index, or it is damaged.
+    """
+    from ras_flow.retrieval.manifest import read_manifest
+
+    record = read_manifest(index).encoder
+    return {"encoder": record.identity.rpartition("@")[0]} if record else {"retriever": "bm25"}
 
 
 def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
@@ -148,10 +170,9 @@ def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
 def _encoder_of(index: Path) -> SentenceEncoder | None:
     """Return the encoder that an index was built with; None for BM25 alone."""
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-    from ras_flow.retrieval.manifest import read_manifest
 
-    record = read_manifest(index).encoder
-    return LocalSentenceEncoder(record.identity.rpartition("@")[0]) if record else None
+    name = settings_of(index).get("encoder")
+    return LocalSentenceEncoder(name) if name else None
 
 
 def _work(work: Callable[[Progress], Awaitable[CorpusIndex]]) -> CorpusIndex:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 from rich.tree import Tree
 
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
+from ras_flow.state.schema import Usage
 
 SNIPPET = 160
 """Characters of a passage that are shown."""
@@ -25,15 +27,26 @@ REASONS = {
     "error": "a part failed; best answer so far",
 }
 
+_JOINERS = "\u200c\u200d"
+"""Format characters that Persian, Indic scripts and emoji are written with."""
+
 
 def plain(text: str) -> str:
     """Return text on one line without control characters, so that it cannot drive the terminal."""
     spaced = " ".join(text.split())
-    return "".join(c for c in spaced if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    return "".join(
+        c for c in spaced if c in _JOINERS or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
+    )
+
+
+def snippet(text: str) -> str:
+    """Return the beginning of a text, on one line."""
+    line = plain(text)
+    return line if len(line) <= SNIPPET else line[:SNIPPET].rstrip() + "…"
 
 
 class Screen:
-    """Shows the events of one run as they come.
+    """Shows the events of one run as they come; as a context manager, leaves the terminal tidy.
 
     Args:
         quiet: Show nothing at all, for machine-readable output.
@@ -46,9 +59,24 @@ class Screen:
         self._titles: dict[str, str] = {}
         self._graph: dict[str, GraphTriple] = {}
 
-    def run(self, run_id: str) -> None:
-        """Say which run begins, so that it can be found again."""
+    def __enter__(self) -> Self:
+        """Do nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the waiting sign."""
+        self.stop()
+
+    def run(self, run_id: str, corpus: str = "") -> None:
+        """Say which run begins, so that it can be found again.
+
+        Args:
+            run_id: The run.
+            corpus: What it answers from, where the user did not say that.
+        """
         self.console.print(Text(f"run {run_id}", style="dim"))
+        if corpus:
+            self._line("Corpus   ", "dim", corpus)
         self._wait("loading models")
 
     def show(self, event: Event) -> None:
@@ -81,6 +109,19 @@ class Screen:
             case "answer":
                 self._answer(event)
 
+    def cost(self, usage: Mapping[str, Usage]) -> None:
+        """Show what the run cost."""
+        self.stop()
+        calls, read, written, seconds = (
+            sum(use[name] for use in usage.values())
+            for name in ("calls", "input_tokens", "output_tokens", "seconds")
+        )
+        self._line(
+            "Cost     ",
+            "dim",
+            f"{calls} model calls, {read} tokens read, {written} written, {seconds:.1f} s",
+        )
+
     def stop(self) -> None:
         """Stop the waiting sign."""
         if self._status is not None:
@@ -98,7 +139,7 @@ class Screen:
     def _plan(self, event: PlanEvent) -> None:
         if event["label"] is None:
             self._line("Plan     ", "bold red", f"not usable: {event.get('problem', '')}")
-            self._line("         ", "", f"the planner wrote: {event['raw'][:SNIPPET]}")
+            self._line("         ", "", f"the planner wrote: {snippet(event['raw'])}")
         else:
             self._line("Plan     ", "bold cyan", f"[{event['label']}] {event['subquery']}")
         self._wait("working")
@@ -107,13 +148,11 @@ class Screen:
         self._line(f"Hop {event['hop']}    ", "bold blue", event["subquery"])
         for passage in event["passages"]:
             self._titles[passage["id"]] = passage["title"] or passage["id"]
-            text = plain(passage["text"])
-            snippet = text if len(text) <= SNIPPET else text[:SNIPPET].rstrip() + "…"
             self.console.print(
                 Text.assemble(
                     (f"  {passage['score']:7.4f}  ", "dim"),
                     (plain(passage["title"]) or passage["id"], "bold"),
-                    f"  {snippet}",
+                    f"  {snippet(passage['text'])}",
                 ),
                 soft_wrap=True,
             )
@@ -122,7 +161,7 @@ class Screen:
         new = {triple["id"] for triple in event["new"]}
         self._graph.update({triple["id"]: triple for triple in event["new"]})
         title = f"Graph    {event['entities']} entities, {event['triples']} triples"
-        self.console.print(graph_tree(title, list(self._graph.values()), new))
+        self.console.print(graph_tree(title, list(self._graph.values()), new), soft_wrap=True)
 
     def _answer(self, event: AnswerEvent) -> None:
         reason = REASONS.get(event["stop_reason"], event["stop_reason"])
@@ -138,7 +177,7 @@ class Screen:
             self._line("  cites  ", "dim", "nothing: no triple of the graph supports this answer")
 
 
-def graph_tree(title: str, triples: Sequence[GraphTriple], new: set[str]) -> RenderableType:
+def graph_tree(title: str, triples: Sequence[GraphTriple], new: set[str]) -> Tree:
     """Draw a graph as a tree: subjects, with a branch for each triple; new ones are marked.
 
     Args:
@@ -158,4 +197,4 @@ def graph_tree(title: str, triples: Sequence[GraphTriple], new: set[str]) -> Ren
         fact = f"{plain(triple['predicate'])} → {plain(triple['object'])}"
         mark, style = ("+ ", "green") if triple["id"] in new else ("  ", "")
         branches[subject].add(Text(mark + fact, style=style))
-    return Group(tree)
+    return tree

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Iterable
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
 from ras_flow.components import SentenceEncoder
-from ras_flow.errors import IndexMismatchError, IndexMissingError
+from ras_flow.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
 from ras_flow.paths import cache_folder
+from ras_flow.retrieval.contents import IndexProgress
 from ras_flow.retrieval.index import CorpusIndex, Report
 from ras_flow.retrieval.source import SourceDocument
+
+_READ_AT_ONCE = 64
 
 
 def cached_index_path(name: str, encoder: SentenceEncoder | None) -> Path:
@@ -35,9 +40,11 @@ async def sync_index(
 ) -> CorpusIndex:
     """Make an index hold exactly these documents; unchanged ones are not embedded again.
 
+    An index that holds them already is only read, so that many processes can do this at once.
+
     Args:
-        path: The index folder, which need not exist. An index of another format or encoder is
-            replaced.
+        path: The index folder, which need not exist. A damaged index, or one of another format
+            or encoder, is replaced.
         documents: All that the index is to hold.
         encoder: Makes the vectors; None for BM25 alone.
         progress: Called as work proceeds.
@@ -47,19 +54,24 @@ async def sync_index(
 
     Raises:
         DocumentError: A document cannot be read.
-        CorpusIndexError: The index is damaged or being written by another process.
+        CorpusIndexError: The index has to change and is being written by another process.
     """
     try:
-        index = CorpusIndex.open(path, encoder=encoder)
-    except (IndexMissingError, IndexMismatchError):
+        index = await asyncio.to_thread(CorpusIndex.open, path, encoder=encoder)
+    except (IndexMissingError, IndexMismatchError, IndexCorruptError):
         return await CorpusIndex.build(path, documents, encoder=encoder, progress=progress)
+    held = await index.sources()
     given: set[str] = set()
-
-    def noted() -> Iterator[SourceDocument]:
-        for document in documents:
-            given.add(document.source)
-            yield document
-
-    index = await index.update(noted(), progress=progress)
-    gone = (await index.sources()).keys() - given
-    return await index.update(remove=sorted(gone), progress=progress) if gone else index
+    changed: list[SourceDocument] = []
+    rest = iter(documents)
+    while some := await asyncio.to_thread(lambda: list(islice(rest, _READ_AT_ONCE))):
+        given.update(document.source for document in some)
+        changed += [
+            document for document in some if held.get(document.source) != document.content_hash
+        ]
+        if progress:
+            progress(IndexProgress("read", len(given)))
+    gone = sorted(held.keys() - given)
+    if not changed and not gone:
+        return index
+    return await index.update(changed, remove=gone, progress=progress)

@@ -24,15 +24,22 @@ def events_of(state: RasState) -> Iterator[Event]:
 
     Yields:
         Question, then for each hop its plans, passages and new triples, then what is after the
-        last hop, warnings, and the answer if there is one.
+        last hop, warnings, and the answer if there is one. Nothing for a run that ended before
+        its first step.
     """
+    if "question" not in state:
+        return
     yield StartEvent(type="start", question=state["question"])
-    hops = state.get("hops", [])
+    hops, plans = state.get("hops", []), state.get("plans", [])
     for index in range(len(hops) + 1):
-        yield from (plan_event(plan) for plan in state.get("plans", []) if plan["hop"] == index)
+        yield from (plan_event(plan) for plan in plans if plan["hop"] == index)
         if index < len(hops):
             yield passages_event(hops[index], state["passages"])
-            yield graph_event(index, hops, state["triples"])
+            grown = graph_event(index, hops, state["triples"])
+            # The last hop of an unfinished run may not have been merged yet.
+            later = state.get("stop_reason") or any(plan["hop"] > index for plan in plans)
+            if grown["new"] or later:
+                yield grown
     yield from (WarningEvent(type="warning", message=text) for text in state.get("warnings", []))
     if state.get("stop_reason"):
         yield AnswerEvent(

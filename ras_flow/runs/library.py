@@ -21,6 +21,8 @@ Builder = StateGraph[RasState, Context, RasInput, RasOutput]
 Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
 
 _INTERNAL = {"documents", "extracted", "encoding"}
+_ASKED = {"source": "input"}
+"""Metadata of the checkpoints at which a question was asked."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class RunSummary:
 
     Attributes:
         id: The run's id, which is its thread's id.
-        started: Time of its first checkpoint, ISO 8601, UTC.
+        started: When its question was asked, ISO 8601, UTC.
         question: The question.
         stop_reason: Why it answered; None while it is unfinished.
         answer: The answer; empty while it is unfinished.
@@ -142,17 +144,18 @@ class Runs:
             limit: How many at most.
 
         Returns:
-            One summary a run, newest first.
+            One summary a run, that of the newest question first.
         """
-        saver = self._saver()
-        ids: dict[str, None] = {}
-        async for saved in saver.alist(None, filter={"source": "input"}):
-            ids.setdefault(saved.config["configurable"]["thread_id"])
-            if len(ids) == limit:
-                break
+        asked: dict[str, str] = {}
+        # Not every checkpointer lists the newest first; checkpoint ids sort by time.
+        async for saved in self._saver().alist(None, filter=_ASKED):
+            keys = saved.config["configurable"]
+            run_id = keys["thread_id"]
+            asked[run_id] = max(asked.get(run_id, ""), keys["checkpoint_id"])
+        newest = sorted(asked, key=asked.__getitem__, reverse=True)[:limit]
         return [
             await self._summary(run_id, await self._graph.aget_state(_config(run_id)))
-            for run_id in ids
+            for run_id in newest
         ]
 
     async def history(self, run_id: str) -> list[StateSnapshot]:
@@ -178,16 +181,17 @@ class Runs:
 
     async def _summary(self, run_id: str, snapshot: StateSnapshot) -> RunSummary:
         values = snapshot.values
-        first = [
-            saved
-            async for saved in self._saver().alist(_config(run_id), filter={"source": "input"})
-        ][-1]
+        started = snapshot.created_at
+        async for saved in self._saver().alist(_config(run_id), filter=_ASKED, limit=1):
+            started = saved.checkpoint["ts"]
+        # Until the first step is done, the state has the answer to the thread's last question.
+        finished = not snapshot.next
         return RunSummary(
             id=run_id,
-            started=str(first.checkpoint["ts"])[:19] + "Z",
+            started=f"{started}"[:19] + "Z",
             question=values.get("question", ""),
-            stop_reason=values.get("stop_reason"),
-            answer=values.get("answer", ""),
+            stop_reason=values.get("stop_reason") if finished else None,
+            answer=values.get("answer", "") if finished else "",
         )
 
     def _saver(self) -> Any:

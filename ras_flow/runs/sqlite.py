@@ -31,10 +31,16 @@ async def open_runs(
         The runs.
 
     Raises:
-        RunError: A file there is no database of ours.
+        RunError: The folder cannot be made, or a file there is no database of ours.
     """
     folder = folder or home_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"The folder for runs cannot be made ({error}). Choose another one with the "
+            "environment variable RAS_FLOW_HOME."
+        ) from error
     runs_file, store_file = folder / "runs.sqlite", folder / "store.sqlite"
     try:
         async with (

@@ -1,0 +1,139 @@
+"""`ras-flow` as a process of its own, with real arguments, environment, streams and signals.
+
+Importing everything takes seconds, so processes are forked from one that has it imported: what
+runs in them is the installed script's own `main`.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["tests.cli.warm"])
+
+
+@dataclass(frozen=True)
+class Done:
+    """A process that ended: its exit code (negative: the signal) and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Command:
+    """A running `ras-flow`.
+
+    Args:
+        arguments: What follows `ras-flow`.
+        cwd: Where to run it.
+        terminal: Give it a terminal as standard output and error.
+    """
+
+    def __init__(self, *arguments: str, cwd: Path | None = None, terminal: bool = False) -> None:
+        self._folder = TemporaryDirectory()
+        self.out = Path(self._folder.name, "out")
+        self.err = Path(self._folder.name, "err")
+        self.process: BaseProcess = _FORKS.Process(
+            target=_main,
+            args=(
+                list(arguments),
+                dict(os.environ),
+                str(cwd or Path.cwd()),
+                (str(self.out), str(self.err)),
+                terminal,
+            ),
+        )
+        self.process.start()
+
+    def until(self, happened: Callable[[], bool], seconds: float = 60) -> None:
+        """Wait for something; fail when the process ends before it."""
+        deadline = time.monotonic() + seconds
+        while not happened():
+            assert self.process.is_alive(), self.err.read_text()
+            assert time.monotonic() < deadline, self.out.read_text()
+            time.sleep(0.02)
+
+    def send(self, number: signal.Signals) -> None:
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
+
+    def wait(self, seconds: float = 60) -> Done:
+        self.process.join(seconds)
+        code = self.process.exitcode
+        if code is None:
+            self.process.kill()
+            self.process.join()
+            raise AssertionError(f"still running after {seconds} s: {self.out.read_text()}")
+        out, err = (
+            path.read_bytes().decode(errors="replace") if path.exists() else ""
+            for path in (self.out, self.err)
+        )
+        self._folder.cleanup()
+        return Done(code, out, err)
+
+
+def ras_flow(*arguments: str, cwd: Path | None = None, terminal: bool = False) -> Done:
+    """Run `ras-flow` to its end."""
+    return Command(*arguments, cwd=cwd, terminal=terminal).wait()
+
+
+def _main(
+    arguments: list[str],
+    environment: dict[str, str],
+    cwd: str,
+    outputs: tuple[str, str],
+    terminal: bool,
+) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(cwd)
+    if terminal:
+        return _in_terminal(arguments, outputs[0])
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number, path in enumerate(outputs, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), number)
+    _run(arguments)
+
+
+def _in_terminal(arguments: list[str], output: str) -> None:
+    """Run the command as the child of a terminal, whose output this process writes down."""
+    import pty
+
+    child, terminal = pty.fork()
+    if not child:
+        try:
+            _run(arguments)
+        except SystemExit as end:
+            sys.stdout.flush()
+            os._exit(int(end.code or 0))
+        os._exit(0)
+    signal.signal(signal.SIGINT, lambda *_: os.kill(child, signal.SIGINT))
+    with open(output, "wb", buffering=0) as file:
+        while data := _read(terminal):
+            file.write(data)
+    _, status = os.waitpid(child, 0)
+    sys.exit(os.waitstatus_to_exitcode(status))
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # What Linux says where others say that the file is at its end.
+        return b""
+
+
+def _run(arguments: list[str]) -> None:
+    from ras_flow.cli import main
+
+    sys.argv = ["ras-flow", *arguments]
+    main()
