@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.context import Context
-from ras_flow.errors import InputError
+from ras_flow.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -158,12 +158,26 @@ def settings_of(index: Path) -> dict[str, str]:
 
 
 def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
-    from ras_flow.cli.render import plain
     from ras_flow.retrieval import ReadReport, read_documents
 
     report = ReadReport()
-    yield from read_documents(docs, on_error="skip" if skip else "raise", report=report)
-    for error in report.errors:
+    for document in read_documents(docs, on_error="skip", report=report):
+        _tell(report.errors, skip)
+        yield document
+    _tell(report.errors, skip)
+    if not report.documents:
+        raise InputError("None of these documents can be read: there is nothing to answer from.")
+
+
+def _tell(errors: list[DocumentError], skip: bool) -> None:
+    """Say once what is left out, or refuse to leave it out."""
+    from ras_flow.cli.render import plain
+
+    while errors:
+        error = errors.pop(0)
+        if not skip:
+            error.add_note("Or leave out what cannot be read, with --skip.")
+            raise error
         typer.echo(f"left out: {plain(str(error))}", err=True)
 
 

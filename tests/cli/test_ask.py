@@ -1,0 +1,195 @@
+"""Asking: what is shown, what is printed as JSON, and what a second question costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Command, ras_flow
+from tests.cli.model import QUESTION, Model
+from tests.servers import Answer
+
+
+def ask(model: Model, docs: Path, *more: str, question: str = QUESTION) -> Any:
+    """Ask in JSON."""
+    done = ras_flow("ask", question, "--docs", str(docs), "--json", *model.options, *more)
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_plan_passages_triples_and_a_cited_answer_are_shown(model: Model, docs: Path) -> None:
+    done = ras_flow("ask", QUESTION, "--docs", str(docs), "--top-k", "1", *model.options)
+    assert (done.code, done.err) == (0, "")
+    shown = [" ".join(line.split()) for line in done.out.splitlines()]
+    for expected in [
+        f"Question {QUESTION}",
+        f"Plan [SUBQ] {QUESTION}",
+        "Triples 2 from 1 new passages",
+        "├── + designer → Mira Lund",
+        "Plan [SUBQ] Where was Mira Lund born?",
+        "Hop 1 Where was Mira Lund born?",
+        "Plan [SUFFICIENT]",
+        "Answer Narvik",
+        "cites Aurora Bridge | designer | Mira Lund [Aurora Bridge]",
+        "cites Mira Lund | place of birth | Narvik [Mira Lund]",
+        "Cost 6 model calls, 66 tokens read, 42 written, ",
+    ]:
+        place = next((at for at, line in enumerate(shown) if expected in line), None)
+        assert place is not None, f"{expected!r} is not shown, or too early, in:\n{done.out}"
+        shown = shown[place + 1 :]
+
+
+def test_what_is_known_is_shown_while_the_rest_is_awaited(model: Model, docs: Path) -> None:
+    model.hang = lambda role, text: role == "answerer"
+    asking = Command("ask", QUESTION, "--docs", str(docs), *model.options)
+    asking.until(model.hanging.is_set)
+    shown = asking.out.read_text()
+    assert "Hop 1" in shown and "place of birth" in shown and "Answer" not in shown
+    asking.process.kill()
+    asking.process.join()
+
+
+def test_json_is_one_object_and_nothing_else(model: Model, docs: Path) -> None:
+    arguments = ["ask", QUESTION, "--docs", str(docs), "--top-k", "1", "--json", *model.options]
+    done = ras_flow(*arguments)
+    assert (done.code, done.err) == (0, "")
+    result = json.loads(done.out)
+    assert result["question"] == QUESTION
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
+    assert [hop["subquery"] for hop in result["hops"]] == [QUESTION, "Where was Mira Lund born?"]
+    assert [plan["label"] for plan in result["plans"]] == ["SUBQ", "SUBQ", "SUFFICIENT"]
+    cited = [result["triples"][citation["triple"]]["object"] for citation in result["citations"]]
+    assert cited == ["Mira Lund", "Narvik"]
+    for citation in result["citations"]:
+        assert set(citation["passages"]) <= set(result["passages"])
+    assert sum(use["calls"] for use in result["usage"].values()) == len(model.asked)
+    assert ras_flow("runs", "show", result["run"]).code == 0
+
+
+def test_a_second_question_embeds_and_extracts_nothing_again(model: Model, docs: Path) -> None:
+    ask(model, docs)
+    [index] = (docs.parent / "cache" / "indexes").iterdir()
+    manifest = (index / "manifest.json").stat()
+    extractions = model.count("extractor")
+    ask(model, docs)
+    assert model.count("extractor") == extractions == 4
+    assert (index / "manifest.json").stat().st_mtime_ns == manifest.st_mtime_ns
+    assert [path.name for path in index.parent.iterdir()] == [index.name]
+
+
+@pytest.mark.slow
+def test_dense_search_keeps_its_vectors(model: Model, docs: Path) -> None:
+    options = ["--retriever", "hybrid", "--top-k", "2"]
+    assert ask(model, docs, *options)["answer"] == "Narvik"
+    [index] = (docs.parent / "cache" / "indexes").iterdir()
+    manifest = (index / "manifest.json").read_bytes()
+    assert ask(model, docs, *options)["answer"] == "Narvik"
+    assert (index / "manifest.json").read_bytes() == manifest
+
+
+def test_changed_added_and_removed_files_are_seen(model: Model, docs: Path) -> None:
+    def found() -> set[str]:
+        return {passage["title"] for passage in ask(model, docs)["passages"].values()}
+
+    before = found()
+    (docs / "Aurora Bridge.txt").write_text("The Aurora Bridge was designed by Mira Lund in 1962.")
+    (docs / "Narvik.txt").unlink()
+    (docs / "Mira Lund").mkdir()
+    (docs / "Mira Lund" / "Narvik Bridge.md").write_text("# Rombak Bridge\n\nIt is in Narvik.")
+    model.answers = lambda role, text: Answer("") if "Rombak" in text.partition("\n")[0] else None
+    extractions = model.count("extractor")
+    after = found()
+    assert before - after == {"Narvik"} and after - before == {"Rombak Bridge"}
+    assert model.count("extractor") == extractions + 2
+    assert any("1962" in json.dumps(body) for _, body in model.asked[-5:])
+
+
+def test_one_folder_under_two_names_is_one_index(
+    model: Model, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(model, docs)
+    monkeypatch.chdir(docs.parent)
+    [index] = (docs.parent / "cache" / "indexes").iterdir()
+    manifest = (index / "manifest.json").read_bytes()
+    ask(model, Path("docs"))
+    assert (index / "manifest.json").read_bytes() == manifest
+
+
+def test_a_damaged_index_in_the_cache_is_made_again(model: Model, docs: Path) -> None:
+    ask(model, docs)
+    [passages] = (docs.parent / "cache" / "indexes").glob("*/gen-*/passages.jsonl")
+    passages.write_text("")
+    assert ask(model, docs)["answer"] == "Narvik"
+
+
+def test_many_questions_at_once_share_an_index(model: Model, docs: Path) -> None:
+    ask(model, docs)
+    arguments = ["ask", QUESTION, "--docs", str(docs), "--json", *model.options]
+    results = [asking.wait() for asking in [Command(*arguments) for _ in range(4)]]
+    assert [json.loads(done.out)["answer"] for done in results] == ["Narvik"] * 4, results
+    assert len(json.loads(ras_flow("runs", "list", "--json").out)) == 5
+
+
+def test_given_documents_alone_can_be_answered_from(model: Model, tmp_path: Path) -> None:
+    given = tmp_path / "given.jsonl"
+    line = {"title": "Mira Lund", "text": "Mira Lund was an engineer. She was born in Narvik."}
+    given.write_text(json.dumps(line))
+    done = ras_flow("ask", QUESTION, "--given", str(given), "--static", "--json", *model.options)
+    result = json.loads(done.out)
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "static")
+    assert [role for role, _ in model.asked] == ["extractor", "answerer"]
+
+
+def test_without_documents_the_demo_is_asked_and_says_so(model: Model) -> None:
+    model.answers = lambda role, text: Answer("[NO_RETRIEVAL]" if role == "planner" else "yes")
+    done = ras_flow("ask", *model.options)
+    assert done.code == 0, done.err
+    assert "the demo's; ask your own documents with --docs FOLDER" in done.out
+
+
+def test_a_document_that_cannot_be_read_is_named_or_skipped(model: Model, docs: Path) -> None:
+    (docs / "scan.pdf").write_bytes(b"%PDF-1.4 nothing")
+    arguments = ["ask", QUESTION, "--docs", str(docs), *model.options]
+    refused = ras_flow(*arguments)
+    assert refused.code == 1 and "scan.pdf" in refused.err and "--skip" in refused.err
+    done = ras_flow(*arguments, "--skip")
+    assert done.code == 0 and "Narvik" in done.out
+    assert "left out" in done.err and "scan.pdf" in done.err
+
+
+QUESTION_JA = "ラーメン博物館はどの都市にありますか？"
+
+
+def test_questions_and_documents_in_any_language(model: Model, tmp_path: Path) -> None:
+    docs = tmp_path / "文書"
+    docs.mkdir()
+    (docs / "ラーメン博物館.txt").write_text("ラーメン博物館は横浜市にあります。")
+    scripts = {
+        "planner": ["[SUBQ] x", "[SUFFICIENT]"],
+        "extractor": ["(S> ラーメン博物館| P> 所在地| O> 横浜市)"],
+        "answerer": ["横浜市"],
+    }
+    model.answers = lambda role, text: Answer(scripts[role].pop(0))
+    shown = ras_flow("ask", QUESTION_JA, "--docs", str(docs), *model.options)
+    assert shown.code == 0, shown.err
+    assert "Answer 横浜市" in " ".join(shown.out.split()) and "所在地 → 横浜市" in shown.out
+    [run] = json.loads(ras_flow("runs", "list", "--json").out)
+    text = ras_flow("runs", "show", run["id"], "--json").out
+    assert "横浜市" in text and "\\u" not in text
+    assert json.loads(text)["question"] == QUESTION_JA
+
+
+def test_a_question_may_begin_with_a_dash(model: Model, docs: Path) -> None:
+    question = "-40 °C is how much in °F?"
+    done = ras_flow("ask", "--docs", str(docs), "--json", *model.options, "--", question)
+    assert json.loads(done.out)["question"] == question
+
+
+def test_task_and_instruction_reach_the_answerer(model: Model, docs: Path) -> None:
+    ask(model, docs, "--task", "fact_check", "--max-hops", "1")
+    assert "true or false" in json.dumps(model.asked[-1][1])
+    ask(model, docs, "--instruction", "Answer in Norwegian.", "--max-hops", "0")
+    assert "Answer in Norwegian." in json.dumps(model.asked[-1][1])
