@@ -31,7 +31,7 @@ def langgraph_dev(folder: Path, cache: Path) -> Iterator[DevServer]:
     port = _free_port()
     server = DevServer(f"http://127.0.0.1:{port}", folder / "server.log")
     command = [str(Path(sys.executable).parent / "langgraph"), "dev", "--config", str(CONFIG)]
-    command += ["--no-browser", "--no-reload", "--port", str(port)]
+    command += ["--no-browser", "--no-reload", "--port", str(port), "--n-jobs-per-worker", "4"]
     private = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "ANTHROPIC_", "LANGGRAPH_")
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(private)}
     with server.log.open("w") as log:

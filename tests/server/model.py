@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from threading import Barrier
 from typing import Any
 
 from ras_flow.prompts import extractor, planner
 from tests.graph.world import SECOND, TRIPLES
 from tests.servers.scripted import Answer, last_message
+
+TOGETHER = "(one of two)"
+"""In a question: its run plans only when another such run does so at the same time."""
+
+_two = Barrier(2, timeout=60)
 
 
 def reply(body: dict[str, Any]) -> Answer:
@@ -15,6 +21,8 @@ def reply(body: dict[str, Any]) -> Answer:
     instruction = body["messages"][0]["content"]
     text = last_message(body)
     if instruction == planner.INSTRUCTION:
+        if TOGETHER in text:
+            _two.wait()
         return Answer(_plan(text))
     if instruction == extractor.INSTRUCTION:
         title = text.removeprefix("Title: ").partition("\n")[0]

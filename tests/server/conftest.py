@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import pytest
+
+from ras_flow import Context
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.paths import cache_folder
+from ras_flow.retrieval.index import CorpusIndex
+from ras_flow.retrieval.source import SourceDocument
+from tests.graph.world import DOCUMENTS
+from tests.server.dev import DevServer, langgraph_dev
+from tests.server.model import reply
+from tests.servers.openai_server import OpenAIServer
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    folder = tmp_path_factory.mktemp("server")
+    # Converting the local model takes half a minute: that is shared. The indexes are made anew.
+    models = cache_folder() / "models"
+    models.mkdir(parents=True, exist_ok=True)
+    cache = folder / "cache"
+    cache.mkdir()
+    (cache / "models").symlink_to(models)
+    with langgraph_dev(folder, cache) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """A Context as JSON: a small corpus with real vectors, and a scripted model over HTTP."""
+    index = tmp_path_factory.mktemp("index")
+    documents = [SourceDocument(d["title"], d["title"], d["text"]) for d in DOCUMENTS]
+    asyncio.run(CorpusIndex.build(index, documents, encoder=LocalSentenceEncoder()))
+    with OpenAIServer(reply) as model:
+        yield Context(
+            index=str(index),
+            planner="openai:test",
+            extractor="openai:test",
+            answerer="openai:test",
+            base_url=model.url,
+            top_k=1,
+        ).changed()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show the server's log with a failure."""
+    report = yield
+    server = item.funcargs.get("server")
+    if report.failed and isinstance(server, DevServer):
+        report.sections.append(("langgraph dev", server.log.read_text()[-20_000:]))
+    return report
