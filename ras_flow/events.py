@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, PlanLabel, StopReason, Triple

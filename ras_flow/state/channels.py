@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired
 
 from langgraph.channels import EphemeralValue, UntrackedValue
+from typing_extensions import TypedDict
 
 from ras_flow.state.kg import merge_triples
 from ras_flow.state.reducers import by_index, by_key, delta, latest, once

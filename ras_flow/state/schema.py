@@ -7,7 +7,10 @@ its provenance. Nothing that can be recomputed from the rest is stored.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+# Before Python 3.12 pydantic, which makes the JSON schemas, takes no other.
+from typing_extensions import TypedDict
 
 PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL"]
 """The planner's three decisions (paper §3.1), without their brackets."""
