@@ -66,11 +66,16 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"The {name} is empty: pass a text in `{name}`.")
+        raise InputError(f"The {name} is empty: give it some text.")
     return value.strip()
 
 
 def _passage(document: Document) -> Passage:
+    if not isinstance(document, dict):
+        raise InputError(
+            f"A document is a {type(document).__name__}: pass objects with a `text` and, where "
+            "there is one, a `title`."
+        )
     text = _text(document.get("text"), "text of a document")
     title = document.get("title") or ""
     return Passage(id=passage_id(title, text), title=title, text=text)
