@@ -23,6 +23,8 @@ DEMO_INDEX = "demo"
 class Context:
     """Settings of one run, given as ``context=`` to any of LangGraph's run methods.
 
+    One that is made without any value counts as none: the thread's own settings hold.
+
     Attributes:
         index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow.
         retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
