@@ -52,7 +52,7 @@ class StoredRun:
         summary: The line about it.
         context: The settings it ran with.
         state: Its state.
-        next: The nodes that are still to run; empty when it is finished.
+        next: The nodes of the next step; empty when it is finished.
     """
 
     summary: RunSummary
@@ -134,7 +134,8 @@ class Runs:
             summary=await self._summary(run_id, snapshot),
             context=_context(run_id, snapshot),
             state=cast(RasState, snapshot.values),
-            next=snapshot.next,
+            # Not `snapshot.next`: it lacks nodes whose work is stored, but no checkpoint after it.
+            next=tuple(task.name for task in snapshot.tasks),
         )
 
     async def recent(self, *, limit: int = 20) -> list[RunSummary]:
@@ -185,7 +186,7 @@ class Runs:
         async for saved in self._saver().alist(_config(run_id), filter=_ASKED, limit=1):
             started = saved.checkpoint["ts"]
         # Until the first step is done, the state has the answer to the thread's last question.
-        finished = not snapshot.next
+        finished = not snapshot.tasks
         return RunSummary(
             id=run_id,
             started=f"{started}"[:19] + "Z",

@@ -1,0 +1,147 @@
+"""What goes wrong is said in one line that tells what to do, before anything is paid for."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import ras_flow
+from tests.cli.model import QUESTION, Model
+from tests.servers import Answer
+
+
+def refused(*arguments: str) -> str:
+    """Run a command that must fail; return its one line."""
+    done = ras_flow(*arguments)
+    assert done.code == 1, (done.code, done.out, done.err)
+    assert done.out == ""
+    [line] = done.err.splitlines()
+    assert line.startswith("ras-flow: ")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ask", "  ", "--docs", "docs"], ["The question is empty", "ras-flow ask"]),
+        (["ask", "--docs", "docs"], ["Ask something", "ras-flow ask"]),
+        (["ask", "Q?", "--docs", "nowhere"], ["nothing at nowhere"]),
+        (["ask", "Q?", "--docs", "empty"], ["no document", ".txt"]),
+        (["ask", "Q?", "--docs", "docs", "--index", "i"], ["--docs or --index, not both"]),
+        (["ask", "Q?", "--docs", "docs", "--retriever", "best"], ["'best'", "hybrid, bm25, dense"]),
+        (["ask", "Q?", "--docs", "docs", "--task", "poem"], ["'poem'", "short_qa"]),
+        (["ask", "Q?", "--index", "nowhere"], ["no index at nowhere", "build one"]),
+        (["ask", "Q?", "--static"], ["--given"]),
+        (["ask", "Q?", "--given", "nowhere.jsonl"], ["nowhere.jsonl"]),
+        (["ask", "Q?", "--docs", "docs", "--top-k", "0"], ["top_k", "at least 1", "0"]),
+        (["ask", "Q?", "--docs", "docs", "--max-hops", "-1"], ["max_hops", "at least 0"]),
+        (["ask", "Q?", "--docs", "docs", "--max-tokens", "0"], ["max_tokens", "greater than 0"]),
+        (["ask", "Q?", "--docs", "docs", "--max-seconds", "nan"], ["max_seconds"]),
+        (["ask", "Q?", "--docs", "docs", "--model-timeout", "0"], ["model_timeout"]),
+        (["ask", "Q?", "--docs", "docs", "--max-retries", "-1"], ["max_retries"]),
+        (["ask", "Q?", "--docs", "docs", "--model", "gpt"], ["'gpt'", "provider:model"]),
+        (["ask", "Q?", "--docs", "docs", "--model", "nope:gpt"], ["'nope:gpt'"]),
+        (["ask", "Q?", "--docs", "docs", "--model", "openai:gpt-4.1"], ["OPENAI_API_KEY"]),
+        (["runs", "show", "nope"], ["no run 'nope'", "ras-flow runs list"]),
+        (["runs", "resume", "nope"], ["no run 'nope'", "ras-flow runs list"]),
+        (["index", "info", "nowhere"], ["no index at nowhere"]),
+        (["index", "build", "--bm25-only", "i", "nowhere"], ["nowhere"]),
+        (["index", "build", "--bm25-only", "docs", "docs"], ["docs", "no index"]),
+        (["index", "add", "nowhere", "docs"], ["no index at nowhere"]),
+    ],
+    ids=lambda value: " ".join(value[:6]) if isinstance(value, list) else "",
+)
+def test_a_wrong_command_is_refused(
+    arguments: list[str], said: list[str], docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (docs.parent / "empty").mkdir()
+    monkeypatch.chdir(docs.parent)
+    line = refused(*arguments)
+    for part in said:
+        assert part in line
+    assert not (docs.parent / "cache").exists() or not list((docs.parent / "cache").rglob("gen-*"))
+
+
+@pytest.mark.parametrize("value", ["many", "1.5", ""])
+def test_an_option_that_is_no_number_is_named(value: str, docs: Path) -> None:
+    done = ras_flow("ask", "Q?", "--docs", str(docs), "--top-k", value)
+    assert (done.code, done.out) == (2, "")
+    assert "--top-k" in done.err and "Traceback" not in done.err
+
+
+def test_a_refused_key_is_said_without_the_key(
+    model: Model, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123")
+    model.answers = lambda role, text: Answer(status=401, error="wrong key sk-secret-0123")
+    done = ras_flow("ask", QUESTION, "--docs", str(docs), *model.options)
+    [line] = done.err.splitlines()
+    assert done.code == 1
+    assert "refused (401)" in line and "OPENAI_API_KEY" in line and "sk-secret" not in line
+    assert len(model.asked) == 1, "a refused key is not tried again"
+
+
+def test_a_server_that_is_not_there_is_named(docs: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    done = ras_flow(
+        *("ask", QUESTION, "--docs", str(docs), "--retriever", "bm25", "--model", "openai:test"),
+        *("--base-url", f"http://{address}/v1", "--max-retries", "1"),
+    )
+    [line] = done.err.splitlines()
+    assert done.code == 1
+    assert address in line and "in 2 attempts" in line and "Check that the server runs" in line
+
+
+def test_a_server_that_never_answers_is_given_up(model: Model, docs: Path) -> None:
+    model.hang = lambda role, text: True
+    options = ["--model-timeout", "0.3", "--max-retries", "0", *model.options]
+    done = ras_flow("ask", QUESTION, "--docs", str(docs), *options)
+    assert done.code == 1 and "in 1 attempt." in done.err and "Timeout" in done.err
+
+
+def test_a_damaged_index_is_named_before_the_model_is_asked(model: Model, docs: Path) -> None:
+    index = docs.parent / "index"
+    assert ras_flow("index", "build", str(index), str(docs), "--bm25-only").code == 0
+    [passages] = index.glob("gen-*/passages.jsonl")
+    passages.write_bytes(passages.read_bytes()[:-5])
+    for arguments in (["ask", QUESTION, "--index", str(index), *model.options], ["index", "info"]):
+        line = refused(*arguments, *[str(index)] * (arguments[0] == "index"))
+        assert "passages.jsonl" in line and "build the index again" in line
+    (index / "manifest.json").write_text("{")
+    assert "manifest.json" in refused("ask", QUESTION, "--index", str(index), *model.options)
+    assert model.asked == []
+
+
+def test_vectors_that_an_index_lacks_are_told_before_the_model_is_asked(
+    model: Model, docs: Path
+) -> None:
+    index = str(docs.parent / "index")
+    ras_flow("index", "build", index, str(docs), "--bm25-only")
+    line = refused("ask", QUESTION, "--index", index, *model.options[:-1], "dense")
+    assert "built without an encoder" in line
+    assert model.asked == []
+
+
+def test_a_run_database_that_is_none_is_named(model: Model, docs: Path, own_home: Path) -> None:
+    own_home.mkdir()
+    (own_home / "runs.sqlite").write_text("This is a text about databases. " * 99)
+    for arguments in (
+        ["runs", "list"],
+        ["runs", "show", "x"],
+        ["ask", QUESTION, "--docs", str(docs), *model.options],
+    ):
+        line = refused(*arguments)
+        assert str(own_home) in line and "move its files away" in line
+    assert model.asked == []
+
+
+def test_a_home_that_is_a_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "file"
+    home.write_text("")
+    monkeypatch.setenv("RAS_FLOW_HOME", str(home))
+    line = refused("runs", "list")
+    assert str(home) in line and "RAS_FLOW_HOME" in line

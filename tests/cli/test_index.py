@@ -1,0 +1,95 @@
+"""Indexes made, changed, looked into and asked from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import ras_flow
+from tests.cli.model import QUESTION, Model
+
+
+def info(index: Path) -> Any:
+    done = ras_flow("index", "info", str(index), "--json")
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out)
+
+
+@pytest.fixture
+def index(docs: Path) -> Path:
+    path = docs.parent / "index"
+    done = ras_flow("index", "build", str(path), str(docs), "--bm25-only")
+    assert (done.code, done.out) == (0, f"{path}: 4 documents, 4 passages\n"), done.err
+    return path
+
+
+def test_an_index_is_asked_without_naming_its_retriever(model: Model, index: Path) -> None:
+    options = model.options[: model.options.index("--retriever")]
+    done = ras_flow("ask", QUESTION, "--index", str(index), "--json", *options)
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["answer"] == "Narvik"
+    assert result["settings"]["retriever"] == "bm25"
+
+
+def test_documents_are_added_changed_and_removed(index: Path, docs: Path) -> None:
+    assert info(index)["passages"] == 4
+    more = docs.parent / "more.md"
+    more.write_text("# Leo Fahr\n\nLeo Fahr was born in Oslo.")
+    added = ras_flow("index", "add", str(index), str(more))
+    assert added.out == f"{index}: 5 documents, 5 passages\n", added.err
+    before = info(index)["documents"]
+    more.write_text("# Leo Fahr\n\nLeo Fahr was born in Bergen.")
+    assert ras_flow("index", "add", str(index), str(more)).code == 0
+    after = info(index)["documents"]
+    assert {source for source in after if before[source] != after[source]} == {str(more)}
+    removed = ras_flow("index", "remove", str(index), str(more), str(docs / "Narvik.txt"))
+    assert removed.out == f"{index}: 3 documents, 3 passages\n", removed.err
+    again = ras_flow("index", "remove", str(index), str(more))
+    assert again.code == 1 and f"no document '{more}'" in again.err
+    assert len(again.err.splitlines()) == 1
+    shown = ras_flow("index", "info", str(index)).out
+    assert f"  {docs / 'Mira Lund.txt'}" in shown.splitlines()
+    assert "encoder: none (BM25 only)" in shown
+
+
+def test_verify_finds_a_changed_byte(index: Path) -> None:
+    assert ras_flow("index", "info", str(index), "--verify").code == 0
+    [passages] = index.glob("gen-*/passages.jsonl")
+    passages.write_bytes(passages.read_bytes().replace(b"Narvik", b"Oslo__"))
+    done = ras_flow("index", "info", str(index), "--verify")
+    assert done.code == 1 and "was altered" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_what_cannot_be_read_is_named_or_left_out(docs: Path) -> None:
+    (docs / "table.jsonl").write_text('{"text": "One."}\nno json\n')
+    build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
+    refused = ras_flow(*build)
+    assert refused.code == 1 and "table.jsonl, line 2" in refused.err and "--skip" in refused.err
+    done = ras_flow(*build, "--skip")
+    assert (done.code, done.out) == (0, f"{build[2]}: 5 documents, 5 passages\n")
+    assert "left out" in done.err and "table.jsonl, line 2" in done.err
+
+
+def test_documents_of_which_none_can_be_read_make_no_index(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("  \n")
+    build = ["index", "build", str(tmp_path / "index"), str(tmp_path / "a.txt"), "--bm25-only"]
+    done = ras_flow(*build, "--skip")
+    assert done.code == 1 and "None of these documents can be read" in done.err
+    assert ras_flow("index", "info", build[2]).code == 1
+
+
+@pytest.mark.slow
+def test_an_index_with_vectors_brings_its_own_encoder(model: Model, docs: Path) -> None:
+    index = docs.parent / "index"
+    built = ras_flow("index", "build", str(index), str(docs))
+    assert built.code == 0, built.err
+    assert info(index)["encoder"].startswith("sentence-transformers/all-MiniLM-L6-v2@")
+    options = [*model.options[: model.options.index("--retriever")], "--top-k", "2"]
+    done = ras_flow("ask", QUESTION, "--index", str(index), "--json", *options)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["answer"] == "Narvik"

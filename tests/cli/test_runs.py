@@ -1,0 +1,167 @@
+"""Runs that fail, are killed or interrupted: told in one line, and finished without repetition."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Command, Done, ras_flow
+from tests.cli.model import QUESTION, SECOND, Model
+from tests.servers import Answer
+
+BORN = SECOND.removeprefix("[SUBQ] ")
+
+
+def only_run() -> str:
+    [run] = json.loads(ras_flow("runs", "list", "--json").out)
+    return str(run["id"])
+
+
+def resumed(model: Model, *more: str) -> Done:
+    """Resume the only run; no request that was answered may be sent again."""
+    model.release()
+    done = ras_flow("runs", "resume", only_run(), *more)
+    assert done.code == 0, done.err
+    assert len(model.answered) == len(set(model.answered)), "an answered request was sent again"
+    return done
+
+
+def test_runs_are_listed_and_shown(model: Model, docs: Path) -> None:
+    assert "No runs yet" in ras_flow("runs", "list").out
+    asked = ras_flow("ask", QUESTION, "--docs", str(docs), *model.options)
+    run = only_run()
+    assert asked.out.startswith(f"run {run}\n")
+    listed = ras_flow("runs", "list").out
+    assert run in listed and "sufficient" in listed and "Narvik" in listed
+    shown = ras_flow("runs", "show", run)
+    told = [line for line in asked.out.splitlines()[1:] if not line.startswith("Triples")]
+    assert shown.out.splitlines() == told
+    result = json.loads(ras_flow("runs", "show", run, "--json").out)
+    assert (result["run"], result["answer"]) == (run, "Narvik")
+    again = ras_flow("runs", "resume", run)
+    assert (again.code, again.out) == (1, "") and f"Run {run} is finished" in again.err
+
+
+def test_the_newest_runs_are_listed_first(model: Model, docs: Path) -> None:
+    for number in range(3):
+        ras_flow("ask", f"Question {number}?", "--docs", str(docs), "--max-hops=0", *model.options)
+    listed = json.loads(ras_flow("runs", "list", "--limit", "2", "--json").out)
+    assert [run["question"] for run in listed] == ["Question 2?", "Question 1?"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_failed_run_says_in_one_line_how_to_go_on(
+    as_json: bool, model: Model, docs: Path
+) -> None:
+    model.answers = lambda role, text: Answer(status=500, error="out of\nmemory \x1b[31m")
+    arguments = ["ask", QUESTION, "--docs", str(docs), "--max-retries", "0", *model.options]
+    failed = ras_flow(*arguments, *["--json"] * as_json)
+    run = only_run()
+    assert failed.code == 1
+    [line] = failed.err.splitlines()
+    assert line.startswith("ras-flow: No usable answer from the model 'test' at 127.0.0.1")
+    assert "out of memory" in line and "\x1b" not in line
+    assert line.endswith(f"Go on with: ras-flow runs resume {run}")
+    assert (failed.out == "") == as_json
+    assert "unfinished" in ras_flow("runs", "list").out
+    shown = ras_flow("runs", "show", run).out
+    assert QUESTION in shown
+    assert f"Unfinished; next: plan. Go on with: ras-flow runs resume {run}" in shown
+
+    model.answers = lambda role, text: None
+    done = resumed(model, *["--json"] * as_json)
+    assert "Narvik" in done.out
+    assert json.loads(ras_flow("runs", "show", run, "--json").out)["answer"] == "Narvik"
+
+
+def test_a_resumed_run_may_fail_again(model: Model, docs: Path) -> None:
+    model.answers = lambda role, text: Answer(status=401)
+    ras_flow("ask", QUESTION, "--docs", str(docs), *model.options)
+    run = only_run()
+    failed = ras_flow("runs", "resume", run)
+    assert failed.code == 1
+    assert "was refused (401)" in failed.err and "OPENAI_API_KEY" in failed.err
+    assert failed.err.endswith(f"Go on with: ras-flow runs resume {run}\n")
+
+
+def kept_extractions(home: Path) -> int:
+    with sqlite3.connect(f"file:{home / 'store.sqlite'}?mode=ro", uri=True) as store:
+        return int(store.execute("SELECT count(*) FROM store").fetchone()[0])
+
+
+WHERE = {
+    "first plan": (lambda role, text: role == "planner", 0),
+    "an extraction": (lambda role, text: text.startswith("Title: Aurora Bridge"), 1),
+    "second plan": (lambda role, text: role == "planner" and text.count("[SUBQ]") == 1, 2),
+    "last plan": (lambda role, text: role == "planner" and text.count("[SUBQ]") == 2, 2),
+    "answer": (lambda role, text: role == "answerer", 2),
+}
+"""The request that never gets its answer, and the extractions that are kept by then."""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=lambda how: how.name)
+@pytest.mark.parametrize("where", WHERE)
+def test_a_run_that_dies_while_a_model_works_is_finished_without_repetition(
+    where: str, how: signal.Signals, model: Model, docs: Path, own_home: Path
+) -> None:
+    model.hang, kept = WHERE[where]
+    asking = Command("ask", QUESTION, "--docs", str(docs), "--top-k", "2", *model.options)
+    asking.until(model.hanging.is_set)
+    asking.until(lambda: kept_extractions(own_home) >= kept)
+    began = time.monotonic()
+    asking.send(how)
+    died = asking.wait()
+    run = only_run()
+    if how == signal.SIGKILL:
+        assert died.code == -signal.SIGKILL
+    else:
+        assert died.code == 130
+        assert time.monotonic() - began < 20
+        assert died.err == (f"ras-flow: interrupted. Go on with: ras-flow runs resume {run}\n")
+    shown = ras_flow("runs", "show", run)
+    assert shown.code == 0 and "Unfinished" in shown.out and "Answer" not in shown.out
+
+    done = resumed(model)
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert "Answer Narvik" in lines
+    # The story before the end is told too, so that citations can be read.
+    assert f"Question {QUESTION}" in lines and f"Hop 1 {BORN}" in lines
+    assert "cites Mira Lund | place of birth | Narvik [Mira Lund]" in lines
+    result = json.loads(ras_flow("runs", "show", run, "--json").out)
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
+    assert len(model.answered) == 6
+
+
+def test_an_interrupt_leaves_the_terminal_tidy(model: Model, docs: Path) -> None:
+    model.hang = lambda role, text: role == "planner"
+    asking = Command("ask", QUESTION, "--docs", str(docs), *model.options, terminal=True)
+    asking.until(model.hanging.is_set)
+    asking.until(lambda: b"planning" in asking.out.read_bytes())
+    asking.send(signal.SIGINT)
+    died = asking.wait()
+    assert died.code == 130
+    assert "interrupted. Go on with: ras-flow runs resume" in died.out
+    assert died.out.rindex("\x1b[?25h") > died.out.rindex("\x1b[?25l"), "the cursor stays hidden"
+
+
+def test_a_run_killed_before_its_first_step_can_be_shown_and_resumed(
+    model: Model, docs: Path, own_home: Path
+) -> None:
+    model.hang = lambda role, text: True
+    asking = Command("ask", QUESTION, "--docs", str(docs), *model.options)
+    asking.until(model.hanging.is_set)
+    asking.send(signal.SIGKILL)
+    asking.wait()
+    with sqlite3.connect(own_home / "runs.sqlite") as runs:
+        runs.execute(
+            "DELETE FROM checkpoints WHERE checkpoint_id > (SELECT min(checkpoint_id) "
+            "FROM checkpoints)"
+        )
+    shown = ras_flow("runs", "show", only_run())
+    assert shown.code == 0 and "Unfinished" in shown.out
+    assert "Narvik" in resumed(model).out

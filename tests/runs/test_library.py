@@ -1,0 +1,200 @@
+"""Runs over each checkpointer: several questions, order, resumption from every point."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from ras_flow import Context, Runs, build_graph, open_runs
+from ras_flow.errors import ModelUnavailableError, RunError
+from ras_flow.runs.events import events_of
+from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
+from tests.graph.world import QUESTION, SECOND, build, read_birthplace, world
+
+TOP1 = Context(top_k=1)
+
+
+async def told(runs: Runs, question: str, run_id: str, context: Context = TOP1) -> list[Any]:
+    return [event async for event in runs.start({"question": question}, context, run_id=run_id)]
+
+
+async def test_a_stored_run_tells_the_story_that_was_streamed(saver: Any) -> None:
+    plans = ["[SUBQ] x", "no label", SECOND]
+    runs = Runs(build(world(plans), checkpointer=saver))
+    live = await told(runs, QUESTION, "a")
+    stored = await runs.get("a")
+    assert [event for event in live if event["type"] != "extracted"] == list(
+        events_of(stored.state)
+    )
+    assert [event["type"] for event in live].count("plan") == 4
+    assert stored.next == ()
+    assert stored.context == TOP1
+    result = stored.result()
+    assert (result["run"], result["answer"]) == ("a", "Narvik")
+    assert result["settings"] == {"top_k": 1}
+
+
+async def test_the_newest_question_is_listed_first(saver: Any) -> None:
+    runs = Runs(build(world([], answerer=ScriptedAnswerer("so")), checkpointer=saver))
+    none = Context(max_hops=0)
+    for run_id in ("c", "a", "b"):
+        await told(runs, f"{run_id}?", run_id, none)
+    await told(runs, "again?", "c", none)
+    summaries = await runs.recent()
+    assert [(run.id, run.question) for run in summaries] == [
+        ("c", "again?"),
+        ("b", "b?"),
+        ("a", "a?"),
+    ]
+    assert {(run.stop_reason, run.answer) for run in summaries} == {("max_hops", "so")}
+    started = [run.started for run in summaries]
+    assert started == sorted(started, reverse=True)
+    assert all(len(time) == 20 and time.endswith("Z") for time in started)
+    assert await runs.recent(limit=2) == summaries[:2]
+
+
+async def test_a_failed_run_is_unfinished_until_it_is_resumed(saver: Any) -> None:
+    def fail(request: Any) -> str:
+        raise ModelUnavailableError("down")
+
+    parts = world(answerer=ScriptedAnswerer(fail))
+    runs = Runs(build(parts, checkpointer=saver))
+    with pytest.raises(ModelUnavailableError):
+        await told(runs, QUESTION, "a")
+    stored = await runs.get("a")
+    assert stored.next == ("answer",)
+    assert (stored.summary.stop_reason, stored.summary.answer) == (None, "")
+    parts["answerer"]._answer = read_birthplace
+    events = [event async for event in runs.resume("a")]
+    assert [event["type"] for event in events] == ["answer"]
+    assert events[0]["answer"] == "Narvik"
+    assert len(parts["planner"].requests) == 3
+    with pytest.raises(RunError, match="is finished"):
+        [event async for event in runs.resume("a")]
+
+
+async def test_an_unfinished_question_never_shows_the_answer_to_the_last_one(saver: Any) -> None:
+    parts = world(planner=ScriptedPlanner(["[NO_RETRIEVAL]"]), answerer=ScriptedAnswerer("old"))
+    runs = Runs(build(parts, checkpointer=saver))
+    await told(runs, "old?", "a")
+
+    def fail(requests: Any) -> Any:
+        raise ModelUnavailableError("down")
+
+    parts["planner"].plan = fail
+    with pytest.raises(ModelUnavailableError):
+        await told(runs, "new?", "a")
+    [summary] = await runs.recent()
+    assert (summary.question, summary.stop_reason, summary.answer) == ("new?", None, "")
+    assert [event["type"] for event in events_of((await runs.get("a")).state)] == ["start"]
+
+
+async def test_an_unknown_run_is_named(saver: Any) -> None:
+    runs = Runs(build(world(), checkpointer=saver))
+    with pytest.raises(RunError, match="no run 'nope'"):
+        await runs.get("nope")
+    with pytest.raises(RunError, match="no run 'nope'"):
+        await runs.history("nope")
+    with pytest.raises(RunError, match="no run 'nope'"):
+        [event async for event in runs.resume("nope")]
+    assert await runs.recent() == []
+
+
+async def test_settings_of_a_newer_version_are_refused_by_name(saver: Any) -> None:
+    runs = Runs(build(world(), checkpointer=saver))
+    await told(runs, QUESTION, "a")
+    await runs._graph.aupdate_state(
+        {"configurable": {"thread_id": "a"}}, {"settings": {"depth": 3}}, as_node="answer"
+    )
+    with pytest.raises(RunError, match="settings of run a .*depth"):
+        await runs.get("a")
+
+
+async def test_history_goes_from_the_first_step_to_the_last(saver: Any) -> None:
+    plans = ["[SUBQ] x", SECOND, "[SUFFICIENT]", SECOND]
+    runs = Runs(build(world(plans), checkpointer=saver))
+    await told(runs, QUESTION, "a")
+    steps = await runs.history("a")
+    assert [step.next for step in steps][:3] == [("__start__",), ("start",), ("plan",)]
+    assert steps[-1].next == () and steps[-1].values["answer"] == "Narvik"
+    # Replayed from the second plan on, by what the docstring promises.
+    second = [step for step in steps if step.next == ("plan",)][1]
+    replayed = await runs._graph.ainvoke(None, second.config)
+    assert replayed["answer"] == "Narvik"
+
+
+async def test_runs_share_triples_through_the_store(saver: Any) -> None:
+    parts = world(["[SUBQ] x", SECOND, "[SUFFICIENT]", "[SUBQ] x", SECOND])
+    runs = Runs(build(parts, checkpointer=saver, store=InMemoryStore()))
+    await told(runs, QUESTION, "a")
+    calls = len(parts["extractor"].calls)
+    events = await told(runs, QUESTION, "b")
+    assert len(parts["extractor"].calls) == calls
+    assert [event["cached"] for event in events if event["type"] == "extracted"] == [1, 1]
+
+
+async def test_default_runs_are_kept_in_files(tmp_path: Path) -> None:
+    async with open_runs(tmp_path / "new" / "home", builder=build_graph(**world())) as runs:
+        await told(runs, QUESTION, "a")
+    async with open_runs(tmp_path / "new" / "home", builder=build_graph(**world())) as runs:
+        assert (await runs.get("a")).summary.answer == "Narvik"
+
+
+def rows(path: Path, table: str) -> int:
+    with sqlite3.connect(path) as runs:
+        return int(runs.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+@pytest.mark.parametrize("writes", ["kept", "lost"])
+async def test_a_run_resumes_from_every_point_at_which_it_can_die(
+    writes: str, tmp_path: Path
+) -> None:
+    """A step's work is stored first, then the checkpoint after it: a process can die between."""
+    whole = tmp_path / "whole"
+    async with open_runs(whole, builder=build_graph(**world())) as runs:
+        live = await told(runs, QUESTION, "a")
+    expected = [event for event in live if event["type"] != "extracted"]
+    checkpoints = rows(whole / "runs.sqlite", "checkpoints")
+    assert checkpoints > 10
+    for kept in range(1, checkpoints):
+        home = tmp_path / f"{kept}"
+        shutil.copytree(whole, home)
+        with sqlite3.connect(home / "runs.sqlite") as database:
+            [(last,)] = database.execute(
+                "SELECT checkpoint_id FROM checkpoints ORDER BY 1 LIMIT 1 OFFSET ?", (kept - 1,)
+            )
+            database.execute("DELETE FROM checkpoints WHERE checkpoint_id > ?", (last,))
+            operator = ">" if writes == "kept" else ">="
+            database.execute(f"DELETE FROM writes WHERE checkpoint_id {operator} ?", (last,))
+        asked = planned_before(live, kept, writes)
+        plans = ["[SUBQ] x", SECOND, "[SUFFICIENT]"][asked:]
+        parts = world(plans)
+        async with open_runs(home, builder=build_graph(**parts)) as runs:
+            stored = await runs.get("a")
+            assert stored.next and stored.summary.stop_reason is None
+            [summary] = await runs.recent()
+            assert summary == stored.summary
+            list(events_of(stored.state))
+            [event async for event in runs.resume("a")]
+            done = await runs.get("a")
+        assert list(events_of(done.state)) == expected, f"died after checkpoint {kept}"
+        assert done.next == ()
+        assert len(parts["planner"].requests) == len(plans), "a finished plan was asked for again"
+        assert parts["extractor"].calls == [], "known passages were extracted again"
+
+
+def planned_before(live: list[Any], kept: int, writes: str) -> int:
+    """Count the plans among the steps whose work is stored."""
+    steps = ["input", "start"]
+    for event in live:
+        match event["type"]:
+            case "plan" | "answer":
+                steps.append(event["type"])
+            case "passages":
+                steps.extend(["retrieve", "to_triples", "merge_graph"])
+    return steps[: kept if writes == "kept" else kept - 1].count("plan")
