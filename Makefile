@@ -1,12 +1,15 @@
 # Two commands: `make ask` answers a question, `make test` runs every test.
 PYTHON ?= python3
 BIN := .venv/bin
+# As they were typed: make would take a dollar sign in them for one of its variables.
+override Q := $(value Q)
+override DOCS := $(value DOCS)
 export Q DOCS
 
 .PHONY: ask test lint clean
 
 ask: .venv/.ask
-	@$(BIN)/ras-flow ask $${Q:+"$$Q"} $${DOCS:+--docs "$$DOCS"}
+	@$(BIN)/ras-flow ask $${DOCS:+--docs "$$DOCS"} -- $${Q:+"$$Q"}
 
 test: .venv/.test
 	$(BIN)/ruff check .

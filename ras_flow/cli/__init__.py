@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 import typer
 
@@ -25,11 +26,14 @@ app.add_typer(runs_app, name="runs")
 
 def main() -> None:
     """Run the command line; an error of ours is one line on standard error and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Not every terminal and pipe has all of Unicode.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except RasFlowError as error:
         from ras_flow.cli.render import plain
 
-        said = " ".join([str(error), *getattr(error, "__notes__", [])])
-        typer.echo(f"ras-flow: {plain(said)}", err=True)
+        typer.echo(f"ras-flow: {plain(str(error))}", err=True)
         sys.exit(1)

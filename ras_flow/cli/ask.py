@@ -78,6 +78,9 @@ def ask(
         from ras_flow.demo import default_question
 
         question = default_question()
+    from ras_flow.retrieval.source import scrub
+
+    question = scrub(question)  # Arguments need not be UTF-8.
     if not question.strip():
         raise InputError("The question is empty: ras-flow ask 'Who …?' --docs FOLDER")
     if static and given is None:

@@ -176,8 +176,7 @@ def _tell(errors: list[DocumentError], skip: bool) -> None:
     while errors:
         error = errors.pop(0)
         if not skip:
-            error.add_note("Or leave out what cannot be read, with --skip.")
-            raise error
+            raise DocumentError(f"{error} Or leave out what cannot be read, with --skip.")
         typer.echo(f"left out: {plain(str(error))}", err=True)
 
 

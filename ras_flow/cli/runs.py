@@ -116,8 +116,7 @@ def resumable(run_id: str) -> Iterator[None]:
     except (InputError, RunError):
         raise
     except RasFlowError as error:
-        error.add_note(hint)
-        raise
+        raise RasFlowError(f"{error} {hint}") from error
     except asyncio.CancelledError:
         typer.echo(f"ras-flow: interrupted. {hint}", err=True)
         raise

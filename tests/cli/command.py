@@ -17,6 +17,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+Main = Callable[[list[str]], None]
+
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.cli.warm"])
 
@@ -30,25 +32,33 @@ class Done:
     err: str
 
 
+def ras_flow_main(arguments: list[str]) -> None:
+    from ras_flow.cli import main
+
+    sys.argv = ["ras-flow", *arguments]
+    main()
+
+
 class Command:
     """A running `ras-flow`.
 
     Args:
         arguments: What follows `ras-flow`.
-        cwd: Where to run it.
+        main: Another program to run.
         terminal: Give it a terminal as standard output and error.
     """
 
-    def __init__(self, *arguments: str, cwd: Path | None = None, terminal: bool = False) -> None:
+    def __init__(self, *arguments: str, main: Main = ras_flow_main, terminal: bool = False) -> None:
         self._folder = TemporaryDirectory()
         self.out = Path(self._folder.name, "out")
         self.err = Path(self._folder.name, "err")
         self.process: BaseProcess = _FORKS.Process(
             target=_main,
             args=(
+                main,
                 list(arguments),
                 dict(os.environ),
-                str(cwd or Path.cwd()),
+                str(Path.cwd()),
                 (str(self.out), str(self.err)),
                 terminal,
             ),
@@ -59,7 +69,7 @@ class Command:
         """Wait for something; fail when the process ends before it."""
         deadline = time.monotonic() + seconds
         while not happened():
-            assert self.process.is_alive(), self.err.read_text()
+            assert self.process.is_alive(), self.wait()
             assert time.monotonic() < deadline, self.out.read_text()
             time.sleep(0.02)
 
@@ -82,12 +92,13 @@ class Command:
         return Done(code, out, err)
 
 
-def ras_flow(*arguments: str, cwd: Path | None = None, terminal: bool = False) -> Done:
+def ras_flow(*arguments: str, terminal: bool = False) -> Done:
     """Run `ras-flow` to its end."""
-    return Command(*arguments, cwd=cwd, terminal=terminal).wait()
+    return Command(*arguments, terminal=terminal).wait()
 
 
 def _main(
+    main: Main,
     arguments: list[str],
     environment: dict[str, str],
     cwd: str,
@@ -98,21 +109,23 @@ def _main(
     os.environ.update(environment)
     os.chdir(cwd)
     if terminal:
-        return _in_terminal(arguments, outputs[0])
+        return _in_terminal(main, arguments, outputs[0])
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), number)
-    _run(arguments)
+    _own_streams()
+    main(arguments)
 
 
-def _in_terminal(arguments: list[str], output: str) -> None:
+def _in_terminal(main: Main, arguments: list[str], output: str) -> None:
     """Run the command as the child of a terminal, whose output this process writes down."""
     import pty
 
     child, terminal = pty.fork()
     if not child:
+        _own_streams()
         try:
-            _run(arguments)
+            main(arguments)
         except SystemExit as end:
             sys.stdout.flush()
             os._exit(int(end.code or 0))
@@ -125,15 +138,13 @@ def _in_terminal(arguments: list[str], output: str) -> None:
     sys.exit(os.waitstatus_to_exitcode(status))
 
 
+def _own_streams() -> None:
+    """Replace Python's streams, which are set up for the outputs of the process forked from."""
+    sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))
+
+
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
     except OSError:  # What Linux says where others say that the file is at its end.
         return b""
-
-
-def _run(arguments: list[str]) -> None:
-    from ras_flow.cli import main
-
-    sys.argv = ["ras-flow", *arguments]
-    main()

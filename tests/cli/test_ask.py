@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -81,13 +84,20 @@ def test_a_second_question_embeds_and_extracts_nothing_again(model: Model, docs:
 
 
 @pytest.mark.slow
-def test_dense_search_keeps_its_vectors(model: Model, docs: Path) -> None:
-    options = ["--retriever", "hybrid", "--top-k", "2"]
-    assert ask(model, docs, *options)["answer"] == "Narvik"
+def test_vectors_are_kept_and_an_index_brings_its_own_encoder(model: Model, docs: Path) -> None:
+    hybrid = ["--retriever", "hybrid", "--top-k", "2"]
+    assert ask(model, docs, *hybrid)["answer"] == "Narvik"
     [index] = (docs.parent / "cache" / "indexes").iterdir()
     manifest = (index / "manifest.json").read_bytes()
-    assert ask(model, docs, *options)["answer"] == "Narvik"
+    ask(model, docs, *hybrid, "--max-hops", "0")
     assert (index / "manifest.json").read_bytes() == manifest
+    info = json.loads(ras_flow("index", "info", str(index), "--json").out)
+    assert info["encoder"].startswith("sentence-transformers/all-MiniLM-L6-v2@")
+    by_default = model.options[: model.options.index("--retriever")]
+    done = ras_flow("ask", QUESTION, "--index", str(index), "--top-k=2", "--json", *by_default)
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["answer"] == "Narvik" and "retriever" not in result["settings"]
 
 
 def test_changed_added_and_removed_files_are_seen(model: Model, docs: Path) -> None:
@@ -186,6 +196,26 @@ def test_a_question_may_begin_with_a_dash(model: Model, docs: Path) -> None:
     question = "-40 °C is how much in °F?"
     done = ras_flow("ask", "--docs", str(docs), "--json", *model.options, "--", question)
     assert json.loads(done.out)["question"] == question
+
+
+def test_a_question_that_is_not_utf8_is_asked_as_far_as_it_can_be_read(
+    model: Model, docs: Path
+) -> None:
+    question = os.fsdecode(b"Who is J\xf6rg?")
+    assert ask(model, docs, question=question)["question"] == "Who is J\ufffdrg?"
+
+
+def test_the_installed_script_writes_to_a_pipe_without_unicode(model: Model, docs: Path) -> None:
+    script = Path(sys.executable).with_name("ras-flow")
+    done = subprocess.run(
+        [script, "ask", QUESTION + "？", "--docs", docs, "--max-hops", "1", *model.options],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"Bridge born?\uff1f" in done.stdout
+    assert rb"designer \u2192 Mira Lund" in done.stdout
 
 
 def test_task_and_instruction_reach_the_answerer(model: Model, docs: Path) -> None:

@@ -81,15 +81,3 @@ def test_documents_of_which_none_can_be_read_make_no_index(tmp_path: Path) -> No
     done = ras_flow(*build, "--skip")
     assert done.code == 1 and "None of these documents can be read" in done.err
     assert ras_flow("index", "info", build[2]).code == 1
-
-
-@pytest.mark.slow
-def test_an_index_with_vectors_brings_its_own_encoder(model: Model, docs: Path) -> None:
-    index = docs.parent / "index"
-    built = ras_flow("index", "build", str(index), str(docs))
-    assert built.code == 0, built.err
-    assert info(index)["encoder"].startswith("sentence-transformers/all-MiniLM-L6-v2@")
-    options = [*model.options[: model.options.index("--retriever")], "--top-k", "2"]
-    done = ras_flow("ask", QUESTION, "--index", str(index), "--json", *options)
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["answer"] == "Narvik"

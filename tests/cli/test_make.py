@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    "question", ['Who\'s the "designer" of `Aurora` Bridge; and $(why)?', "-40 °C in °F?"]
+    "question",
+    ['Who\'s the "designer" of `Aurora` Bridge; at $5 or $(more)?', "-40 °C in °F?", "# 1?"],
 )
 def test_make_ask_passes_the_question_on(question: str, tmp_path: Path) -> None:
     """A stand-in for the installed command prints its arguments."""
@@ -23,9 +23,17 @@ def test_make_ask_passes_the_question_on(question: str, tmp_path: Path) -> None:
     stand_in.chmod(0o755)
     docs = str(tmp_path / "my docs")
     done = subprocess.run(
-        ["make", "-s", "-o", ".venv/.ask", f"BIN={tmp_path}", f"DOCS={docs}", "ask"],
+        [
+            "make",
+            "-s",
+            "-o",
+            ".venv/.ask",
+            f"BIN={tmp_path}",
+            "ask",
+            f"Q={question}",
+            f"DOCS={docs}",
+        ],
         cwd=ROOT,
-        env={**os.environ, "Q": question},
         capture_output=True,
         text=True,
         check=True,

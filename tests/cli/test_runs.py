@@ -66,6 +66,7 @@ def test_a_failed_run_says_in_one_line_how_to_go_on(
     [line] = failed.err.splitlines()
     assert line.startswith("ras-flow: No usable answer from the model 'test' at 127.0.0.1")
     assert "out of memory" in line and "\x1b" not in line
+    assert "During task" not in line
     assert line.endswith(f"Go on with: ras-flow runs resume {run}")
     assert (failed.out == "") == as_json
     assert "unfinished" in ras_flow("runs", "list").out

@@ -1,7 +1,7 @@
 """Runs the two-hop question in a process that kills itself when a given node begins.
 
-python -m tests.runs.killed HOME LOG RUN_ID NODE NTH   starts a run and dies in it
-python -m tests.runs.killed HOME LOG RUN_ID            resumes it and prints the answer
+HOME LOG RUN_ID NODE NTH   starts a run and dies in it
+HOME LOG RUN_ID            resumes it and prints the answer
 """
 
 from __future__ import annotations
@@ -107,5 +107,5 @@ async def main(home: str, log_path: str, run_id: str, node: str = "", nth: str =
         sys.exit("the node was never reached")
 
 
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+def run(arguments: list[str]) -> None:
+    asyncio.run(main(*arguments))

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.command import Command, Done
+from tests.runs import killed
+
 NODES = ["start", "plan", "retrieve", "to_triples", "merge_graph", "encode", "answer"]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.runs.killed", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+def run(*arguments: str) -> Done:
+    return Command(*arguments, main=killed.run).wait()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("node", "nth"),
     [
@@ -31,11 +30,11 @@ def test_a_killed_run_resumes_without_repeating_a_finished_call(
 ) -> None:
     log = tmp_path / "calls.log"
     died = run(str(tmp_path), str(log), "run1", node, nth)
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert died.code == -signal.SIGKILL, died.err
     before = log.read_text() if log.exists() else ""
     resumed = run(str(tmp_path), str(log), "run1")
-    assert resumed.returncode == 0, resumed.stderr
-    assert resumed.stdout == "Narvik"
+    assert resumed.code == 0, resumed.err
+    assert resumed.out == "Narvik"
     calls = log.read_text().splitlines()
     assert len(calls) == len(set(calls)), f"repeated calls; before the kill:\n{before}"
     assert calls[-1] == "answer"
@@ -46,11 +45,11 @@ def test_a_finished_run_is_not_resumed(tmp_path: Path) -> None:
     run(str(tmp_path), str(log), "run1", "plan", "1")
     run(str(tmp_path), str(log), "run1")
     again = run(str(tmp_path), str(log), "run1")
-    assert again.returncode != 0
-    assert "is finished" in again.stderr
+    assert again.code != 0
+    assert "is finished" in again.err
 
 
 def test_an_unknown_run_is_named(tmp_path: Path) -> None:
     missing = run(str(tmp_path), str(tmp_path / "log"), "nope")
-    assert missing.returncode != 0
-    assert "no run 'nope'" in missing.stderr
+    assert missing.code != 0
+    assert "no run 'nope'" in missing.err
