@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from tests.cli.model import Model, write_documents
 def plain_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each test a cache of its own, no key, and the output of a plain pipe."""
     monkeypatch.setenv("RAS_FLOW_CACHE", str(tmp_path / "cache"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
+    for name in os.environ:
+        if name.startswith(("OPENAI_", "ANTHROPIC_", "FORCE_COLOR", "COLUMNS", "PYTHONIOENCODING")):
+            monkeypatch.delenv(name)
 
 
 @pytest.fixture

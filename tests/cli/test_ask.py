@@ -95,7 +95,7 @@ def test_vectors_are_kept_and_an_index_brings_its_own_encoder(model: Model, docs
     assert info["encoder"].startswith("sentence-transformers/all-MiniLM-L6-v2@")
     by_default = model.options[: model.options.index("--retriever")]
     done = ras_flow("ask", QUESTION, "--index", str(index), "--top-k=2", "--json", *by_default)
-    assert done.code == 0, done.err
+    assert (done.code, done.err) == (0, "")
     result = json.loads(done.out)
     assert result["answer"] == "Narvik" and "retriever" not in result["settings"]
 

@@ -44,6 +44,11 @@ def refused(*arguments: str) -> str:
         (["ask", "Q?", "--docs", "docs", "--model", "gpt"], ["'gpt'", "provider:model"]),
         (["ask", "Q?", "--docs", "docs", "--model", "nope:gpt"], ["'nope:gpt'"]),
         (["ask", "Q?", "--docs", "docs", "--model", "openai:gpt-4.1"], ["OPENAI_API_KEY"]),
+        (
+            ["ask", "Q?", "--docs", "docs", "--model", "anthropic:claude-sonnet-4-5"],
+            ["ANTHROPIC_API_KEY"],
+        ),
+        (["ask", "Q?", "--docs", "docs", "--model", "local:./nope"], ["./nope"]),
         (["runs", "show", "nope"], ["no run 'nope'", "ras-flow runs list"]),
         (["runs", "resume", "nope"], ["no run 'nope'", "ras-flow runs list"]),
         (["index", "info", "nowhere"], ["no index at nowhere"]),
