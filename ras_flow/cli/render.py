@@ -161,7 +161,7 @@ class Screen:
         new = {triple["id"] for triple in event["new"]}
         self._graph.update({triple["id"]: triple for triple in event["new"]})
         title = f"Graph    {event['entities']} entities, {event['triples']} triples"
-        self.console.print(graph_tree(title, list(self._graph.values()), new), soft_wrap=True)
+        self.console.print(graph_tree(title, list(self._graph.values()), new))
 
     def _answer(self, event: AnswerEvent) -> None:
         reason = REASONS.get(event["stop_reason"], event["stop_reason"])

@@ -126,6 +126,7 @@ def test_one_folder_under_two_names_is_one_index(
     manifest = (index / "manifest.json").read_bytes()
     ask(model, Path("docs"))
     assert (index / "manifest.json").read_bytes() == manifest
+    assert [path.name for path in index.parent.iterdir()] == [index.name]
 
 
 def test_a_damaged_index_in_the_cache_is_made_again(model: Model, docs: Path) -> None:

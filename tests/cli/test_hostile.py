@@ -53,6 +53,7 @@ def test_hostile_text_is_shown_as_text(model: Model, hostile: Path) -> None:
     assert done.code == 0, done.err
     for part in ["Plan     not usable", "Hop 1", "[bold red]alarm[/bold red]", "Answer ", "cites"]:
         assert part in done.out
+    assert "→ designer [bold red]alarm[/bold red]" in " ".join(done.out.split())
     run = json.loads(ras_flow("runs", "list", "--json").out)[0]["id"]
     outputs = [done, ras_flow("runs", "show", run), ras_flow("runs", "list")]
     for output in outputs:

@@ -126,6 +126,7 @@ def test_a_run_that_dies_while_a_model_works_is_finished_without_repetition(
         assert died.err == (f"ras-flow: interrupted. Go on with: ras-flow runs resume {run}\n")
     shown = ras_flow("runs", "show", run)
     assert shown.code == 0 and "Unfinished" in shown.out and "Answer" not in shown.out
+    assert ("Graph" in shown.out) == (where not in ("first plan", "an extraction"))
 
     done = resumed(model)
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
