@@ -29,7 +29,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Overwrite
 
 from ras_flow import Context, build_graph
-from ras_flow.components import Extraction, Reply, ScoredPassage
+from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.state.schema import Passage, passage_id
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 
@@ -107,7 +107,6 @@ class Bare(TypedDict):
 
 def bare_builder() -> Any:
     """Build a LangGraph loop of the same steps that only copies ready-made content."""
-
     run = next(_runs)
 
     async def start(state: Bare) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ras_flow.context import Context
     from ras_flow.errors import RasFlowError
-    from ras_flow.graph import build_graph, graph
+    from ras_flow.graph import build_graph
     from ras_flow.runs import Runs, open_runs
     from ras_flow.state.channels import RasInput, RasOutput, RasState
     from ras_flow.tool import as_tool
@@ -27,7 +27,6 @@ _HOMES = {
     "Runs": "ras_flow.runs",
     "as_tool": "ras_flow.tool",
     "build_graph": "ras_flow.graph",
-    "graph": "ras_flow.graph",
     "open_runs": "ras_flow.runs",
 }
 
@@ -40,7 +39,6 @@ __all__ = [
     "Runs",
     "as_tool",
     "build_graph",
-    "graph",
     "open_runs",
 ]
 

@@ -27,11 +27,10 @@ from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 PLAN_EDGES: dict[Hashable, str] = {
     "[SUBQ]": "retrieve",
-    "[SUFFICIENT]": "answer",
-    "[NO_RETRIEVAL]": "answer",
+    "[SUFFICIENT] or [NO_RETRIEVAL]": "answer",
     "not usable": "plan",
-    "no progress": "answer",
 }
+"""The edges after a plan, by the plan; where a limit is reached, to ``answer`` too."""
 
 
 def build_graph(
@@ -75,17 +74,8 @@ def build_graph(
         return "to_triples" if state["hops"] else after_encode(state)
 
     def after_plan(state: RasState) -> str:
-        decision = decide(state, parts.context(state))
-        match decision.step, decision.stop_reason:
-            case "retrieve", _:
-                return "[SUBQ]"
-            case "plan", _:
-                return "not usable"
-            case _, "no_retrieval":
-                return "[NO_RETRIEVAL]"
-            case _, "sufficient":
-                return "[SUFFICIENT]"
-        return "no progress"
+        step = decide(state, parts.context(state)).step
+        return next(str(label) for label, node in PLAN_EDGES.items() if node == step)
 
     def after_merge(state: RasState) -> Literal["encode", "plan", "answer"]:
         soft = parts.takes_soft_tokens(parts.context(state))

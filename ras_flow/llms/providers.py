@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
@@ -103,7 +103,7 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
             f"The model {name!r} cannot be used: {str(error).splitlines()[0]} "
             f"Examples of names: {EXAMPLES}."
         ) from error
-    return chat
+    return cast("BaseChatModel", chat)
 
 
 def endpoint_of(chat: BaseChatModel) -> Endpoint:
