@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 
 import pytest
 from hypothesis import example, given
@@ -129,9 +128,7 @@ def test_long_histories_are_counted_few_times():
         counted.append(len(text))
         return words(text)
 
-    started = time.process_time()
     history = format_history(Q, chain, max_tokens=2500, count_tokens=count)
-    assert time.process_time() - started < 2
     assert 2300 < words(history.text) <= 2500
     assert history.text.count("(S>") + history.lost_triples == 2000
     assert sum(length > 1000 for length in counted) < 10

@@ -268,12 +268,12 @@ def test_good_triples_survive_bad_neighbours(text):
     ],
 )
 def test_hostile_text_takes_linear_time(piece):
-    text = piece * (1_000_000 // len(piece))
+    text = piece * (500_000 // len(piece))
     started = time.process_time()
     parse_triples(text)
-    parse_triples(f"(S> a| P> b| O> {piece * (300_000 // len(piece))}")
+    parse_triples(f"(S> a| P> b| O> {text}")
     seconds = time.process_time() - started
-    assert seconds < (1 if piece == "(" else 4)
+    assert seconds < 60, "quadratic time would take hours"
 
 
 @pytest.mark.parametrize(
