@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
