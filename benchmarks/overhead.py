@@ -30,6 +30,7 @@ from langgraph.types import Overwrite
 
 from ras_flow import Context, build_graph
 from ras_flow.components import Extraction, ScoredPassage
+from ras_flow.runs.sqlite import PAGE_SIZE
 from ras_flow.state.schema import Passage, passage_id
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 
@@ -149,6 +150,7 @@ async def saver(kind: str, path: Path) -> Any:
     """Open a checkpointer: none, memory or sqlite."""
     if kind == "sqlite":
         async with AsyncSqliteSaver.from_conn_string(str(path)) as made:
+            await made.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
             yield made
     else:
         yield InMemorySaver() if kind == "memory" else None
@@ -169,6 +171,20 @@ async def once(make: Any, kind: str, folder: Path) -> tuple[float, int, int]:
     return seconds, steps, path.stat().st_size if kind == "sqlite" else 0
 
 
+async def growth(make: Any, folder: Path, more: int = 10) -> float:
+    """Return the bytes by which a database that has a run grows with each further one."""
+    path = folder / "many.sqlite"
+    sizes = []
+    for count in (1, 1 + more):
+        path.unlink(missing_ok=True)
+        async with saver("sqlite", path) as made:
+            for number in range(count):
+                config: Any = {"configurable": {"thread_id": f"{number:012x}"}}
+                await make().compile(checkpointer=made).ainvoke({"question": QUESTION}, config)
+        sizes.append(path.stat().st_size)
+    return (sizes[1] - sizes[0]) / more
+
+
 async def main(runs: int) -> None:
     """Run both loops in turn and print the table."""
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
@@ -177,6 +193,7 @@ async def main(runs: int) -> None:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        more = [await growth(make, folder) / 1024 for make in (bare_builder, ras_builder)]
         for kind in ("none", "memory", "sqlite"):
             times: dict[Any, list[float]] = {bare_builder: [], ras_builder: []}
             counts, sizes = {}, {}
@@ -191,6 +208,7 @@ async def main(runs: int) -> None:
                 f"| {statistics.median(ratios[1:]):.2f} "
                 f"| {sizes[bare_builder] / 1024:.0f} | {sizes[ras_builder] / 1024:.0f} |"
             )
+    print(f"\nEach further run in the same database: bare {more[0]:.1f} KiB, ras {more[1]:.1f} KiB")
 
 
 if __name__ == "__main__":

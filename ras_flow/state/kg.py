@@ -84,7 +84,10 @@ def merge_triples(
 
 
 def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
-    known = triples.get(id, new)
+    known = triples.get(id)
+    if known is None:
+        triples[id] = new
+        return
     triples[id] = Triple(
         subject=best_surface(known["subject"], new["subject"]),
         predicate=best_surface(known["predicate"], new["predicate"]),
@@ -147,6 +150,7 @@ class QueryKG:
         """
         entities: dict[str, str] = {}
         relations: dict[str, str] = {}
+        labels: dict[str, str] = {}
         edges: dict[str, tuple[str, str]] = {}
         incident: dict[str, list[str]] = {}
         for id, triple in triples.items():
@@ -154,14 +158,15 @@ class QueryKG:
                 _note(entities, triple["subject"]),
                 _note(entities, triple["object"]),
             )
-            _note(relations, triple["predicate"])
+            labels[id] = _note(relations, triple["predicate"])
             edges[id] = ends
-            for end in dict.fromkeys(ends):
-                incident.setdefault(end, []).append(id)
+            incident.setdefault(ends[0], []).append(id)
+            if ends[1] != ends[0]:
+                incident.setdefault(ends[1], []).append(id)
         spelled = {
             id: Triple(
                 subject=entities[edges[id][0]],
-                predicate=relations[normalize_name(triple["predicate"])],
+                predicate=relations[labels[id]],
                 object=entities[edges[id][1]],
                 passages=triple["passages"],
             )
@@ -215,7 +220,9 @@ class QueryKG:
 def _note(surfaces: dict[str, str], text: str) -> str:
     """Keep the best spelling of a name; return its normalised form."""
     name = normalize_name(text)
-    surfaces[name] = best_surface(surfaces.get(name, text), text)
+    known = surfaces.setdefault(name, text)
+    if known != text:
+        surfaces[name] = best_surface(known, text)
     return name
 
 
