@@ -86,11 +86,12 @@ class Context:
         _at_least("max_concurrency", self.max_concurrency, 1)
         for name in ("max_tokens", "max_seconds", "model_timeout"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ConfigurationError(f"{name} must be greater than 0, not {value!r}.")
+            if value is not None and not (isinstance(value, int | float) and value > 0):
+                raise ConfigurationError(f"{name} must be a number above 0, not {value!r}.")
         for name in ("index", "planner", "extractor", "answerer", "encoder"):
-            if not getattr(self, name):
-                raise ConfigurationError(f"{name} must not be empty.")
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value:
+                raise ConfigurationError(f"{name} must be a text that is not empty, not {value!r}.")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Context:

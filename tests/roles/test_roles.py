@@ -1,0 +1,133 @@
+"""Planner, extractor and answerer over a language model that records what it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from ras_flow.components import AnswerRequest, ChainLink, Generation, Message, PlanRequest
+from ras_flow.errors import InputError, ModelResponseError
+from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
+from ras_flow.state.schema import Passage, Triple
+
+
+class Recorder:
+    """Answers by a function of the last message; counts words as tokens."""
+
+    identity = "recorder"
+    batch_size = 4
+
+    def __init__(self, answer: Callable[[str], str] = lambda _: "", window: int = 2500) -> None:
+        self.window = window
+        self.prompts: list[Sequence[Message]] = []
+        self.limits: list[int] = []
+        self._answer = answer
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    async def generate(
+        self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> list[Generation]:
+        self.prompts += prompts
+        self.limits.append(max_new_tokens)
+        return [Generation(self._answer(prompt[-1]["content"]), 5, 2) for prompt in prompts]
+
+
+def triple(subject: str) -> Triple:
+    return Triple(subject=subject, predicate="place of birth", object="Narvik", passages=["p"])
+
+
+def passage(title: str) -> Passage:
+    return Passage(id=title, title=title, text=f"{title} is {{here}}.")
+
+
+CHAIN = [ChainLink("Where was Mira Lund born?", [triple("Mira Lund")])]
+
+
+async def test_the_first_plan_has_no_sufficient_among_its_examples() -> None:
+    model = Recorder(lambda _: "[SUBQ] who?")
+    [first] = await PromptedPlanner(model).plan([PlanRequest("Q {x}?")])
+    await PromptedPlanner(model).plan([PlanRequest("Q {x}?", CHAIN)])
+    replies = [
+        [m["content"] for m in prompt if m["role"] == "assistant"] for prompt in model.prompts
+    ]
+    assert "[SUFFICIENT]" not in replies[0] and "[NO_RETRIEVAL]" in replies[0]
+    assert "[SUFFICIENT]" in replies[1] and "[NO_RETRIEVAL]" not in replies[1]
+    assert model.prompts[0][-1]["content"].endswith("Question: Q {x}?")
+    assert "(S> Mira Lund| P> place of birth| O> Narvik)" in model.prompts[1][-1]["content"]
+    assert (first.text, first.input_tokens, first.output_tokens) == ("[SUBQ] who?", 5, 2)
+
+
+async def test_the_reason_for_asking_again_is_told() -> None:
+    model = Recorder()
+    request = PlanRequest("Q?", CHAIN, problem="The subquery '{0}' was already asked.")
+    await PromptedPlanner(model).plan([request])
+    assert "The subquery '{0}' was already asked." in model.prompts[0][-1]["content"]
+
+
+@pytest.mark.parametrize("role", ["planner", "answerer"])
+async def test_a_history_that_is_too_long_loses_triples_and_says_so(role: str) -> None:
+    model = Recorder(window=400)
+    chain = [ChainLink("Who?", [triple(f"Person {i}") for i in range(100)])]
+    if role == "planner":
+        [reply] = await PromptedPlanner(model).plan([PlanRequest("Who is Person 7?", chain)])
+    else:
+        request = AnswerRequest("Who is Person 7?", chain)
+        [reply] = await PromptedAnswerer(model).answer([request])
+    text = model.prompts[0][-1]["content"]
+    assert 0 < text.count("(S>") == 100 - reply.lost_triples < 100
+    assert text.endswith("Question: Who is Person 7?") and "Person 7|" in text
+    assert sum(model.count_tokens(m["content"]) for m in model.prompts[0]) <= model.window
+
+
+async def test_a_question_longer_than_the_window_is_refused() -> None:
+    with pytest.raises(InputError):
+        await PromptedPlanner(Recorder(window=300)).plan([PlanRequest("word " * 400)])
+
+
+async def test_long_answers_get_no_short_examples_and_their_own_limit() -> None:
+    model = Recorder()
+    answerer = PromptedAnswerer(model)
+    await answerer.answer([AnswerRequest("Q?", CHAIN), AnswerRequest("Q?", max_new_tokens=300)])
+    short, long = sorted(model.prompts, key=len, reverse=True)
+    assert len(short) > len(long) == 2
+    assert sorted(model.limits) == [100, 300]
+
+
+async def test_passages_are_extracted_in_order_with_what_was_dropped() -> None:
+    def answer(text: str) -> str:
+        title = text.splitlines()[0].removeprefix("Title: ")
+        return f"(S> {title}| P> is| O> here), (S> broken"
+
+    model = Recorder(answer)
+    made = await PromptedExtractor(model).extract([passage("A1"), passage("B2")])
+    assert [extraction.triples for extraction in made] == [
+        [("A1", "is", "here")],
+        [("B2", "is", "here")],
+    ]
+    assert all(extraction.dropped and extraction.error is None for extraction in made)
+    assert model.prompts[0][-1]["content"] == "Title: A1\nText: A1 is {here}."
+    assert await PromptedExtractor(model).extract([]) == []
+
+
+async def test_one_rejected_passage_does_not_fail_its_batch() -> None:
+    class Rejects(Recorder):
+        async def generate(
+            self, prompts: Sequence[Sequence[Message]], **limits: object
+        ) -> list[Generation]:  # type: ignore[override]
+            if any("Bad" in prompt[-1]["content"] for prompt in prompts):
+                raise ModelResponseError("too long")
+            return [Generation("(S> A1| P> is| O> here)") for _ in prompts]
+
+    made = await PromptedExtractor(Rejects()).extract([passage("A1"), passage("Bad"), passage("B")])
+    assert [extraction.error for extraction in made] == [None, "too long", None]
+    assert made[2].triples == [("A1", "is", "here")]
+
+
+def test_a_changed_prompt_is_another_extractor(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = PromptedExtractor(Recorder()).identity
+    monkeypatch.setattr("ras_flow.prompts.extractor.INSTRUCTION", "Other rules.")
+    assert PromptedExtractor(Recorder()).identity != before
+    assert before.startswith("recorder")

@@ -1,0 +1,58 @@
+"""Settings: wrong ones are refused by name, and they are found wherever a run carries them."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ras_flow.context import Context, resolve_context
+from ras_flow.errors import ConfigurationError
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("top_k", 0),
+        ("top_k", "5"),
+        ("max_hops", -1),
+        ("max_hops", 1.5),
+        ("max_tokens", 0),
+        ("max_seconds", -1.0),
+        ("max_seconds", "soon"),
+        ("model_timeout", 0),
+        ("max_concurrency", 0),
+        ("retriever", "google"),
+        ("planning", "never"),
+        ("task", "poetry"),
+        ("planner", ""),
+        ("index", None),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        Context.from_mapping({name: value})
+
+
+def test_an_unknown_name_is_refused_and_the_known_ones_are_listed() -> None:
+    with pytest.raises(ConfigurationError, match=r"topk.*top_k"):
+        Context.from_mapping({"topk": 3})
+
+
+def test_only_changed_values_are_kept_and_they_survive_json() -> None:
+    context = Context(top_k=3, max_seconds=2.5)
+    assert context.changed() == {"top_k": 3, "max_seconds": 2.5}
+    assert Context.from_mapping(json.loads(json.dumps(context.changed()))) == context
+    assert Context().changed() == {}
+
+
+def test_settings_are_found_in_what_a_run_carries() -> None:
+    ours, default = Context(top_k=3), Context(top_k=9)
+    assert resolve_context(ours, default) == ours
+    assert resolve_context(SimpleNamespace(ras_flow=ours), default) == ours
+    assert resolve_context({"ras_flow": {"top_k": 3}}, default) == ours
+    for nothing in (None, {}, SimpleNamespace(), Context()):
+        assert resolve_context(nothing, default) == default
+    assert resolve_context(Context(top_k=5), default).top_k == 5
