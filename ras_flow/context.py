@@ -87,7 +87,7 @@ class Context:
         for name in ("max_tokens", "max_seconds", "model_timeout"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and value > 0):
-                raise ConfigurationError(f"{name} must be a number above 0, not {value!r}.")
+                raise ConfigurationError(f"{name} must be a number greater than 0, not {value!r}.")
         for name in ("index", "planner", "extractor", "answerer", "encoder"):
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
