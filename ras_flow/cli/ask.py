@@ -123,7 +123,7 @@ async def _ask(
     from ras_flow.cli.runs import resumable
     from ras_flow.parts import Parts
     from ras_flow.runs import open_runs
-    from ras_flow.runs.library import new_run_id
+    from ras_flow.runs.runs import new_run_id
 
     # What is wrong with a name or key is said before any work is done or paid for.
     parts = Parts()

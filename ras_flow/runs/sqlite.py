@@ -13,7 +13,7 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 from ras_flow.errors import RunError
 from ras_flow.graph import build_graph
 from ras_flow.paths import home_folder
-from ras_flow.runs.library import Builder, Runs
+from ras_flow.runs.runs import Builder, Runs
 
 PAGE_SIZE = 1024
 """Bytes. Checkpoints take one to two KiB each; the larger default pages stay a fifth empty."""
