@@ -172,7 +172,8 @@ def graph_event(index: int, hops: Sequence[Hop], triples: Mapping[str, Triple]) 
     """
     *earlier, here = by_hop(triples, hops[: index + 1])
     known = set(chain.from_iterable(earlier))
-    kg = QueryKG.from_triples({id: triples[id] for id in triples if id in known or id in here})
+    grown = known.union(here)
+    kg = QueryKG.from_triples({id: triple for id, triple in triples.items() if id in grown})
     return GraphEvent(
         type="graph",
         hop=index,

@@ -105,29 +105,29 @@ class Parts:
         default = Context.from_mapping(kept) if kept else self.defaults
         return resolve_context(runtime.context if runtime else None, default)
 
-    def get_planner(self, context: Context) -> Planner:
+    async def get_planner(self, context: Context) -> Planner:
         """Return the planner.
 
         Raises:
             ConfigurationError: The model's name, key or package is missing or wrong.
         """
-        return self.planner or PromptedPlanner(_model(context, context.planner))
+        return self.planner or await asyncio.to_thread(_planner, context)
 
-    def get_extractor(self, context: Context) -> Extractor:
+    async def get_extractor(self, context: Context) -> Extractor:
         """Return the extractor.
 
         Raises:
             ConfigurationError: The model's name, key or package is missing or wrong.
         """
-        return self.extractor or PromptedExtractor(_model(context, context.extractor))
+        return self.extractor or await asyncio.to_thread(_extractor, context)
 
-    def get_answerer(self, context: Context) -> Answerer:
+    async def get_answerer(self, context: Context) -> Answerer:
         """Return the answerer.
 
         Raises:
             ConfigurationError: The model's name, key or package is missing or wrong.
         """
-        return self.answerer or PromptedAnswerer(_model(context, context.answerer))
+        return self.answerer or await asyncio.to_thread(_answerer, context)
 
     def get_encoder(self, context: Context) -> Encoder:
         """Return the sentence encoder of the graph's attributes (eq. 5)."""
@@ -135,7 +135,8 @@ class Parts:
 
     def takes_soft_tokens(self, context: Context) -> bool:
         """Tell whether planner or answerer needs the encoded graph."""
-        planner, answerer = self.get_planner(context), self.get_answerer(context)
+        planner = self.planner or _planner(context)
+        answerer = self.answerer or _answerer(context)
         return planner.takes_soft_tokens or answerer.takes_soft_tokens
 
     async def get_retriever(self, context: Context) -> Retriever:
@@ -170,6 +171,18 @@ def _retriever_part(given: Any) -> Retriever | None:
         f"{type(given).__name__} is no retriever: pass a LangChain BaseRetriever or VectorStore, "
         "or an object with an async method `retrieve` (see ras_flow.components)."
     )
+
+
+def _planner(context: Context) -> Planner:
+    return PromptedPlanner(_model(context, context.planner))
+
+
+def _extractor(context: Context) -> Extractor:
+    return PromptedExtractor(_model(context, context.extractor))
+
+
+def _answerer(context: Context) -> Answerer:
+    return PromptedAnswerer(_model(context, context.answerer))
 
 
 def _model(context: Context, name: str) -> LanguageModel:

@@ -127,8 +127,9 @@ async def _ask(
 
     # What is wrong with a name or key is said before any work is done or paid for.
     parts = Parts()
-    for get_part in (parts.get_planner, parts.get_extractor, parts.get_answerer):
-        get_part(context)
+    await parts.get_planner(context)
+    await parts.get_extractor(context)
+    await parts.get_answerer(context)
     documents = _documents(given)
     screen = Screen(quiet=as_json)
     if docs is not None:

@@ -159,6 +159,8 @@ def _number_kind(char: str) -> str:
 
 def _words(folded: str) -> list[str]:
     """Apply the punctuation table; an initial keeps its dot unless it was joined to others."""
+    if not _MARK.search(folded):
+        return folded.split()
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), folded)
     text = _SPACED_RANGE.sub(r"\1-", text)
     words: list[str] = []
@@ -176,9 +178,9 @@ def _words(folded: str) -> list[str]:
 def _replace_mark(match: re.Match[str]) -> str:
     mark, text = match[0], match.string
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-    category = unicodedata.category(mark)
     if before.isdecimal() and after.isdecimal():
         return mark
+    category = unicodedata.category(mark)
     if mark == "'":
         return "" if before.isalnum() and after.isalpha() else " "
     if mark == "-":

@@ -21,6 +21,7 @@ _UNMARKED_OBJECT = re.compile(
 )
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
+_CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
 _ESCAPED_QUOTE = re.compile(r"\\+(?=[\"'])")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
@@ -51,6 +52,8 @@ def clean_field(text: str) -> str:
         "|" as "/", anything that looks like a marker ("P>") without its ">", no commas or
         semicolons at the ends. Cleaning twice changes nothing.
     """
+    if _CLEAN.fullmatch(text):
+        return text
     text = _ESCAPED_QUOTE.sub("", _drop_unmatched(_INVISIBLE.sub("", text)))
     text = " ".join(text.replace("|", "/").split())
     return _LOOKALIKE.sub(r"\1", text.strip(_SPACES)).strip(_SPACES)

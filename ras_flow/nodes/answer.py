@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -37,7 +36,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     """
     context = parts.context(state, runtime)
     task = get_task(context.task)
-    answerer = await asyncio.to_thread(parts.get_answerer, context)
+    answerer = await parts.get_answerer(context)
     # None where an edit of the state sent the run here: to its editor the graph suffices.
     stop_reason = decide(state, context).stop_reason or "sufficient"
     cost = Cost("answerer", "answer")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -38,7 +37,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         ModelResponseError: The planner's server rejects the request.
     """
     context = parts.context(state, runtime)
-    planner = await asyncio.to_thread(parts.get_planner, context)
+    planner = await parts.get_planner(context)
     rejected = pending_plan(state)
     record = Plan(
         index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""

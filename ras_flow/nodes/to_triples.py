@@ -39,7 +39,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     hops = state["hops"]
     seen = {passage for hop in hops[:-1] for passage in hop["passages"]}
     new = [state["passages"][id] for id in hops[-1]["passages"] if id not in seen]
-    extractor = await asyncio.to_thread(parts.get_extractor, parts.context(state, runtime))
+    extractor = await parts.get_extractor(parts.context(state, runtime))
     cache = TripleCache(runtime.store, extractor.identity)
     cost = Cost("extractor", f"to_triples:{hops[-1]['index']}")
     known = await cache.get([passage["id"] for passage in new])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 
 from ras_flow.formats.normalize import best_surface, normalize_name
@@ -107,17 +107,18 @@ def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]
         One list for each hop, in the order of the graph. A triple of a passage that several hops
         retrieved is in each of them; one without passages is in the last.
     """
-    retrieved = [set(hop["passages"]) for hop in hops]
-    last = len(hops) - 1
-    return [
-        [
-            id
-            for id, triple in triples.items()
-            if not passages.isdisjoint(triple["passages"])
-            or (index == last and not triple["passages"])
-        ]
-        for index, passages in enumerate(retrieved)
-    ]
+    retrieved_in: dict[str, list[int]] = {}
+    for index, hop in enumerate(hops):
+        for passage in hop["passages"]:
+            retrieved_in.setdefault(passage, []).append(index)
+    found: list[list[str]] = [[] for _ in hops]
+    for id, triple in triples.items():
+        at = {index for passage in triple["passages"] for index in retrieved_in.get(passage, ())}
+        if hops and not triple["passages"]:
+            at = {len(hops) - 1}
+        for index in at:
+            found[index].append(id)
+    return found
 
 
 @dataclass(frozen=True)
@@ -130,13 +131,11 @@ class QueryKG:
         entities: Best spelling of each entity by normalised name, in order of appearance.
         triples: The triples by id, with the best spellings.
         edges: Normalised subject and object of each triple by id.
-        incident: Ids of the triples at each entity, by normalised name.
     """
 
     entities: dict[str, str]
     triples: dict[str, Triple]
     edges: dict[str, tuple[str, str]]
-    incident: dict[str, list[str]]
 
     @classmethod
     def from_triples(cls, triples: Mapping[str, Triple]) -> QueryKG:
@@ -152,27 +151,25 @@ class QueryKG:
         relations: dict[str, str] = {}
         labels: dict[str, str] = {}
         edges: dict[str, tuple[str, str]] = {}
-        incident: dict[str, list[str]] = {}
         for id, triple in triples.items():
-            ends = (
-                _note(entities, triple["subject"]),
-                _note(entities, triple["object"]),
-            )
+            edges[id] = (_note(entities, triple["subject"]), _note(entities, triple["object"]))
             labels[id] = _note(relations, triple["predicate"])
-            edges[id] = ends
-            incident.setdefault(ends[0], []).append(id)
-            if ends[1] != ends[0]:
-                incident.setdefault(ends[1], []).append(id)
         spelled = {
-            id: Triple(
-                subject=entities[edges[id][0]],
-                predicate=relations[labels[id]],
-                object=entities[edges[id][1]],
-                passages=triple["passages"],
+            id: _respell(
+                triple, entities[edges[id][0]], relations[labels[id]], entities[edges[id][1]]
             )
             for id, triple in triples.items()
         }
-        return cls(entities, spelled, edges, incident)
+        return cls(entities, spelled, edges)
+
+    @cached_property
+    def incident(self) -> dict[str, list[str]]:
+        """Ids of the triples at each entity, by normalised name."""
+        found: dict[str, list[str]] = {}
+        for id, ends in self.edges.items():
+            for name in dict.fromkeys(ends):
+                found.setdefault(name, []).append(id)
+        return found
 
     def neighbours(self, entity: str) -> dict[str, list[str]]:
         """Return what an entity is linked to, in either direction.
@@ -224,6 +221,13 @@ def _note(surfaces: dict[str, str], text: str) -> str:
     if known != text:
         surfaces[name] = best_surface(known, text)
     return name
+
+
+def _respell(triple: Triple, subject: str, predicate: str, object: str) -> Triple:
+    known = (triple["subject"], triple["predicate"], triple["object"])
+    if known == (subject, predicate, object):
+        return triple
+    return Triple(subject=subject, predicate=predicate, object=object, passages=triple["passages"])
 
 
 def _trace(came_by: Mapping[str, tuple[str, str] | None], end: str) -> list[str]:
