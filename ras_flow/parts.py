@@ -111,7 +111,9 @@ class Parts:
         Raises:
             ConfigurationError: The model's name, key or package is missing or wrong.
         """
-        return self.planner or await asyncio.to_thread(_planner, context)
+        if self.planner is not None:
+            return self.planner
+        return await asyncio.to_thread(_planner, context)
 
     async def get_extractor(self, context: Context) -> Extractor:
         """Return the extractor.
@@ -119,7 +121,9 @@ class Parts:
         Raises:
             ConfigurationError: The model's name, key or package is missing or wrong.
         """
-        return self.extractor or await asyncio.to_thread(_extractor, context)
+        if self.extractor is not None:
+            return self.extractor
+        return await asyncio.to_thread(_extractor, context)
 
     async def get_answerer(self, context: Context) -> Answerer:
         """Return the answerer.
@@ -127,7 +131,9 @@ class Parts:
         Raises:
             ConfigurationError: The model's name, key or package is missing or wrong.
         """
-        return self.answerer or await asyncio.to_thread(_answerer, context)
+        if self.answerer is not None:
+            return self.answerer
+        return await asyncio.to_thread(_answerer, context)
 
     def get_encoder(self, context: Context) -> Encoder:
         """Return the sentence encoder of the graph's attributes (eq. 5)."""
