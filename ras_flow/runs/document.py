@@ -1,0 +1,126 @@
+"""A run as one JSON document: every branch, every step, and what each step changed.
+
+It is what the page shows, what comparisons and exports read, and what ``runs show --json`` prints.
+Triples and passages are in it once; a step names what it added and removed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Triple, Usage
+
+FORMAT = 1
+"""The version of the document; raised when a reader of the old one would be misled."""
+
+Status = Literal["finished", "paused", "unfinished"]
+"""``paused``: it waits for a person; ``unfinished``: it was killed, failed, or is at work."""
+
+
+class Step(TypedDict):
+    """One checkpoint: the state after a node, an edit, or the beginning of a replay.
+
+    Attributes:
+        checkpoint: LangGraph's checkpoint id.
+        parent: The checkpoint before it; None for the question itself.
+        kind: How it came to be: the question was asked, a node ran, a person edited, or the step
+            before was taken up again.
+        node: The node that ran; ``""`` for other kinds.
+        hop: The hop that the node worked on; None where it has none, as for ``start``.
+        time: When it was written, ISO 8601, UTC.
+        usage: What the node cost; None where nothing was counted.
+        next: The nodes that follow; empty when the run was over.
+        plan: The plan that the step made or changed.
+        passages: Ids of the passages that the step brought, in the order of their rank.
+        added: Ids of the triples that the step added to the graph.
+        removed: Ids of the triples that it removed.
+        review: What a person is asked here, if the run waits for one.
+    """
+
+    checkpoint: str
+    parent: str | None
+    kind: Literal["question", "node", "edit", "replay"]
+    node: str
+    hop: int | None
+    time: str
+    usage: Usage | None
+    next: list[str]
+    plan: Plan | None
+    passages: list[str]
+    added: list[str]
+    removed: list[str]
+    review: dict[str, Any] | None
+
+
+class ForkPoint(TypedDict):
+    """Where a branch left another one: after its step number ``step``."""
+
+    branch: int
+    step: int
+
+
+class Branch(TypedDict):
+    """One way from the question to an answer.
+
+    Attributes:
+        number: 1 for the run as it first went; later ones in the order in which they were made.
+        forked_from: Where it left another branch; None for the first.
+        steps: Its checkpoints from the question on, those shared with other branches included.
+        status: Whether it is over.
+        stop_reason: Why it answered; None until then.
+        answer: The answer; empty until then.
+        citations: What the answer rests on.
+        hops: The subquery chain.
+        plans: Every plan that was made.
+        hop_triples: For each hop, the ids of its triples g_i in the final graph.
+        warnings: What went wrong on the way.
+        settings: The fields of its Context that differ from the defaults.
+    """
+
+    number: int
+    forked_from: ForkPoint | None
+    steps: list[str]
+    status: Status
+    stop_reason: StopReason | None
+    answer: str
+    citations: list[Citation]
+    hops: list[Hop]
+    plans: list[Plan]
+    hop_triples: list[list[str]]
+    warnings: list[str]
+    settings: dict[str, Any]
+
+
+class RunDocument(TypedDict):
+    """A run with all its branches.
+
+    Attributes:
+        format: :data:`FORMAT`.
+        run: The run's id.
+        question: The question.
+        started: When it was asked, ISO 8601, UTC.
+        current: The number of the branch that the run's state is on, the newest one.
+        branches: The branches by number.
+        steps: Every step by checkpoint id.
+        passages: Every passage by id.
+        triples: Every triple that any branch ever had by id, with its best spelling.
+        edges: The nodes of each triple by id: normalised subject and object.
+        entities: The spelling of each node by normalised name.
+        evidence: For each triple and passage of it, where the passage states it: the first and
+            the last-plus-one character of the sentence in the passage's text.
+    """
+
+    format: int
+    run: str
+    question: str
+    started: str
+    current: int
+    branches: list[Branch]
+    steps: dict[str, Step]
+    passages: dict[str, Passage]
+    triples: dict[str, Triple]
+    edges: dict[str, tuple[str, str]]
+    entities: dict[str, str]
+    evidence: dict[str, dict[str, tuple[int, int]]]
