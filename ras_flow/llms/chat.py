@@ -147,7 +147,7 @@ class ChatLanguageModel:
         strict = self._chat._llm_type.startswith(_STRICT)
         try:
             answer = await self._limited(max_new_tokens).ainvoke(list(messages), stop=stop or None)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             # What the integrations raise for a body that is no answer, such as a web page.
             if not strict:
                 raise

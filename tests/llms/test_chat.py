@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pytest
 from hypothesis import given
@@ -212,6 +212,22 @@ async def test_broken_answers_are_retried_then_reported(kind: str, broken: str) 
     with serve(kind, Answer("Paris", match="", broken=broken)) as server:
         with pytest.raises(ModelUnavailableError):
             await client(kind, server, max_retries=1).generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("openai", {"choices": []}),
+        ("openai", {"choices": None}),
+        ("openai", {"error": {"message": "no model is loaded"}}),
+        ("anthropic", {"content": None}),
+    ],
+)
+async def test_an_answer_without_a_message_is_broken(kind: str, fields: dict[str, Any]) -> None:
+    with serve(kind, Answer("Paris", fields=fields), Answer("Paris")) as server:
+        (made,) = await client(kind, server).generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris"
     assert len(server.requests) == 2
 
 

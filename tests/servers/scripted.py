@@ -39,6 +39,8 @@ class Answer:
     """"cut": the connection breaks half-way. "closed": the stream ends early, but properly.
     "garbage": the body is no JSON. "html": a web page instead of JSON. "event": an error event
     inside the stream."""
+    fields: dict[str, Any] = field(default_factory=dict)
+    """Replace fields of the body of an answer that is not streamed."""
     input_tokens: int = 11
     output_tokens: int = 7
 
@@ -145,7 +147,7 @@ class ScriptedServer:
         elif answer.broken == "garbage":
             self._reply(handler, answer, '{"id": nonsense')
         else:
-            text = json.dumps(self.whole(body, answer))
+            text = json.dumps(self.whole(body, answer) | answer.fields)
             self._reply(handler, answer, text, cut=answer.broken is not None)
 
     def _reply(
