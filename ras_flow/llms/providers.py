@@ -63,7 +63,7 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
         A chat model that decodes greedily where it can, and that never retries by itself.
 
     Raises:
-        ConfigurationError: The provider is unknown, or its key is missing.
+        ConfigurationError: The provider is unknown, its key is missing, or the address is none.
         MissingExtraError: The provider's package is not installed.
     """
     from langchain.chat_models import init_chat_model  # noqa: PLC0415
@@ -74,9 +74,13 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
             f"The model name {name!r} is not of the form provider:model. Examples: {EXAMPLES}."
         )
     settings: dict[str, Any] = {"timeout": timeout, "max_retries": 0}
-    if base_url:
-        settings["base_url"] = base_url
     provider = _PROVIDERS.get(kind)
+    if base_url:
+        _check_address("base_url", base_url)
+        settings["base_url"] = base_url
+    for variable in provider.address_variables if provider and not base_url else ():
+        if address := os.environ.get(variable):
+            _check_address(variable, address)
     if provider:
         require(provider.package, extra=provider.extra)
         settings |= provider.settings
@@ -104,6 +108,21 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
             f"Examples of names: {EXAMPLES}."
         ) from error
     return cast("BaseChatModel", chat)
+
+
+def _check_address(name: str, address: str) -> None:
+    """Refuse what HTTP clients either choke on or take for an address of their own."""
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or any(char.isspace() or not char.isprintable() for char in address):
+        shown = repr(address) if "@" not in address else "(not shown: it may hold a password)"
+        raise ConfigurationError(
+            f"The {name} {shown} is no address of a server. Write it like "
+            "http://localhost:8000/v1, with http:// or https:// in front."
+        )
 
 
 def endpoint_of(chat: BaseChatModel) -> Endpoint:

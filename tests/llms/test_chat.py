@@ -266,6 +266,27 @@ async def test_no_server_at_all() -> None:
         await model.generate([PROMPT], max_new_tokens=9)
 
 
+@both
+@pytest.mark.parametrize(
+    "address",
+    ["localhost:8000", "/v1", "http://", "ftp://host/v1", "http://h:port/v1", "http://[::1", "a b"],
+)
+def test_what_is_no_address_is_refused(
+    kind: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"base_url .*http://localhost:8000/v1"):
+        load_language_model(KINDS[kind][1], base_url=address)
+    monkeypatch.setenv(f"{kind.upper()}_BASE_URL", address)
+    with pytest.raises(ConfigurationError, match=f"{kind.upper()}_BASE_URL"):
+        load_language_model(KINDS[kind][1])
+
+
+def test_a_password_in_a_wrong_address_is_not_shown() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_language_model("openai:m", base_url="http://user:hunter2@h:port/v1")
+    assert "hunter2" not in str(caught.value)
+
+
 async def test_one_failure_ends_the_others() -> None:
     script = (Answer(match="bad", status=400), Answer("late", match="", delay=0.5))
     prompts: list[list[Message]] = [[{"role": "user", "content": t}] for t in ("good", "bad")]
