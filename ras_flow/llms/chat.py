@@ -187,13 +187,13 @@ class ChatLanguageModel:
         text = str(answer.text)
         cut = min((at for string in stop if (at := text.find(string)) >= 0), default=None)
         ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
-        usage = answer.usage_metadata or {
-            "input_tokens": sum(self.count_tokens(message["content"]) for message in prompt),
-            "output_tokens": self.count_tokens(text),
-        }
+        usage = answer.usage_metadata
+        # Clients write 0 for what a server does not count; a budget of tokens needs an estimate.
+        read = usage["input_tokens"] if usage else 0
+        written = usage["output_tokens"] if usage else 0
         return Generation(
             text=text[:cut],
-            input_tokens=usage["input_tokens"],
-            output_tokens=usage["output_tokens"],
+            input_tokens=read or sum(self.count_tokens(message["content"]) for message in prompt),
+            output_tokens=written or self.count_tokens(text),
             truncated=cut is None and bool(ends & _CUT_OFF),
         )

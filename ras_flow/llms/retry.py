@@ -212,8 +212,15 @@ def _explained(kind: Kind, error: Exception, tries: int, endpoint: Endpoint) -> 
         )
     result: ModelError
     if kind == "rejected":
+        missing = getattr(error, "status_code", None) in (404, 405)
+        check = (
+            "the base_url, if one is given: with /v1 at its end for OpenAI-compatible servers, "
+            "without for Anthropic-compatible ones"
+            if missing
+            else "the prompt's length"
+        )
         result = ModelResponseError(
-            f"The request to {who} was rejected. Check the model's name and the prompt's length. "
+            f"The request to {who} was rejected. Check the model's name and {check}. "
             f"The server said: {said}"
         )
     else:

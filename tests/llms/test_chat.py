@@ -215,6 +215,25 @@ async def test_broken_answers_are_retried_then_reported(kind: str, broken: str) 
     assert len(server.requests) == 2
 
 
+@both
+async def test_a_missing_page_points_to_the_address(kind: str) -> None:
+    with serve(kind, Answer(match="", status=404)) as server:
+        with pytest.raises(ModelResponseError, match=r"base_url.*/v1"):
+            await client(kind, server).generate([PROMPT], max_new_tokens=9)
+
+
+@both
+@pytest.mark.parametrize("usage", [None, {}])
+async def test_tokens_that_a_server_does_not_count_are_estimated(
+    kind: str, usage: dict[str, Any] | None
+) -> None:
+    with serve(kind, Answer("Paris it is", fields={"usage": usage})) as server:
+        (made,) = await client(kind, server).generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris it is"
+    assert 5 < made.input_tokens < 30
+    assert 2 < made.output_tokens < 9
+
+
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
