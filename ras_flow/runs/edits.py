@@ -1,5 +1,4 @@
-"""What a person may change in a run: the same JSON objects on the command line, in the page, over
-the SDK and in answer to a review."""
+"""What a person may change in a run: one JSON form for command line, page, SDK and reviews."""
 
 from __future__ import annotations
 
