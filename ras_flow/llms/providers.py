@@ -104,8 +104,7 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
         ) from error
     except ValueError as error:
         raise ConfigurationError(
-            f"The model {name!r} cannot be used: {str(error).splitlines()[0]} "
-            f"Examples of names: {EXAMPLES}."
+            f"The model {name!r} cannot be used: {_said(error)}. Examples of names: {EXAMPLES}."
         ) from error
     return cast("BaseChatModel", chat)
 
@@ -123,6 +122,15 @@ def _check_address(name: str, address: str) -> None:
             f"The {name} {shown} is no address of a server. Write it like "
             "http://localhost:8000/v1, with http:// or https:// in front."
         )
+
+
+def _said(error: ValueError) -> str:
+    """Return an error's message; of pydantic's, which quote the settings, only what is wrong."""
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    if isinstance(error, ValidationError):
+        return "; ".join(fault["msg"] for fault in error.errors(include_input=False))
+    return str(error).splitlines()[0].rstrip(".")
 
 
 def endpoint_of(chat: BaseChatModel) -> Endpoint:

@@ -418,6 +418,12 @@ def test_a_missing_package_names_its_extra(kind: str, monkeypatch: pytest.Monkey
         load_language_model(KINDS[kind][1])
 
 
+def test_another_providers_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match="azure_openai:m.*OPENAI_API_VERSION") as caught:
+        load_language_model("azure_openai:m")
+    assert KEY not in str(caught.value)
+
+
 def test_another_providers_missing_package_is_named() -> None:
     with pytest.raises(MissingExtraError, match="langchain-mistralai"):
         load_language_model("mistralai:mistral-small")
