@@ -71,18 +71,18 @@ def format_plan(label: PlanLabel, subquery: str = "") -> str:
         "[SUBQ] <subquery>", "[SUFFICIENT]" or "[NO_RETRIEVAL]".
 
     Raises:
-        InputError: A "SUBQ" whose cleaned subquery is empty or too long, or another label with a
-            subquery.
+        InputError: A "SUBQ" whose cleaned subquery has no letter or digit or is too long, or
+            another label with a subquery.
     """
     if label != "SUBQ":
         if subquery:
             raise InputError(f"A [{label}] plan has no subquery; leave it off or use SUBQ.")
         return f"[{label}]"
     cleaned = clean_subquery(subquery)
-    if not 0 < len(cleaned) <= MAX_SUBQUERY:
+    if not _has_word(cleaned) or len(cleaned) > MAX_SUBQUERY:
         raise InputError(
-            f"A [SUBQ] plan needs a subquery of 1 to {MAX_SUBQUERY} characters; this one has "
-            f"{len(cleaned)} once cleaned: {cleaned[:80]!r}."
+            f"A [SUBQ] plan needs a subquery of 1 to {MAX_SUBQUERY} characters with a word in it; "
+            f"this one has {len(cleaned)} once cleaned: {cleaned[:80]!r}."
         )
     return f"[SUBQ] {cleaned}"
 
@@ -106,6 +106,7 @@ def parse_plan(text: str) -> ParsedPlan:
     different labels                              problem
     no label, "[INSUFFICIENT]", prose, nothing    problem
     [SUBQ] and nothing up to the next label       the next line that has text, else a problem
+    [SUBQ] and no letter or digit                 problem
     [SUBQ] and more than 400 characters           problem
     [SUBQ] a line of text, anything unlabelled    the text of that line
     a label, "Retrieved Graph Information: ..."   read up to there: the model played on alone
@@ -137,7 +138,7 @@ def parse_plan(text: str) -> ParsedPlan:
     [label] = labels
     if label != "SUBQ":
         return ParsedPlan(label)
-    subquery = next((rest for _, rest in found if rest), "")
+    subquery = next((rest for _, rest in found if _has_word(rest)), "")
     if not 0 < len(subquery) <= MAX_SUBQUERY:
         problem = _TOO_LONG if subquery else _NO_SUBQUERY
         return ParsedPlan(None, problem=problem, wants_subquery=True)
@@ -203,6 +204,10 @@ def _bare(line: str) -> list[tuple[PlanLabel, str]]:
     if match := _BARE_SUBQ.fullmatch(line):
         return [("SUBQ", clean_subquery(match[1] or match[2]))]
     return []
+
+
+def _has_word(text: str) -> bool:
+    return any(char.isalnum() for char in text)
 
 
 def _label(word: str) -> PlanLabel:
