@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
+"""What neither PostgreSQL nor UTF-8 can hold."""
+
 _PREFIX = re.compile(r"^(?:final\s+)?(?:answer|output)\s*:\s*", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`"}
 
@@ -16,10 +20,13 @@ def clean_answer(text: str) -> str:
         text: The reply.
 
     Returns:
-        The reply without thoughts, an "Answer:" in front, or quotes around the whole; empty if
-        nothing is left.
+        The reply without thoughts, an "Answer:" in front, or quotes around the whole, and without
+        characters that a checkpoint cannot hold (NUL, halves of surrogate pairs); empty if nothing
+        is left.
     """
-    answer = _PREFIX.sub("", _THOUGHT.sub("", text).strip()).strip()
+    # The opening tag may have been part of the prompt.
+    spoken = _THOUGHT_END.split(_THOUGHT.sub("", _UNSTORABLE.sub("", text)))[-1]
+    answer = _PREFIX.sub("", spoken.strip()).strip()
     if len(answer) > 1 and _QUOTES.get(answer[0]) == answer[-1]:
         inner = answer[1:-1]
         if answer[0] not in inner and answer[-1] not in inner:
