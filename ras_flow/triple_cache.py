@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp
 
@@ -29,16 +30,14 @@ class TripleCache:
             passages: Passage ids.
 
         Returns:
-            Extractions by passage id, without tokens: they cost nothing this time.
+            Extractions by passage id, without tokens: they cost nothing this time. What is no
+            list of triples, as others may have put there, counts as unknown.
         """
         if self._store is None or not passages:
             return {}
         found = await self._store.abatch([GetOp(self._namespace, id) for id in passages])
-        return {
-            item.key: Extraction([(s, p, o) for s, p, o in item.value["triples"]])
-            for item in found
-            if isinstance(item, Item)
-        }
+        read = {item.key: _read(item.value) for item in found if isinstance(item, Item)}
+        return {id: Extraction(triples) for id, triples in read.items() if triples is not None}
 
     async def put(self, extractions: dict[str, Extraction]) -> None:
         """Keep what was extracted; failures are not kept, so that they are tried again."""
@@ -51,3 +50,17 @@ class TripleCache:
                 if made.error is None
             ]
         )
+
+
+def _read(value: dict[str, Any]) -> list[tuple[str, str, str]] | None:
+    kept = value.get("triples")
+    if not isinstance(kept, list):
+        return None
+    triples: list[tuple[str, str, str]] = []
+    for parts in kept:
+        match parts:
+            case [str(subject), str(predicate), str(object)]:
+                triples.append((subject, predicate, object))
+            case _:
+                return None
+    return triples
