@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import asyncio
+from typing import Annotated, Any, cast
 
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from ras_flow.context import Context
 from ras_flow.state.channels import RasOutput
 
+_CUT_SHORT = ("max_hops", "no_progress", "budget", "error")
+"""Stop reasons of a search that ended before its planner found the facts sufficient."""
+
+
+def _not_empty(question: str) -> str:
+    if not question.strip():
+        raise ValueError("The question is empty. Give it some text.")
+    return question
+
 
 class _Arguments(BaseModel):
-    question: str = Field(description="A complete question in plain words.")
+    # Refused here, the model is told of it; refused by the graph, it would end the agent.
+    question: Annotated[str, AfterValidator(_not_empty)] = Field(
+        description="A complete question in plain words."
+    )
 
 
 def as_tool(
@@ -35,8 +48,8 @@ def as_tool(
         description: When to use it, as the agent sees it.
 
     Returns:
-        An async tool. Its content is the answer with its facts; its artifact is the whole
-        :class:`ras_flow.RasOutput`.
+        A tool, for async and sync agents. Its content is the answer with its facts; its artifact
+        is the whole :class:`ras_flow.RasOutput`. Without ``context``, that of the agent counts.
     """
     if graph is None:
         from ras_flow.graph import graph as shipped  # noqa: PLC0415  (only built where it is used)
@@ -47,10 +60,14 @@ def as_tool(
         result = cast(RasOutput, await graph.ainvoke({"question": question}, context=context))
         return describe(result), result
 
+    def run_sync(question: str) -> tuple[str, RasOutput]:
+        return asyncio.run(run(question))
+
     return StructuredTool(
         name=name,
         description=description,
         args_schema=_Arguments,
+        func=run_sync,
         coroutine=run,
         response_format="content_and_artifact",
     )
@@ -63,13 +80,19 @@ def describe(result: RasOutput) -> str:
         result: A finished run's output.
 
     Returns:
-        The answer, then a line for each cited triple with the titles of its passages.
+        The answer, then a line for each cited triple with the titles of its passages. An answer
+        that is missing, that no triple supports, or whose search was cut short is said to be so.
     """
-    lines = [f"Answer: {result['answer']}"]
+    lines = [f"Answer: {result['answer']}" if result["answer"] else "No answer was found."]
     for citation in result["citations"]:
         triple = result["triples"][citation["triple"]]
         titles = ", ".join(result["passages"][id]["title"] or id for id in citation["passages"])
         lines.append(
             f"- {triple['subject']} | {triple['predicate']} | {triple['object']} [{titles}]"
         )
+    if result["answer"] and not result["citations"]:
+        lines.append("No fact that was found supports this answer.")
+    if result["stop_reason"] in _CUT_SHORT:
+        reason = result["stop_reason"].replace("_", " ")
+        lines.append(f"The search ended before the facts sufficed ({reason}).")
     return "\n".join(lines)

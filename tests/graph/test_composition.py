@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypedDict
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
@@ -14,7 +17,8 @@ from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
 from ras_flow import Context, as_tool
 from ras_flow.errors import ConfigurationError
-from tests.graph.world import QUESTION, build, world
+from ras_flow.testing import ScriptedAnswerer
+from tests.graph.world import QUESTION, SECOND, build, world
 
 
 class ParentState(TypedDict):
@@ -111,17 +115,83 @@ async def test_the_tool_has_the_whole_result_as_its_artifact() -> None:
     assert len(message.artifact["hops"]) == 2
 
 
-async def test_the_agent_example_calls_the_tool_and_reads_its_answer() -> None:
+def calls(*questions: str) -> Any:
+    """A chat model that has the tool called with these questions at once, then answers."""
+
     class Model(GenericFakeChatModel):
         def bind_tools(self, tools: Any, **_: Any) -> Any:
             return self
 
-    call = {"name": "answer_from_documents", "args": {"question": QUESTION}, "id": "1"}
-    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("In Narvik.")]))
-    agent = build_agent(model, build(world()))
+    def messages() -> Iterator[AIMessage]:
+        for round in count():
+            asked = [
+                {"name": "answer_from_documents", "args": {"question": q}, "id": f"{round}.{i}"}
+                for i, q in enumerate(questions)
+            ]
+            yield AIMessage("", tool_calls=asked)
+            yield AIMessage("In Narvik.")
+
+    return Model(messages=messages())
+
+
+async def test_the_agent_example_calls_the_tool_and_reads_its_answer() -> None:
+    agent = build_agent(calls(QUESTION), build(world()))
     result = await agent.ainvoke({"messages": [("user", QUESTION)]})
     assert "Answer: Narvik" in result["messages"][2].content
     assert result["messages"][-1].content == "In Narvik."
+
+
+async def test_the_tool_says_what_an_answer_is_worth() -> None:
+    async def ask(plans: list[str], answer: str) -> list[str]:
+        parts = world(plans, answerer=ScriptedAnswerer(answer))
+        tool = as_tool(build(parts), context=Context(top_k=1, max_hops=1))
+        return str(await tool.ainvoke({"question": QUESTION})).splitlines()
+
+    unsupported = "No fact that was found supports this answer."
+    ended = "The search ended before the facts sufficed (%s)."
+    assert await ask(["[NO_RETRIEVAL]"], "Oslo") == ["Answer: Oslo", unsupported]
+    assert await ask(["hm", "hm"], "") == ["No answer was found.", ended % "no progress"]
+    assert (await ask(["[SUBQ] x"], "Mira Lund"))[-1] == ended % "max hops"
+
+
+def test_the_tool_works_in_sync_agents() -> None:
+    agent = build_agent(calls(QUESTION), build(world()))
+    result = agent.invoke({"messages": [("user", QUESTION)]})
+    assert "Answer: Narvik" in result["messages"][2].content
+
+
+async def test_an_empty_question_is_told_to_the_agent_and_does_not_end_it() -> None:
+    result = await build_agent(calls(" "), build(world())).ainvoke({"messages": [("user", "?")]})
+    assert "The question is empty" in result["messages"][2].content
+    assert result["messages"][-1].content == "In Narvik."
+
+
+async def test_an_agent_with_a_memory_asks_several_questions_at_once_and_again(saver: Any) -> None:
+    parts = world(answerer=ScriptedAnswerer(lambda request: request.question))
+    agent = create_agent(
+        calls(QUESTION, "Who was born in Narvik?"),
+        tools=[as_tool(build(parts), context=Context(top_k=1, max_hops=0))],
+        checkpointer=saver,
+    )
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    for _ in range(2):
+        result = await agent.ainvoke({"messages": [("user", "?")]}, thread)
+        first, second, last = result["messages"][-3:]
+        assert first.content.startswith(f"Answer: {QUESTION}")
+        assert second.content.startswith("Answer: Who was born in Narvik?")
+        assert last.content == "In Narvik."
+
+
+async def test_the_tool_follows_its_own_context_then_the_agents() -> None:
+    for own, hops in ((None, 2), (Context(max_hops=1), 1)):
+        agent = create_agent(
+            calls(QUESTION),
+            tools=[as_tool(build(world(["[SUBQ] x", SECOND, "[SUBQ] y"])), context=own)],
+            context_schema=ParentContext,
+        )
+        context = ParentContext(tone="calm", ras_flow=Context(max_hops=2))
+        result = await agent.ainvoke({"messages": [("user", "?")]}, context=context)
+        assert len(result["messages"][2].artifact["hops"]) == hops
 
 
 def test_an_object_that_cannot_play_its_role_is_refused() -> None:
