@@ -16,6 +16,7 @@ from ras_flow.extras import require
 from ras_flow.llms import decoding
 from ras_flow.llms.compute import run_in_lane
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve
+from ras_flow.tracing import traced_generation
 
 if TYPE_CHECKING:
     from ras_flow.llms.decoding import Prefix
@@ -168,11 +169,13 @@ class LocalLanguageModel:
             return []
         given_up = threading.Event()
         work = partial(self._generate, prompts, max_new_tokens, tuple(stop), given_up)
-        try:
-            return await run_in_lane(work)
-        except asyncio.CancelledError:
-            given_up.set()
-            raise
+        async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
+            try:
+                made += await run_in_lane(work)
+            except asyncio.CancelledError:
+                given_up.set()
+                raise
+        return made
 
     def _generate(
         self,

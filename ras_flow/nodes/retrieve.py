@@ -14,6 +14,7 @@ from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Hop
+from ras_flow.tracing import traced_retrieval
 
 
 async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
@@ -37,7 +38,11 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     context = parts.context(state, runtime)
     cost = Cost("retriever", f"retrieve:{plan['hop']}")
     retriever = await parts.get_retriever(context)
-    [found] = await retriever.retrieve([plan["subquery"]], context.top_k)
+    async with traced_retrieval(
+        type(retriever).__name__, plan["subquery"], identity=retriever.identity
+    ) as found:
+        [ranked] = await retriever.retrieve([plan["subquery"]], context.top_k)
+        found += ranked
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
         index=plan["hop"],

@@ -53,7 +53,7 @@ async def open_runs(
             await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
             await saver.setup()
             await store.setup()
-            graph = (builder or build_graph()).compile(checkpointer=saver, store=store)
+            graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
             yield Runs(graph)
     except DatabaseError as error:
         raise RunError(

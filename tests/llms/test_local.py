@@ -13,55 +13,17 @@ from typing import Any
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
 from ras_flow.llms import LocalLanguageModel, decoding, load_language_model, local, weights
-
-TEMPLATE = (
-    "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-)
-SPECIAL = ["<|end|>", "<|pad|>", "<|system|>", "<|user|>", "<|assistant|>"]
+from tests.llms.tiny import save_tiny_model
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of 256 byte tokens and a chat template, with sampling switched on by default."""
-    folder = tmp_path_factory.mktemp("tiny")
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {token: i for i, token in enumerate([*SPECIAL, *alphabet])}
-    inner = Tokenizer(models.BPE(vocabulary, merges=[]))
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    inner.decoder = decoders.ByteLevel()
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=inner,
-        eos_token="<|end|>",
-        pad_token="<|pad|>",
-        additional_special_tokens=SPECIAL[2:],
-        chat_template=TEMPLATE,
-    )
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(7)
-    config = LlamaConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=700,
-        initializer_range=0.6,
-        eos_token_id=0,
-        pad_token_id=1,
-    )
-    model = LlamaForCausalLM(config)
-    model.generation_config.do_sample = True
-    model.generation_config.temperature = 5.0
-    model.save_pretrained(folder)
-    return folder
+    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture
