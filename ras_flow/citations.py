@@ -45,16 +45,13 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
         to the answer. Empty if nothing matches.
     """
     kg = QueryKG.from_triples(triples)
-    mentioned = _mentioned(question, kg)
-    named = _named(answer, kg)
-    if named:
-        targets = [name for name in named if name not in mentioned] or named
-        paths = [kg.path(mentioned, [target]) or [] for target in targets]
-        chosen = [id for path in paths for id in path]
-        chosen += _by_relevance(_triples_at(targets, kg), question, kg)
+    paths = paths_to_answer(answer, question, kg)
+    if paths:
+        chosen = [id for path in paths.values() for id in path]
+        chosen += _by_relevance(_triples_at(paths, kg), question, kg)
         limit = MAX_CITATIONS
     elif _IS_VERDICT.match(answer):
-        chosen = _by_relevance(_triples_at(mentioned, kg), question, kg)
+        chosen = _by_relevance(_triples_at(_mentioned(question, kg), kg), question, kg)
         limit = MAX_VERDICT_CITATIONS
     else:
         return []
@@ -62,6 +59,25 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
         Citation(triple=id, passages=triples[id]["passages"])
         for id in list(dict.fromkeys(chosen))[:limit]
     ]
+
+
+def paths_to_answer(answer: str, question: str, kg: QueryKG) -> dict[str, list[str]]:
+    """Find the entities that an answer names, and how the question leads to them.
+
+    Args:
+        answer: The answer.
+        question: The main question Q.
+        kg: The graph.
+
+    Returns:
+        For each entity by normalised name, the ids of the triples on a shortest path from an
+        entity of the question; empty where there is no path. Entities that the question names too
+        are left out if there are others.
+    """
+    mentioned = _mentioned(question, kg)
+    named = _named(answer, kg)
+    targets = [name for name in named if name not in mentioned] or named
+    return {target: kg.path(mentioned, [target]) or [] for target in targets}
 
 
 def _named(answer: str, kg: QueryKG) -> list[str]:

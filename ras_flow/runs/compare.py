@@ -1,0 +1,295 @@
+"""What differs between two ways to an answer: plans, hops, graph, settings, cost and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
+
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.runs.document import Branch, RunDocument, Status
+from ras_flow.runs.reading import Spent, get_branch, graph_after, passages_of, spent
+from ras_flow.state.schema import Hop, Plan, StopReason
+
+Name = Literal["a", "b"]
+
+
+class Side(TypedDict):
+    """One of the two: its outcome and what it cost."""
+
+    run: str
+    branch: int
+    question: str
+    status: Status
+    stop_reason: StopReason | None
+    answer: str
+    spent: Spent
+
+
+class Difference(TypedDict):
+    """Ids of passages or triples that one side has alone, and those that both have."""
+
+    only_a: list[str]
+    only_b: list[str]
+    both: list[str]
+
+
+class PlanPair(TypedDict):
+    """The plans for a hop at the same attempt; None where a side made none."""
+
+    hop: int
+    attempt: int
+    a: Plan | None
+    b: Plan | None
+    same: bool
+
+
+class HopPair(TypedDict):
+    """The hops of the same index; None where a side did not get so far."""
+
+    index: int
+    a: Hop | None
+    b: Hop | None
+    same_subquery: bool
+    passages: Difference
+    triples: Difference
+
+
+class SettingPair(TypedDict):
+    """A setting that differs; None stands for its default."""
+
+    name: str
+    a: Any
+    b: Any
+
+
+class Parting(TypedDict):
+    """Where the two ways part.
+
+    Attributes:
+        step: The last step that they share, as its position; None for two runs.
+        checkpoint: That step's checkpoint.
+        hop: The first hop that differs; None if none does.
+        what: The first thing that differs; None if nothing does.
+    """
+
+    step: int | None
+    checkpoint: str | None
+    hop: int | None
+    what: Literal["question", "plan", "passages", "triples", "answer"] | None
+
+
+class Deciding(TypedDict):
+    """A triple that one answer rests on and the other's graph does not have."""
+
+    triple: str
+    cited_by: Name
+
+
+class Comparison(TypedDict):
+    """Two branches, of one run or of two.
+
+    Attributes:
+        a: The first.
+        b: The second.
+        same_answer: The answers are alike but for spelling.
+        parting: Where they part.
+        plans: The plans of both, in order.
+        hops: The hops of both, in order.
+        passages: The passages of all hops.
+        triples: The final graphs.
+        deciding: The triples that made the difference; none where the answers are alike.
+        settings: The settings that differ.
+        facts: Subject, predicate and object of every triple named here.
+        titles: The title of every passage named here.
+    """
+
+    a: Side
+    b: Side
+    same_answer: bool
+    parting: Parting
+    plans: list[PlanPair]
+    hops: list[HopPair]
+    passages: Difference
+    triples: Difference
+    deciding: list[Deciding]
+    settings: list[SettingPair]
+    facts: dict[str, tuple[str, str, str]]
+    titles: dict[str, str]
+
+
+def compare(a: RunDocument, a_branch: int, b: RunDocument, b_branch: int) -> Comparison:
+    """Compare two branches.
+
+    Args:
+        a: The run of the first.
+        a_branch: Its number.
+        b: The run of the second; may be the same run.
+        b_branch: Its number.
+
+    Returns:
+        What is in one only, what is in both, and which triples made the difference.
+
+    Raises:
+        RunError: A run has no such branch.
+    """
+    one, two = get_branch(a, a_branch), get_branch(b, b_branch)
+    graphs = graph_after(a, one), graph_after(b, two)
+    same_answer = _alike(one["answer"], two["answer"], normalize_name)
+    plans, hops = _plans(one, two), _hops(one, two)
+    return Comparison(
+        a=_side(a, one),
+        b=_side(b, two),
+        same_answer=same_answer,
+        parting=_parting(a, one, b, two, plans, hops, same_answer=same_answer),
+        plans=plans,
+        hops=hops,
+        passages=_difference(passages_of(one), passages_of(two)),
+        triples=_difference(*graphs),
+        deciding=[] if same_answer else _deciding(one, two, graphs),
+        settings=_settings(one, two),
+        facts={
+            id: (triple["subject"], triple["predicate"], triple["object"])
+            for document, ids in zip((a, b), graphs, strict=True)
+            for id in ids
+            for triple in [document["triples"][id]]
+        },
+        titles={
+            id: document["passages"][id]["title"]
+            for document, branch in ((a, one), (b, two))
+            for id in passages_of(branch)
+        },
+    )
+
+
+def _side(document: RunDocument, branch: Branch) -> Side:
+    return Side(
+        run=document["run"],
+        branch=branch["number"],
+        question=document["question"],
+        status=branch["status"],
+        stop_reason=branch["stop_reason"],
+        answer=branch["answer"],
+        spent=spent(document, branch),
+    )
+
+
+def _difference(a: Iterable[str], b: Iterable[str]) -> Difference:
+    one, two = dict.fromkeys(a), dict.fromkeys(b)
+    return Difference(
+        only_a=[id for id in one if id not in two],
+        only_b=[id for id in two if id not in one],
+        both=[id for id in one if id in two],
+    )
+
+
+def _alike(a: str, b: str, normalize: Callable[[str], str]) -> bool:
+    return a == b or normalize(a) == normalize(b)
+
+
+def _plans(a: Branch, b: Branch) -> list[PlanPair]:
+    one, two = _by_attempt(a["plans"]), _by_attempt(b["plans"])
+    return [
+        PlanPair(
+            hop=hop,
+            attempt=attempt,
+            a=one.get((hop, attempt)),
+            b=two.get((hop, attempt)),
+            same=_same_plan(one.get((hop, attempt)), two.get((hop, attempt))),
+        )
+        for hop, attempt in sorted(one.keys() | two.keys())
+    ]
+
+
+def _by_attempt(plans: Sequence[Plan]) -> dict[tuple[int, int], Plan]:
+    numbered: dict[tuple[int, int], Plan] = {}
+    for plan in plans:
+        attempt = sum(hop == plan["hop"] for hop, _ in numbered)
+        numbered[plan["hop"], attempt] = plan
+    return numbered
+
+
+def _same_plan(a: Plan | None, b: Plan | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a["label"] == b["label"] and (
+        _alike(a["subquery"], b["subquery"], normalize_question)
+        if a["label"] is not None
+        else a["raw"] == b["raw"]
+    )
+
+
+def _hops(a: Branch, b: Branch) -> list[HopPair]:
+    pairs = []
+    for index in range(max(len(a["hops"]), len(b["hops"]))):
+        one, two = ((x["hops"][index] if index < len(x["hops"]) else None) for x in (a, b))
+        found = [x["hop_triples"][index] if index < len(x["hop_triples"]) else [] for x in (a, b)]
+        pairs.append(
+            HopPair(
+                index=index,
+                a=one,
+                b=two,
+                same_subquery=one is not None
+                and two is not None
+                and _alike(one["subquery"], two["subquery"], normalize_question),
+                passages=_difference(
+                    one["passages"] if one else (), two["passages"] if two else ()
+                ),
+                triples=_difference(*found),
+            )
+        )
+    return pairs
+
+
+def _parting(
+    a: RunDocument,
+    one: Branch,
+    b: RunDocument,
+    two: Branch,
+    plans: Sequence[PlanPair],
+    hops: Sequence[HopPair],
+    *,
+    same_answer: bool,
+) -> Parting:
+    step, checkpoint = None, None
+    if a["run"] == b["run"]:
+        for index, (left, right) in enumerate(zip(one["steps"], two["steps"], strict=False)):
+            if left != right:
+                break
+            step, checkpoint = index, left
+    parting = Parting(step=step, checkpoint=checkpoint, hop=None, what=None)
+    if not _alike(a["question"], b["question"], normalize_question):
+        return {**parting, "what": "question"}
+    for index in range(len(hops) + 1):
+        here = [pair for pair in plans if pair["hop"] == index]
+        pair = hops[index] if index < len(hops) else None
+        if not all(plan["same"] for plan in here):
+            return {**parting, "hop": index, "what": "plan"}
+        if pair is None:
+            break
+        if not pair["same_subquery"]:
+            return {**parting, "hop": index, "what": "plan"}
+        for what in ("passages", "triples"):
+            if pair[what]["only_a"] or pair[what]["only_b"]:
+                return {**parting, "hop": index, "what": what}
+    return {**parting, "what": None if same_answer else "answer"}
+
+
+def _deciding(a: Branch, b: Branch, graphs: tuple[list[str], list[str]]) -> list[Deciding]:
+    sides = (("a", a, set(graphs[1])), ("b", b, set(graphs[0])))
+    return [
+        Deciding(triple=citation["triple"], cited_by=cast(Name, name))
+        for name, branch, other in sides
+        for citation in branch["citations"]
+        if citation["triple"] not in other
+    ]
+
+
+def _settings(a: Branch, b: Branch) -> list[SettingPair]:
+    one, two = a["settings"], b["settings"]
+    return [
+        SettingPair(name=name, a=one.get(name), b=two.get(name))
+        for name in sorted(one.keys() | two.keys())
+        if one.get(name) != two.get(name)
+    ]

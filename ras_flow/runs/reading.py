@@ -1,0 +1,198 @@
+"""Finding things in a run document: branches, steps, the graph after a step, what was spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from typing_extensions import TypedDict
+
+from ras_flow.errors import InputError, RunError
+from ras_flow.runs.document import Branch, RunDocument, Step
+from ras_flow.state.schema import Triple
+
+
+class Spent(TypedDict):
+    """What the steps of a branch cost together; ``seconds`` are working time."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+
+
+def get_branch(document: RunDocument, number: int | None = None) -> Branch:
+    """Return a branch.
+
+    Args:
+        document: The run.
+        number: The branch's number; None for the current one.
+
+    Returns:
+        The branch.
+
+    Raises:
+        RunError: The run has no such branch.
+    """
+    wanted = document["current"] if number is None else number
+    for branch in document["branches"]:
+        if branch["number"] == wanted:
+            return branch
+    count = len(document["branches"])
+    raise RunError(
+        f"Run {document['run']} has no branch {wanted}: it has "
+        + ("only branch 1." if count == 1 else f"branches 1 to {count}.")
+    )
+
+
+def steps_of(document: RunDocument, branch: Branch) -> list[Step]:
+    """Return the steps of a branch, from the question on."""
+    return [document["steps"][checkpoint] for checkpoint in branch["steps"]]
+
+
+def graph_after(document: RunDocument, branch: Branch, step: int | None = None) -> list[str]:
+    """Return the graph as it was after a step.
+
+    Args:
+        document: The run.
+        branch: One of its branches.
+        step: The step's position in the branch; None for the last.
+
+    Returns:
+        The ids of its triples, in the order in which they came.
+    """
+    graph: dict[str, None] = {}
+    last = len(branch["steps"]) - 1 if step is None else step
+    for done in steps_of(document, branch)[: last + 1]:
+        for id in done["removed"]:
+            graph.pop(id, None)
+        graph.update(dict.fromkeys(done["added"]))
+    return list(graph)
+
+
+def graph_of(document: RunDocument, branch: Branch, step: int | None = None) -> dict[str, Triple]:
+    """Return the triples of :func:`graph_after`, each with those passages that the branch has."""
+    passages = set(passages_of(branch))
+    graph = {}
+    for id in graph_after(document, branch, step):
+        triple = document["triples"][id]
+        known = [passage for passage in triple["passages"] if passage in passages]
+        graph[id] = Triple(
+            subject=triple["subject"],
+            predicate=triple["predicate"],
+            object=triple["object"],
+            passages=known,
+        )
+    return graph
+
+
+def passages_of(branch: Branch) -> list[str]:
+    """Return the ids of the passages that a branch's hops have, each once."""
+    return list(dict.fromkeys(id for hop in branch["hops"] for id in hop["passages"]))
+
+
+def spent(document: RunDocument, branch: Branch) -> Spent:
+    """Add up what the steps of a branch cost, those shared with other branches included."""
+    total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+    for step in steps_of(document, branch):
+        usage = step["usage"]
+        if usage is not None:
+            total["calls"] += usage["calls"]
+            total["input_tokens"] += usage["input_tokens"]
+            total["output_tokens"] += usage["output_tokens"]
+            total["seconds"] += usage["seconds"]
+    total["seconds"] = round(total["seconds"], 3)
+    return total
+
+
+def step_name(step: Step) -> str:
+    """Return what a step is called: its node and hop (``plan:1``), or its kind."""
+    if step["kind"] != "node":
+        return step["kind"]
+    return step["node"] if step["hop"] is None else f"{step['node']}:{step['hop']}"
+
+
+def find_step(document: RunDocument, branch: Branch, where: str) -> int:
+    """Find a step by what a person calls it.
+
+    Args:
+        document: The run.
+        branch: One of its branches.
+        where: The step's number (``4``), or its name: ``plan:1`` is the last step in which
+            ``plan`` worked on hop 1, ``answer`` the last ``answer``.
+
+    Returns:
+        The step's position in the branch; 0 is the question.
+
+    Raises:
+        InputError: The branch has no such step.
+    """
+    names = [step_name(step) for step in steps_of(document, branch)]
+    wanted = where.strip()
+    if wanted.isdecimal() and int(wanted) < len(names):
+        return int(wanted)
+    found = [index for index, name in enumerate(names) if name == wanted]
+    if found:
+        return found[-1]
+    raise InputError(
+        f"Branch {branch['number']} of run {document['run']} has no step {where!r}: give a number "
+        f"from 0 to {len(names) - 1}, or one of {', '.join(dict.fromkeys(names))}."
+    )
+
+
+def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
+    """Return the position of the last step that worked on a hop's graph.
+
+    Args:
+        document: The run.
+        branch: One of its branches.
+        hop: The hop's index.
+
+    Returns:
+        The last step before the next hop was planned: edits of the hop's graph count.
+
+    Raises:
+        InputError: The branch has no such hop, or its triples are not merged yet.
+    """
+    steps = steps_of(document, branch)
+    merged = [
+        index
+        for index, step in enumerate(steps)
+        if step["node"] == "merge_graph" and step["hop"] == hop
+    ]
+    if not merged:
+        done = [step["hop"] for step in steps if step["node"] == "merge_graph"]
+        raise InputError(
+            f"Branch {branch['number']} of run {document['run']} has no graph of hop {hop}: "
+            + (f"there is one for each of the hops 0 to {done[-1]}." if done else "it has none.")
+        )
+    last = merged[-1]
+    while last + 1 < len(steps) and steps[last + 1]["kind"] != "node":
+        last += 1
+    return last
+
+
+def unique_id(what: str, prefix: str, ids: Iterable[str]) -> str:
+    """Complete an id of which the beginning is given.
+
+    Args:
+        what: What it is the id of, for messages: ``triple``.
+        prefix: The id, or its beginning.
+        ids: Those it can be.
+
+    Returns:
+        The whole id.
+
+    Raises:
+        InputError: No id begins so, or several do.
+    """
+    candidates = list(ids)
+    if prefix in candidates:
+        return prefix
+    found = [id for id in candidates if prefix and id.startswith(prefix)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(
+            f"Several {what}s begin with {prefix!r} ({', '.join(found[:4])}): give more of the id."
+        )
+    raise InputError(f"There is no {what} {prefix!r} here; its ids are in: ras-flow runs show RUN")

@@ -1,0 +1,213 @@
+"""Why an answer is what it is: its parts, the triples beneath each, and what states them."""
+
+from __future__ import annotations
+
+import re
+
+from typing_extensions import TypedDict
+
+from ras_flow.citations import paths_to_answer
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.runs.document import Branch, RunDocument
+from ras_flow.runs.reading import get_branch, graph_of, steps_of
+from ras_flow.state.kg import QueryKG
+from ras_flow.state.schema import StopReason
+
+_WORD = re.compile(r"\S+")
+_POSSESSIVE_END = re.compile(r"['’]s$", re.IGNORECASE)
+_LONGER = 3
+"""Words that a spelling in the answer may have more than the normalised name."""
+
+
+class Source(TypedDict):
+    """A passage that states a triple, and how it was found.
+
+    Attributes:
+        passage: The passage's id.
+        title: Its title.
+        span: Where it states the triple: first and last-plus-one character of a sentence in its
+            text; None where that is not known.
+        sentence: That sentence; empty where it is not known.
+        hop: The first hop that retrieved the passage.
+        subquery: What that hop asked.
+        score: What the retriever gave it there.
+    """
+
+    passage: str
+    title: str
+    span: tuple[int, int] | None
+    sentence: str
+    hop: int
+    subquery: str
+    score: float
+
+
+class Ground(TypedDict):
+    """A triple beneath an answer; ``edited``: a person put it into the graph."""
+
+    subject: str
+    predicate: str
+    object: str
+    cited: bool
+    edited: bool
+    sources: list[Source]
+
+
+class AnswerPart(TypedDict):
+    """An entity that the answer names, or a verdict as a whole.
+
+    Attributes:
+        text: The entity's best spelling, or the verdict.
+        entity: Its normalised name; empty for a verdict.
+        spans: Where it is in the answer.
+        triples: Ids of the triples beneath: the path from the question, then others cited.
+    """
+
+    text: str
+    entity: str
+    spans: list[tuple[int, int]]
+    triples: list[str]
+
+
+class Explanation(TypedDict):
+    """What an answer rests on; no ``parts`` means that nothing in the graph supports it."""
+
+    run: str
+    branch: int
+    question: str
+    answer: str
+    stop_reason: StopReason | None
+    parts: list[AnswerPart]
+    triples: dict[str, Ground]
+
+
+def explain(document: RunDocument, branch: int | None = None) -> Explanation:
+    """Explain an answer by the triples and passages beneath it.
+
+    Args:
+        document: The run.
+        branch: The branch's number; None for the current one.
+
+    Returns:
+        The parts of the answer and what each rests on. Deterministic; no model is asked.
+
+    Raises:
+        RunError: The run has no such branch.
+    """
+    way = get_branch(document, branch)
+    kg = QueryKG.from_triples(graph_of(document, way))
+    cited = [citation["triple"] for citation in way["citations"]]
+    parts = _parts(document["question"], way, kg, [id for id in cited if id in kg.triples])
+    edited = {
+        id
+        for step in steps_of(document, way)
+        for id in (step["added"] if step["kind"] == "edit" else ())
+    }
+    beneath = dict.fromkeys(id for part in parts for id in part["triples"])
+    return Explanation(
+        run=document["run"],
+        branch=way["number"],
+        question=document["question"],
+        answer=way["answer"],
+        stop_reason=way["stop_reason"],
+        parts=parts,
+        triples={
+            id: Ground(
+                subject=kg.triples[id]["subject"],
+                predicate=kg.triples[id]["predicate"],
+                object=kg.triples[id]["object"],
+                cited=id in cited,
+                edited=id in edited,
+                sources=[
+                    source_of(document, way, id, passage) for passage in kg.triples[id]["passages"]
+                ],
+            )
+            for id in beneath
+        },
+    )
+
+
+def source_of(document: RunDocument, branch: Branch, triple: str, passage: str) -> Source:
+    """Say how a passage that states a triple was found.
+
+    Args:
+        document: The run.
+        branch: A branch of it that retrieved the passage.
+        triple: The triple's id.
+        passage: The passage's id.
+
+    Returns:
+        Its first hop in this branch, with subquery and score, and the sentence that states it.
+    """
+    hop = next(hop for hop in branch["hops"] if passage in hop["passages"])
+    text = document["passages"][passage]["text"]
+    found = document["evidence"].get(triple, {}).get(passage)
+    span = (found[0], found[1]) if found else None
+    return Source(
+        passage=passage,
+        title=document["passages"][passage]["title"],
+        span=span,
+        sentence=text[slice(*span)] if span else "",
+        hop=hop["index"],
+        subquery=hop["subquery"],
+        score=hop["scores"][hop["passages"].index(passage)],
+    )
+
+
+def _parts(question: str, branch: Branch, kg: QueryKG, cited: list[str]) -> list[AnswerPart]:
+    answer = branch["answer"]
+    if not answer:
+        return []
+    paths = paths_to_answer(answer, question, kg)
+    if not paths and cited:
+        whole = [(0, len(answer))]
+        return [AnswerPart(text=answer, entity="", spans=whole, triples=cited)]
+    places = _places(answer, set(paths))
+    parts = []
+    for entity, path in paths.items():
+        others = [id for id in cited if id in kg.incident[entity]]
+        triples = list(dict.fromkeys([*path, *others]))
+        if triples:
+            spans = places.get(entity, [(0, len(answer))])
+            parts.append(
+                AnswerPart(text=kg.entities[entity], entity=entity, spans=spans, triples=triples)
+            )
+    return sorted(parts, key=lambda part: part["spans"])
+
+
+def _places(answer: str, entities: set[str]) -> dict[str, list[tuple[int, int]]]:
+    """Find the entities in a text: for each, the spans of words that normalise to it."""
+    words = [match.span() for match in _WORD.finditer(answer)]
+    longest = max((len(name.split()) for name in entities), default=0) + _LONGER
+    places: dict[str, list[tuple[int, int]]] = {}
+    for size in range(1, longest + 1):
+        for first in range(len(words) - size + 1):
+            begin, end = words[first][0], words[first + size - 1][1]
+            for text in dict.fromkeys(_readings(answer[begin:end])):
+                name = normalize_name(text)
+                known = places.get(name, [])
+                if name in entities and all(end <= b or e <= begin for b, e in known):
+                    span = _trimmed(answer, begin, begin + len(text), name)
+                    places.setdefault(name, []).append(span)
+    return {name: sorted(spans) for name, spans in places.items()}
+
+
+def _readings(text: str) -> tuple[str, str]:
+    """Return a piece of text as it is, and without the "'s" of a possessive."""
+    bare = text
+    while bare and not bare[-1].isalnum():
+        bare = bare[:-1]
+    return text, _POSSESSIVE_END.sub("", bare)
+
+
+def _trimmed(answer: str, begin: int, end: int, name: str) -> tuple[int, int]:
+    """Narrow a span by the marks around it that do not count."""
+    while end - begin > 1 and not answer[end - 1].isalnum():
+        if normalize_name(answer[begin : end - 1]) != name:
+            break
+        end -= 1
+    while end - begin > 1 and not answer[begin].isalnum():
+        if normalize_name(answer[begin + 1 : end]) != name:
+            break
+        begin += 1
+    return begin, end

@@ -1,0 +1,105 @@
+"""The counterfactual: which cited triple, when taken away, changes the answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+from typing_extensions import TypedDict
+
+from ras_flow.citations import MAX_CITATIONS
+from ras_flow.components import AnswerRequest
+from ras_flow.errors import RunError
+from ras_flow.formats.answer import clean_answer
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.nodes.view import chain, encoding
+from ras_flow.parts import Parts
+from ras_flow.runs.document import RunDocument
+from ras_flow.runs.reading import get_branch, graph_of
+from ras_flow.state.channels import RasState
+from ras_flow.tasks import get_task
+
+
+class Without(TypedDict):
+    """The answer without one triple.
+
+    Attributes:
+        triple: The triple that was taken away; None for the first, asked with the whole graph:
+            models do not always answer the same, so the others are held against this one.
+        answer: What the answerer says now.
+        changed: It differs by more than spelling: from the run's answer for the first, from the
+            first for the others.
+    """
+
+    triple: str | None
+    answer: str
+    changed: bool
+
+
+async def answers_without(
+    document: RunDocument,
+    branch: int | None = None,
+    *,
+    parts: Parts | None = None,
+    limit: int = MAX_CITATIONS,
+) -> AsyncIterator[Without]:
+    """Ask the answerer again, each time without one of the triples that the answer cites.
+
+    Nothing is stored: the run stays as it is.
+
+    Args:
+        document: The run.
+        branch: The branch's number; None for the current one.
+        parts: Where the answerer comes from; by default what the branch's settings name.
+        limit: Triples to try at most, in the order of the citations. One call each, and one more.
+
+    Yields:
+        The answer with the whole graph, then one for each triple taken away.
+
+    Raises:
+        RunError: The run has no such branch, or it has no answer yet.
+        ConfigurationError: The answerer cannot be set up.
+        ModelError: The answerer cannot be reached or its reply is unusable.
+    """
+    way = get_branch(document, branch)
+    if way["stop_reason"] is None:
+        raise RunError(
+            f"Branch {way['number']} of run {document['run']} has no answer yet: "
+            f"go on with it first: ras-flow runs resume {document['run']}"
+        )
+    parts = parts or Parts()
+    graph = graph_of(document, way)
+    state = cast(
+        RasState,
+        {
+            "question": document["question"],
+            "settings": way["settings"],
+            "hops": way["hops"],
+            "triples": graph,
+        },
+    )
+    expected = way["answer"]
+    cited = [citation["triple"] for citation in way["citations"] if citation["triple"] in graph]
+    for triple in (None, *cited[:limit]):
+        kept = {id: fact for id, fact in graph.items() if id != triple}
+        answer = await _answer(cast(RasState, {**state, "triples": kept}), parts)
+        changed = normalize_name(answer) != normalize_name(expected)
+        yield Without(triple=triple, answer=answer, changed=changed)
+        if triple is None:
+            expected = answer
+
+
+async def _answer(state: RasState, parts: Parts) -> str:
+    """Ask as the node ``answer`` does."""
+    context = parts.context(state)
+    task = get_task(context.task)
+    answerer = await parts.get_answerer(context)
+    request = AnswerRequest(
+        question=state["question"],
+        chain=chain(state),
+        graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
+        instruction=context.instruction or task.instruction,
+        max_new_tokens=task.max_answer_tokens,
+    )
+    [reply] = await answerer.answer([request])
+    return clean_answer(reply.text)
