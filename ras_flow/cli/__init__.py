@@ -25,15 +25,29 @@ app.add_typer(runs_app, name="runs")
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line on standard error and exit code 1."""
+    """Run the command line; an error is one line on standard error.
+
+    The exit code is 2 for a command that is written wrongly and 1 for an error of ours.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Not every terminal and pipe has all of Unicode.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except typer.TyperException as error:
+        said = error.format_message().rstrip(".")
+        if said:  # A group without a command has shown its help instead.
+            context = getattr(error, "ctx", None)
+            said = f"{said}. See: {context.command_path if context else 'ras-flow'} --help"
+        _fail(said, error.exit_code)
     except RasFlowError as error:
-        from ras_flow.cli.render import plain
+        _fail(str(error), 1)
 
-        typer.echo(f"ras-flow: {plain(str(error))}", err=True)
-        sys.exit(1)
+
+def _fail(message: str, code: int) -> None:
+    from ras_flow.cli.render import plain
+
+    if message:
+        typer.echo(f"ras-flow: {plain(message)}", err=True)
+    sys.exit(code)

@@ -12,10 +12,10 @@ from tests.cli.model import QUESTION, Model
 from tests.servers import Answer
 
 
-def refused(*arguments: str) -> str:
+def refused(*arguments: str, code: int = 1) -> str:
     """Run a command that must fail; return its one line."""
     done = ras_flow(*arguments)
-    assert done.code == 1, (done.code, done.out, done.err)
+    assert done.code == code, (done.code, done.out, done.err)
     assert done.out == ""
     [line] = done.err.splitlines()
     assert line.startswith("ras-flow: ")
@@ -69,11 +69,34 @@ def test_a_wrong_command_is_refused(
     assert not (docs.parent / "cache").exists() or not list((docs.parent / "cache").rglob("gen-*"))
 
 
-@pytest.mark.parametrize("value", ["many", "1.5", ""])
-def test_an_option_that_is_no_number_is_named(value: str, docs: Path) -> None:
-    done = ras_flow("ask", "Q?", "--docs", str(docs), "--top-k", value)
-    assert (done.code, done.out) == (2, "")
-    assert "--top-k" in done.err and "Traceback" not in done.err
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ask", "Q?", "--top-k", "many"], ["'--top-k'", "integer", "See: ras-flow ask --help"]),
+        (["ask", "Q?", "--top-k", "1.5"], ["'--top-k'", "integer"]),
+        (["ask", "Q?", "--top-k", ""], ["'--top-k'", "integer"]),
+        (["ask", "Q?", "--top-k"], ["'--top-k' requires an argument"]),
+        (["ask", "Q?", "--topk", "3"], ["No such option: --topk", "--top-k"]),
+        (["ask", "Who", "is", "it?"], ["unexpected extra argument", "See: ras-flow ask --help"]),
+        (["answer"], ["No such command 'answer'", "See: ras-flow --help"]),
+        (["index", "build", "i"], ["Missing argument 'docs'", "See: ras-flow index build --help"]),
+        (["runs", "list", "--limit", "0"], ["'--limit'", "greater than or equal to 1"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) and value[0].islower() else "",
+)
+def test_a_command_that_is_written_wrongly_is_one_line_too(
+    arguments: list[str], said: list[str]
+) -> None:
+    line = refused(*arguments, code=2)
+    for part in said:
+        assert part in line
+
+
+@pytest.mark.parametrize("arguments", [[], ["index"], ["runs"]], ids=" ".join)
+def test_a_group_without_a_command_shows_what_there_is(arguments: list[str]) -> None:
+    done = ras_flow(*arguments)
+    assert (done.code, done.err) == (2, "")
+    assert "Commands" in done.out and "--help" in done.out
 
 
 def test_a_refused_key_is_said_without_the_key(
