@@ -100,7 +100,7 @@ def ask(
     if index is not None:
         from ras_flow.cli.index import settings_of
 
-        values |= {"index": str(index.resolve()), **settings_of(index)}
+        values |= {**settings_of(index), "index": str(index.resolve())}
     if retriever is not None:
         values["retriever"] = retriever
     for role, name in {"planner": planner, "extractor": extractor, "answerer": answerer}.items():

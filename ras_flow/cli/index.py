@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -129,7 +130,8 @@ async def index_documents(
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
     from ras_flow.retrieval.sync import cached_index_path, sync_index
 
-    missing = [str(path) for path in docs if not path.exists()]
+    # Unlike Path.exists, this raises nothing: a name may be too long, a folder closed to us.
+    missing = [str(path) for path in docs if not os.path.exists(path)]
     if missing:
         raise InputError(f"There is nothing at {', '.join(missing)}.")
     encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)

@@ -58,15 +58,17 @@ def read_documents(
     report = report if report is not None else ReadReport()
     for given in paths:
         path = Path(given)
-        if path.is_dir():
+        if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
             files = list(_walk(path, report))
             if not files:
                 raise DocumentError(
                     f"The folder {_name(path)} has no document: put files of these types into it: "
                     f"{' '.join(READERS)}."
                 )
-        elif not path.exists():
-            raise DocumentError(f"There is no file or folder {_name(path)}: check the path.")
+        elif not os.path.exists(path):
+            raise DocumentError(
+                f"There is no file or folder {_name(path)} that can be read: check the path."
+            )
         elif path.suffix.lower() not in READERS:
             raise DocumentError(
                 f"{_name(path)} has an unknown type: convert it to one of {' '.join(READERS)}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable
 from hashlib import sha256
 from itertools import islice
@@ -29,7 +30,7 @@ def cached_index_path(name: str, encoder: SentenceEncoder | None) -> Path:
         A folder in the cache, which may not exist yet.
     """
     key = f"{name}\0{encoder.identity if encoder else ''}"
-    return cache_folder() / "indexes" / sha256(key.encode()).hexdigest()[:16]
+    return cache_folder() / "indexes" / sha256(os.fsencode(key)).hexdigest()[:16]
 
 
 async def sync_index(

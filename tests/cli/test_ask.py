@@ -193,6 +193,15 @@ def test_questions_and_documents_in_any_language(model: Model, tmp_path: Path) -
     assert json.loads(text)["question"] == QUESTION_JA
 
 
+def test_names_of_folders_and_files_need_not_be_utf8(model: Model, docs: Path) -> None:
+    odd = docs.rename(docs.with_name(os.fsdecode(b"caf\xe9")))
+    (odd / "Narvik.txt").rename(odd / os.fsdecode(b"N\xe4rvik.txt"))
+    result = ask(model, odd)
+    assert result["answer"] == "Narvik"
+    assert {passage["title"] for passage in result["passages"].values()} >= {"Mira Lund"}
+    assert ras_flow("runs", "show", result["run"]).code == 0
+
+
 def test_a_question_may_begin_with_a_dash(model: Model, docs: Path) -> None:
     question = "-40 °C is how much in °F?"
     done = ras_flow("ask", "--docs", str(docs), "--json", *model.options, "--", question)

@@ -29,10 +29,14 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "--docs", "docs"], ["Ask something", "ras-flow ask"]),
         (["ask", "Q?", "--docs", "nowhere"], ["nothing at nowhere"]),
         (["ask", "Q?", "--docs", "empty"], ["no document", ".txt"]),
+        (["ask", "Q?", "--docs", "long" * 999], ["nothing at longlong"]),
+        (["ask", "Q?", "--docs", "loop"], ["nothing at loop"]),
+        (["ask", "Q?", "--given", "long" * 999], ["no file or folder longlong"]),
         (["ask", "Q?", "--docs", "docs", "--index", "i"], ["--docs or --index, not both"]),
         (["ask", "Q?", "--docs", "docs", "--retriever", "best"], ["'best'", "hybrid, bm25, dense"]),
         (["ask", "Q?", "--docs", "docs", "--task", "poem"], ["'poem'", "short_qa"]),
         (["ask", "Q?", "--index", "nowhere"], ["no index at nowhere", "build one"]),
+        (["ask", "Q?", "--index", "loop"], ["loop", "build the index again"]),
         (["ask", "Q?", "--static"], ["--given"]),
         (["ask", "Q?", "--given", "nowhere.jsonl"], ["nowhere.jsonl"]),
         (["ask", "Q?", "--docs", "docs", "--top-k", "0"], ["top_k", "at least 1", "0"]),
@@ -53,6 +57,11 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["runs", "resume", "nope"], ["no run 'nope'", "ras-flow runs list"]),
         (["index", "info", "nowhere"], ["no index at nowhere"]),
         (["index", "build", "--bm25-only", "i", "nowhere"], ["nowhere"]),
+        (["index", "build", "--bm25-only", "i", "long" * 999], ["no file or folder longlong"]),
+        (
+            ["index", "build", "--bm25-only", "long" * 999, "docs"],
+            ["Cannot write an index at long"],
+        ),
         (["index", "build", "--bm25-only", "docs", "docs"], ["docs", "no index"]),
         (["index", "add", "nowhere", "docs"], ["no index at nowhere"]),
     ],
@@ -62,6 +71,7 @@ def test_a_wrong_command_is_refused(
     arguments: list[str], said: list[str], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (docs.parent / "empty").mkdir()
+    (docs.parent / "loop").symlink_to("loop")
     monkeypatch.chdir(docs.parent)
     line = refused(*arguments)
     for part in said:
