@@ -1,0 +1,63 @@
+"""Runs by address: a folder, a PostgreSQL database, or a LangGraph server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from ras_flow.errors import RunError
+from ras_flow.runs.runs import Builder, Runs
+from ras_flow.runs.sqlite import open_runs
+
+
+@asynccontextmanager
+async def open_runs_at(
+    address: str | None = None, *, builder: Builder | None = None
+) -> AsyncIterator[Runs]:
+    """Open the runs at an address.
+
+    Args:
+        address: A folder that has runs in it, ``postgresql://…``, or the ``http://…`` or
+            ``https://…`` of a LangGraph server; None for the user's own folder.
+        builder: The graph to run, where it runs here; the shipped one by default.
+
+    Yields:
+        The runs.
+
+    Raises:
+        MissingExtraError: The packages for this kind of address are not installed.
+        RunError: There are no runs at this address, or they cannot be opened.
+    """
+    scheme, found, _ = (address or "").partition("://")
+    match scheme.lower() if found else "":
+        case "":
+            opened = open_runs(_folder(address), builder=builder)
+        case "postgresql" | "postgres":
+            from ras_flow.runs.postgres import open_postgres_runs  # noqa: PLC0415
+
+            opened = open_postgres_runs(str(address), builder=builder)
+        case "http" | "https":
+            from ras_flow.runs.server import open_server_runs  # noqa: PLC0415
+
+            opened = open_server_runs(str(address))
+        case _:
+            raise RunError(
+                f"Runs cannot be opened at {scheme}://: give a folder, a postgresql:// address, or "
+                "the http:// or https:// address of a LangGraph server."
+            )
+    async with opened as runs:
+        yield runs
+
+
+def _folder(address: str | None) -> Path | None:
+    """Return a folder that has runs; a mistyped one is not made."""
+    if address is None:
+        return None
+    folder = Path(address).expanduser()
+    if not (folder / "runs.sqlite").is_file():
+        raise RunError(
+            f"There are no runs in {folder}: give a folder that has a file runs.sqlite, as the "
+            "environment variable RAS_FLOW_HOME of `ras-flow ask` names it."
+        )
+    return folder

@@ -1,0 +1,188 @@
+"""What an answer rests on, and what it would be without."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow import Context, Runs
+from ras_flow.components import AnswerRequest
+from ras_flow.errors import RunError
+from ras_flow.parts import Parts
+from ras_flow.runs.document import RunDocument
+from ras_flow.runs.why import Explanation, explain
+from ras_flow.runs.without import Without, answers_without
+from ras_flow.state.kg import triple_id
+from ras_flow.testing import HashEncoder, ScriptedAnswerer
+from tests.graph.world import QUESTION, build, read_birthplace, world
+from tests.runs.documents import ADA, ADA_BORN, BORN, DESIGNER, SUBQUERY, Writer, first_answer
+
+
+def told(answer: str, question: str = QUESTION) -> Explanation:
+    writer = Writer(question=question)
+    story = writer.ask().plan("[SUBQ] x", subquery=question)
+    story.hop(question, {"Aurora Bridge": [DESIGNER], "Old Bridges": [DESIGNER]})
+    story.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer(answer)
+    return explain(writer.document(), 1)
+
+
+def texts(found: Explanation) -> list[str]:
+    return [found["answer"][b:e] for part in found["parts"] for b, e in part["spans"]]
+
+
+def test_an_answer_is_traced_to_sentence_and_subquery() -> None:
+    writer = Writer()
+    first_answer(writer)
+    found = explain(writer.document())
+    [part] = found["parts"]
+    assert (part["text"], part["entity"], part["spans"]) == ("Narvik", "narvik", [(0, 6)])
+    assert part["triples"] == [triple_id(*DESIGNER), triple_id(*BORN)]
+    born = found["triples"][triple_id(*BORN)]
+    assert (born["subject"], born["predicate"], born["object"]) == BORN
+    assert born["cited"] and not born["edited"]
+    [source] = born["sources"]
+    assert source["sentence"] == "She was born in Narvik."
+    assert (source["title"], source["hop"], source["subquery"]) == ("Mira Lund", 1, SUBQUERY)
+    assert source["score"] == 1.5
+    json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("answer", "spans"),
+    [
+        ("She was born in Narvik.", ["Narvik"]),
+        ("“Narvik”, that is.", ["Narvik"]),
+        ("It is Narvik's centre. NARVIK!", ["Narvik", "NARVIK"]),
+        ("Mira Lund, born in the (Narvik)", ["Mira Lund", "Narvik"]),
+        ("the  Mira\nLund of Narvik", ["Mira\nLund", "Narvik"]),
+        ("Lund", ["Lund"]),
+    ],
+)
+def test_parts_are_found_in_the_answer(answer: str, spans: list[str]) -> None:
+    found = told(answer)
+    assert texts(found) == spans
+    assert all(part["triples"] for part in found["parts"])
+
+
+def test_every_passage_of_a_triple_is_named_once_with_its_first_hop() -> None:
+    writer = Writer()
+    story = writer.ask().hop(QUESTION, {"Aurora Bridge": [DESIGNER]})
+    story.hop(SUBQUERY, {"Mira Lund": [BORN], "Aurora Bridge": [DESIGNER]}).answer("Mira Lund")
+    sources = explain(writer.document())["triples"][triple_id(*DESIGNER)]["sources"]
+    assert [(source["title"], source["hop"]) for source in sources] == [("Aurora Bridge", 0)]
+
+
+def test_a_sentence_that_is_not_known_is_left_out() -> None:
+    sources = told("Mira Lund")["triples"][triple_id(*DESIGNER)]["sources"]
+    assert [(source["title"], source["span"] is None) for source in sources] == [
+        ("Aurora Bridge", False),
+        ("Old Bridges", True),
+    ]
+
+
+def test_a_verdict_rests_as_a_whole_on_what_the_question_names() -> None:
+    found = told("Yes", "Was the Aurora Bridge designed by Mira Lund?")
+    [part] = found["parts"]
+    assert (part["entity"], part["spans"]) == ("", [(0, 3)])
+    assert triple_id(*DESIGNER) in part["triples"]
+
+
+def test_an_answer_from_nowhere_has_no_parts() -> None:
+    found = told("unknown")
+    assert found["parts"] == [] and found["triples"] == {}
+
+
+def test_a_branch_sees_its_own_graph_alone() -> None:
+    writer = Writer()
+    first = writer.ask().hop(QUESTION, {"Old Bridges": [DESIGNER]})
+    second = first.fork().edit(drop=DESIGNER).edit(add=ADA)
+    first.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer("Narvik")
+    second.hop("Where was Ada Lund born?", {"Ada Lund": [ADA_BORN]}).answer("Bergen")
+    document = writer.document()
+    found = explain(document, 2)
+    assert set(found["triples"]) == {triple_id(*ADA), triple_id(*ADA_BORN)}
+    assert found["triples"][triple_id(*ADA)]["edited"]
+    assert found["triples"][triple_id(*ADA)]["sources"] == []
+    assert set(explain(document, 1)["triples"]) == {triple_id(*DESIGNER), triple_id(*BORN)}
+
+
+@given(st.text(max_size=60).map(lambda text: f"{text} Narvik {text}"))
+def test_any_answer_is_explained(answer: str) -> None:
+    found = told(answer)
+    for part in found["parts"]:
+        for begin, end in part["spans"]:
+            assert 0 <= begin < end <= len(answer)
+
+
+async def asked(document: RunDocument, answerer: ScriptedAnswerer, limit: int = 8) -> list[Without]:
+    parts = Parts.of(answerer=answerer, encoder=HashEncoder())
+    return [found async for found in answers_without(document, 1, parts=parts, limit=limit)]
+
+
+def narvik() -> RunDocument:
+    writer = Writer()
+    first_answer(writer)
+    return writer.document()
+
+
+async def test_the_triple_that_carries_the_answer_is_found() -> None:
+    answerer = ScriptedAnswerer(read_birthplace)
+    assert await asked(narvik(), answerer) == [
+        {"triple": None, "answer": "Narvik", "changed": False},
+        {"triple": triple_id(*DESIGNER), "answer": "Narvik", "changed": False},
+        {"triple": triple_id(*BORN), "answer": "unknown", "changed": True},
+    ]
+    given = [sum(len(link.triples) for link in r.chain) for r in answerer.requests]
+    assert given == [4, 3, 3]
+
+
+async def test_spelling_alone_is_no_change_and_thoughts_are_no_answer() -> None:
+    answers = iter(["<think>…</think>Narvik", "The narvik.", "Answer: Oslo"])
+    found = await asked(narvik(), ScriptedAnswerer(lambda _: next(answers)))
+    assert [(item["answer"], item["changed"]) for item in found] == [
+        ("Narvik", False),
+        ("The narvik.", False),
+        ("Oslo", True),
+    ]
+
+
+async def test_an_answerer_that_no_longer_answers_the_same_is_held_against_itself() -> None:
+    found = await asked(narvik(), ScriptedAnswerer("Tromsø"))
+    assert [item["changed"] for item in found] == [True, False, False]
+
+
+async def test_no_more_calls_are_made_than_allowed() -> None:
+    answerer = ScriptedAnswerer("Narvik")
+    assert len(await asked(narvik(), answerer, limit=1)) == 2
+    assert len(answerer.requests) == 2
+
+
+async def test_the_encoded_graph_lacks_the_triple_too() -> None:
+    answerer = ScriptedAnswerer("Narvik", takes_soft_tokens=True)
+    await asked(narvik(), answerer)
+    assert [len(r.graph.edges) for r in answerer.requests if r.graph] == [4, 3, 3]
+
+
+async def test_an_unfinished_branch_has_nothing_to_try() -> None:
+    writer = Writer()
+    writer.ask().plan("[SUBQ] x", subquery=QUESTION)
+    with pytest.raises(RunError, match="no answer yet.*ras-flow runs resume run1"):
+        await asked(writer.document(), ScriptedAnswerer("x"))
+
+
+async def test_the_answerer_is_asked_what_the_run_asked_it(saver: object) -> None:
+    """The first question, with the whole graph, is the run's own."""
+    answerer = ScriptedAnswerer(read_birthplace)
+    runs = Runs(build(world(answerer=answerer), checkpointer=saver))
+    context = Context(top_k=2, instruction="Be brief.")
+    [_ async for _ in runs.start({"question": QUESTION}, context, run_id="a")]
+    document = await runs.document("a")
+    steps = len(await runs.history("a"))
+    found = await asked(document, answerer)
+    first: AnswerRequest = answerer.requests[0]
+    assert answerer.requests[1] == first and first.instruction == "Be brief."
+    assert [item["changed"] for item in found] == [False, False, True]
+    assert len(await runs.history("a")) == steps, "a checkpoint was written"
