@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ras_flow.errors import DocumentError
+from ras_flow.retrieval.manifest import is_generation
 from ras_flow.retrieval.readers import READERS
 from ras_flow.retrieval.source import SourceDocument
 
@@ -20,7 +21,7 @@ class ReadReport:
     Attributes:
         documents: Number of documents read.
         ignored: Files in folders that are hidden or of an unknown type, and folders that are
-            hidden or links.
+            hidden, links or indexes.
         errors: What could not be read and was skipped.
     """
 
@@ -38,7 +39,8 @@ def read_documents(
     """Read documents from files and folders.
 
     Known types are .txt, .md, .html, .htm, .pdf, .docx and .jsonl (one document a line). Folders
-    are walked in sorted order, without their hidden files, other types and linked folders.
+    are walked in sorted order, without their hidden files, other types, linked folders and
+    indexes. A file that is reached twice is read once.
 
     Args:
         paths: Files and folders.
@@ -56,6 +58,7 @@ def read_documents(
         MissingExtraError: A file type needs a package that is not installed.
     """
     report = report if report is not None else ReadReport()
+    seen: set[Path] = set()
     for given in paths:
         path = Path(given)
         if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
@@ -75,7 +78,8 @@ def read_documents(
             )
         else:
             files = [path]
-        for file in files:
+        for file in (file for file in files if file not in seen):
+            seen.add(file)
             for item in _read(file):
                 if isinstance(item, SourceDocument):
                     report.documents += 1
@@ -89,7 +93,11 @@ def read_documents(
 def _walk(folder: Path, report: ReadReport) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder, onerror=_unreadable):
         here = Path(parent)
-        left_out = [name for name in folders if name.startswith(".") or (here / name).is_symlink()]
+        left_out = [
+            name
+            for name in folders
+            if name.startswith(".") or (here / name).is_symlink() or is_generation(name)
+        ]
         report.ignored.extend(here / name for name in sorted(left_out))
         folders[:] = sorted(set(folders) - set(left_out))
         for name in sorted(files):

@@ -180,7 +180,7 @@ class CorpusIndex:
                 if contents.documents.pop(source, None) is None:
                     raise InputError(
                         f"The index at {self.path} has no document {source!r} to remove: "
-                        "see CorpusIndex.sources()."
+                        "`ras-flow index info` and CorpusIndex.sources() list them."
                     )
             await add_documents(contents, documents, base.manifest.max_words, progress)
             if contents.documents == before:

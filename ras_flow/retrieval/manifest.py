@@ -140,6 +140,32 @@ def read_manifest(folder: Path) -> Manifest:
     return _parse(content, path)
 
 
+def is_index(folder: Path) -> bool:
+    """Tell whether a folder is an index, be it damaged, and no folder of other things.
+
+    Args:
+        folder: A folder.
+
+    Returns:
+        Whether it has a manifest of ours, or a manifest beside a generation's folder.
+    """
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError:
+        return False
+    except ValueError:
+        content = None
+    return (isinstance(content, dict) and content.keys() >= {"format", "generation"}) or any(
+        is_generation(item.name) for item in folder.iterdir()
+    )
+
+
+def is_generation(name: str) -> bool:
+    """Tell whether a name is one of those that folders of an index's files have."""
+    return re.fullmatch("gen-[0-9a-f]{16}", name) is not None
+
+
 def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
     """Compare an index's files with its manifest.
 
@@ -186,7 +212,7 @@ def _parse(content: dict[str, Any], path: Path) -> Manifest:
             encoder=EncoderRecord(**encoder) if encoder else None,
             files={name: FileRecord(**record) for name, record in content["files"].items()},
         )
-        known = re.fullmatch("gen-[0-9a-f]{16}", manifest.generation) is not None
+        known = is_generation(manifest.generation)
     except (KeyError, TypeError, AttributeError) as error:
         raise IndexCorruptError(f"{path} lacks {error}: {REBUILD}") from error
     needed = {PASSAGES, OFFSETS, DOCUMENTS} | ({VECTORS} if manifest.encoder else set())

@@ -21,13 +21,13 @@ from ras_flow.retrieval.dense import encode_checked
 from ras_flow.retrieval.manifest import (
     BM25,
     DOCUMENTS,
-    MANIFEST,
     OFFSETS,
     PASSAGES,
     VECTORS,
     EncoderRecord,
     FileRecord,
     Manifest,
+    is_index,
     record_file,
     write_manifest,
 )
@@ -79,7 +79,7 @@ def _make_folder(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise ConfigurationError(f"{path} is a file: choose a folder for the index.")
     path.mkdir(parents=True, exist_ok=True)
-    if (path / MANIFEST).exists():
+    if is_index(path):
         return
     strange = [
         item.name

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ras_flow.errors import DocumentError
-from ras_flow.retrieval import ReadReport, SourceDocument, read_documents
+from ras_flow.retrieval import CorpusIndex, ReadReport, SourceDocument, read_documents
 from ras_flow.retrieval.readers import READERS
 
 
@@ -204,6 +204,20 @@ def test_links_that_loop_or_lead_nowhere_do_not_matter(tmp_path: Path) -> None:
     assert {path.name for path in report.ignored} == {"up", "self.txt", "dead.txt"}
     with pytest.raises(DocumentError, match="no file or folder"):
         read(tmp_path / "self.txt")
+
+
+async def test_an_index_among_the_documents_is_no_document(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("text")
+    await CorpusIndex.build(tmp_path / "index", read(tmp_path), encoder=None)
+    assert list(tmp_path.glob("index/gen-*/passages.jsonl"))
+    assert [Path(document.source).name for document in read(tmp_path)] == ["a.txt"]
+    (tmp_path / "index" / "manifest.json").unlink()
+    assert [Path(document.source).name for document in read(tmp_path)] == ["a.txt"]
+
+
+def test_a_file_that_is_reached_twice_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("text")
+    assert len(list(read_documents([tmp_path, tmp_path / "a.txt", tmp_path]))) == 1
 
 
 def test_odd_file_names_work_and_sources_can_be_stored(tmp_path: Path) -> None:

@@ -354,6 +354,25 @@ async def test_other_folders_are_not_touched(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["thesis.docx"]
 
 
+@pytest.mark.parametrize("content", ['{"name": "an app", "manifest_version": 3}', "[]", "{"])
+async def test_a_manifest_of_something_else_is_not_replaced(tmp_path: Path, content: str) -> None:
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(ConfigurationError, match=r"holds 'manifest.json' and is no index"):
+        await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
+    assert (tmp_path / "manifest.json").read_text() == content
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 0}', None])
+async def test_a_damaged_index_is_replaced_by_a_build(path: Path, content: str | None) -> None:
+    if content is None:
+        (path / "manifest.json").unlink()
+    else:
+        (path / "manifest.json").write_text(content)
+    await CorpusIndex.build(path, DOCUMENTS[:1], encoder=None)
+    CorpusIndex.open(path).verify()
+    assert len(list(path.glob("gen-*"))) == 1
+
+
 async def test_a_folder_that_cannot_be_made_says_so() -> None:
     with pytest.raises(CorpusIndexError, match="Cannot write an index at /proc/index"):
         await CorpusIndex.build("/proc/index", DOCUMENTS, encoder=None)
