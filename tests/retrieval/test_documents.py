@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import docx
@@ -77,6 +78,28 @@ def test_html_gives_its_title_and_text_without_scripts(tmp_path: Path) -> None:
     assert document.title == "The page"
     paragraphs = [" ".join(p.split()) for p in document.text.split("\n\n") if p.strip()]
     assert paragraphs == ["Heading", "One bold. Two", "Three four", "a b", "<tag> & é"]
+
+
+def test_html_shows_what_a_reader_sees(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<title>T</title><body onload='run()'>One<!-- a note --><script>bad()</script> two."
+        "<noscript><p>turn it on</p><style>p {}</style></noscript><template>later</template>"
+        "<div>Three<div>four</div>five</div>six<svg><script>worse()</script></svg>"
+    )
+    [document] = read(path)
+    parts = [" ".join(p.split()) for p in document.text.split("\n\n") if p.strip()]
+    assert parts == ["One two.", "Three", "four", "five", "six"]
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "td", "noscript", "table"])
+def test_deeply_nested_html_takes_no_time(tmp_path: Path, tag: str) -> None:
+    path = tmp_path / "deep.html"
+    path.write_text(f"<p>top</p>{f'<{tag}>' * 20_000}x{f'</{tag}>' * 20_000}<p>bottom</p>")
+    start = time.perf_counter()
+    [document] = read(path)
+    assert time.perf_counter() - start < 10
+    assert "top" in document.text and "bottom" in document.text
 
 
 def test_html_without_title_uses_the_first_heading_and_honours_its_charset(tmp_path: Path) -> None:
