@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,6 +51,8 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read a PDF file's text layer; the title is its metadata's."""
     pypdf = require("pypdf", extra="documents")
+    # Without a handler of the program's, what it warns of would go to standard error.
+    logging.getLogger("pypdf").addHandler(_NO_LOG)
     try:
         reader = pypdf.PdfReader(path)
         if reader.is_encrypted and not reader.decrypt(""):
@@ -62,7 +65,7 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
             "'cryptography': install it, or save a copy without encryption."
         ) from error
     except (pypdf.errors.PyPdfError, *_DAMAGE) as error:
-        raise DocumentError(f"{source} is no readable PDF file: {error}") from error
+        raise DocumentError(_unreadable(source, "PDF", error)) from error
     if not text.strip():
         raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
     yield _document(source, str(title or ""), text)
@@ -86,7 +89,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
                 style = str(block.style.name)
                 title = block.text if style.startswith(("Title", "Heading")) else title
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, *_DAMAGE) as error:
-        raise DocumentError(f"{source} is no readable .docx file: {error}") from error
+        raise DocumentError(_unreadable(source, ".docx", error)) from error
     yield _document(source, title, "\n\n".join(blocks))
 
 
@@ -107,6 +110,8 @@ def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentErr
             except DocumentError as error:
                 yield DocumentError(f"{source}, line {number}: {error}")
 
+
+_NO_LOG = logging.NullHandler()
 
 Reader = Callable[[Path, str], Iterator[SourceDocument | DocumentError]]
 
@@ -132,6 +137,11 @@ _DAMAGE = (
     ValueError,
     ZlibError,
 )
+
+
+def _unreadable(source: str, kind: str, error: Exception) -> str:
+    why = " ".join(str(error).split()).rstrip(".")
+    return f"{source} is no readable {kind} file ({why}): save or download it again."
 
 
 def _document(source: str, title: str, text: str) -> SourceDocument:

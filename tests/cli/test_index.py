@@ -75,6 +75,22 @@ def test_what_cannot_be_read_is_named_or_left_out(docs: Path) -> None:
     assert "left out" in done.err and "table.jsonl, line 2" in done.err
 
 
+@pytest.mark.parametrize("name", ["scan.pdf", "empty.pdf", "letter.docx", "empty.docx"])
+def test_a_broken_file_is_one_line(docs: Path, name: str) -> None:
+    start = {"scan.pdf": b"%PDF-1.7\n", "letter.docx": b"PK\x03\x04"}
+    (docs / name).write_bytes(start[name] + bytes(range(256)) * 9 if name in start else b"")
+    build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
+    refused = ras_flow(*build)
+    [line] = refused.err.splitlines()
+    assert refused.code == 1 and f"{name} is no readable" in line
+    assert line.endswith(
+        "save or download it again. Or leave out what cannot be read, with --skip."
+    )
+    left_out = ras_flow(*build, "--skip")
+    [line] = left_out.err.splitlines()
+    assert left_out.code == 0 and line.startswith("left out: ") and name in line
+
+
 def test_documents_of_which_none_can_be_read_make_no_index(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("  \n")
     build = ["index", "build", str(tmp_path / "index"), str(tmp_path / "a.txt"), "--bm25-only"]
