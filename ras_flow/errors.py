@@ -12,11 +12,15 @@ class RasFlowError(RuntimeError):
 
 
 class InputError(RasFlowError, ValueError):
-    """The caller's input cannot be used: an empty question, a malformed edit."""
+    """The caller's input cannot be used: an empty question, a document without text."""
 
 
 class DocumentError(InputError):
     """A document cannot be read. The message names the file and, where known, the line."""
+
+
+class EditError(InputError):
+    """An edit of a run is malformed or makes no sense there. The message names it by number."""
 
 
 class ConfigurationError(RasFlowError):

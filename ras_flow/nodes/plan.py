@@ -58,7 +58,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         runtime.stream_writer(WarningEvent(type="warning", message=str(error)))
         return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
     cost.add(reply)
-    label, subquery, problem = _check(state, reply.text)
+    label, subquery, problem = read_plan(state, reply.text)
     record = {**record, "label": label, "subquery": subquery, "raw": reply.text}
     if problem:
         record["problem"] = problem
@@ -70,8 +70,16 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
     }
 
 
-def _check(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
-    """Parse a plan and hold it against the chain; q_0 is always the question itself."""
+def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
+    """Parse a plan and hold it against the chain; q_0 is always the question itself.
+
+    Args:
+        state: Question and chain so far.
+        text: What the planner wrote.
+
+    Returns:
+        Label and subquery; where the label is None, what is wrong with the plan.
+    """
     parsed = parse_plan(text)
     if not state["hops"]:
         if parsed.label == "SUFFICIENT":

@@ -11,7 +11,6 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
-from ras_flow.graph import build_graph
 from ras_flow.paths import home_folder
 from ras_flow.runs.runs import Builder, Runs
 
@@ -36,6 +35,9 @@ async def open_runs(
     Raises:
         RunError: The folder cannot be made, or a file there is no database of ours.
     """
+    # The graph's own nodes read edits, which live beside this module.
+    from ras_flow.graph import build_graph  # noqa: PLC0415
+
     folder = folder or home_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
