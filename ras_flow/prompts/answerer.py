@@ -26,3 +26,25 @@ EXAMPLES: list[tuple[str, str]] = [
     ("Question: How many days are there in a week?", "7"),
 ]
 """A two-hop question answered from its graph, and one that needs none."""
+
+LONG_FORM_EXAMPLES: list[tuple[str, str]] = [
+    (
+        "[SUBQ] When was the bridge of Halden opened?\n"
+        "Retrieved Graph Information: (S> Halden Old Bridge| P> opened| O> 1898), "
+        "(S> Halden New Bridge| P> opened| O> 1974), "
+        "(S> Halden New Bridge| P> replaced| O> Halden Old Bridge)\n"
+        "Question: When was the bridge of Halden opened?",
+        "Halden has had two bridges. The Old Bridge was opened in 1898. The New Bridge, which "
+        "replaced it, was opened in 1974.",
+    ),
+    (
+        "[SUBQ] Why does bread rise?\n"
+        "Retrieved Graph Information: (S> yeast| P> feeds on| O> sugar), "
+        "(S> yeast| P> gives off| O> carbon dioxide), (S> dough| P> contains| O> yeast)\n"
+        "Question: Why does bread rise?",
+        "Bread dough contains yeast, which is alive and feeds on the sugar in the flour. As it "
+        "eats, it gives off a gas, carbon dioxide. The dough is stretchy and holds that gas in "
+        "little bubbles, so the loaf swells like a balloon.",
+    ),
+]
+"""A question with two readings, and an explanation (two examples for ASQA and ELI5)."""

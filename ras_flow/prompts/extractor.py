@@ -4,7 +4,8 @@ from __future__ import annotations
 
 INSTRUCTION = """\
 Turn the text into facts of the form (S> subject| P> predicate| O> object), separated by commas.
-Each fact has one subject, one predicate and one object. Use full names, never pronouns.
+Each fact has one subject, one clear predicate and one object. Write every fact that the text \
+states. Use full names, never pronouns.
 Keep names, dates and numbers exactly as written. Write only the facts."""
 
 EXAMPLES: list[tuple[str, str]] = [

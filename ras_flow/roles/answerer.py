@@ -11,7 +11,7 @@ from ras_flow.prompts import answerer as prompts
 from ras_flow.roles.prompting import ask, few_shot, room
 
 LONG_FORM_TOKENS = 150
-"""From this limit on an answer is a text, not a phrase, and gets no short examples."""
+"""From this limit on an answer is a text, not a phrase, and gets examples of its own."""
 
 STOP = ("\nQuestion:", "\n[SUBQ]")
 
@@ -29,7 +29,7 @@ class PromptedAnswerer:
         self.model = model
         self.identity = model.identity
         self._short = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
-        self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, [])
+        self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request.

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pytest
 
 from ras_flow.components import AnswerRequest, ChainLink, Generation, Message, PlanRequest
 from ras_flow.errors import InputError, ModelResponseError
+from ras_flow.formats.history import format_history, parse_history
+from ras_flow.formats.normalize import normalize_question
+from ras_flow.formats.plan import format_plan, parse_plan
+from ras_flow.formats.triples import format_triples, parse_triples
+from ras_flow.prompts import answerer, extractor
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
 from ras_flow.state.schema import Passage, Triple
 
@@ -87,13 +93,56 @@ async def test_a_question_longer_than_the_window_is_refused() -> None:
         await PromptedPlanner(Recorder(window=300)).plan([PlanRequest("word " * 400)])
 
 
-async def test_long_answers_get_no_short_examples_and_their_own_limit() -> None:
+async def test_long_answers_have_two_examples_and_a_limit_of_their_own() -> None:
     model = Recorder()
     answerer = PromptedAnswerer(model)
-    await answerer.answer([AnswerRequest("Q?", CHAIN), AnswerRequest("Q?", max_new_tokens=300)])
-    short, long = sorted(model.prompts, key=len, reverse=True)
-    assert len(short) > len(long) == 2
-    assert sorted(model.limits) == [100, 300]
+    await answerer.answer([AnswerRequest("Q?", CHAIN)])
+    await answerer.answer([AnswerRequest("Q?", max_new_tokens=300)])
+    words = [
+        [len(m["content"].split()) for m in prompt if m["role"] == "assistant"]
+        for prompt in model.prompts
+    ]
+    assert len(words[0]) == len(words[1]) == 2
+    assert max(words[0]) <= 3 and min(words[1]) > 15
+    assert model.limits == [100, 300]
+
+
+async def test_the_planner_is_shown_every_case_of_appendix_f1() -> None:
+    model = Recorder()
+    planner = PromptedPlanner(model)
+    await planner.plan([PlanRequest("Q?")])
+    await planner.plan([PlanRequest("Q?", CHAIN)])
+    first, after = (
+        [(a["content"], b["content"]) for a, b in pairwise(prompt) if b["role"] == "assistant"]
+        for prompt in model.prompts
+    )
+    unsearched = [given for given, wanted in first if wanted == "[NO_RETRIEVAL]"]
+    assert len(unsearched) == 2, "common knowledge, and what no search can answer"
+    labels = [wanted.split()[0] for _, wanted in after]
+    assert labels.count("[SUFFICIENT]") == 1 and labels.count("[SUBQ]") == 3
+    for given, wanted in first + after:
+        plan = parse_plan(wanted)
+        assert plan.label and wanted == format_plan(plan.label, plan.subquery)
+        parsed = parse_history(given)
+        assert normalize_question(plan.subquery) not in {
+            normalize_question(subquery) for subquery, _ in parsed.chain
+        }
+
+
+def test_examples_have_the_form_of_real_prompts() -> None:
+    for given, _ in answerer.EXAMPLES + answerer.LONG_FORM_EXAMPLES:
+        parsed = parse_history(given)
+        chain = [
+            ChainLink(
+                subquery,
+                [Triple(subject=s, predicate=p, object=o, passages=[]) for s, p, o in triples],
+            )
+            for subquery, triples in parsed.chain
+        ]
+        assert format_history(parsed.question, chain).text == given
+    for _, wanted in extractor.EXAMPLES:
+        found = parse_triples(wanted)
+        assert format_triples(found.triples) == wanted and not found.dropped
 
 
 async def test_passages_are_extracted_in_order_with_what_was_dropped() -> None:
