@@ -1,4 +1,4 @@
-"""The demo corpus's index, made in the cache on first use."""
+"""The demo corpus's index, made in the cache on first use and again when it is damaged."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pathlib import Path
 
 from ras_flow.components import SentenceEncoder
 from ras_flow.demo import passages
-from ras_flow.errors import IndexMismatchError, IndexMissingError
-from ras_flow.retrieval.index import CorpusIndex, Report
+from ras_flow.retrieval.index import Report
 from ras_flow.retrieval.source import SourceDocument
-from ras_flow.retrieval.sync import cached_index_path
+from ras_flow.retrieval.sync import cached_index_path, sync_index
 
 
 async def demo_index(encoder: SentenceEncoder | None, progress: Report | None = None) -> Path:
@@ -23,20 +22,17 @@ async def demo_index(encoder: SentenceEncoder | None, progress: Report | None = 
         progress: Called while the index is made.
 
     Returns:
-        The folder; the index in it is of this version's corpus.
+        The folder; the index in it is whole and of this version's corpus.
 
     Raises:
-        CorpusIndexError: The cached index is damaged, or another process is making it.
+        CorpusIndexError: Another process is making the index, or the disk refuses.
     """
     corpus = files("ras_flow.demo").joinpath("passages.jsonl").read_bytes()
     name = f"demo:{sha256(corpus).hexdigest()}"
     path = await asyncio.to_thread(cached_index_path, name, encoder)
-    try:
-        await asyncio.to_thread(CorpusIndex.open, path, encoder=encoder)
-    except (IndexMissingError, IndexMismatchError):
-        documents = (
-            SourceDocument(f"demo/{document['title']}", document["title"], document["text"])
-            for document in passages()
-        )
-        await CorpusIndex.build(path, documents, encoder=encoder, progress=progress)
+    documents = (
+        SourceDocument(f"demo/{document['title']}", document["title"], document["text"])
+        for document in passages()
+    )
+    await sync_index(path, documents, encoder, progress)
     return path

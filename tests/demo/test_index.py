@@ -1,0 +1,51 @@
+"""The demo's index in the cache is ours: whatever happened to it, the demo works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ras_flow.demo import passages
+from ras_flow.demo.index import demo_index
+from ras_flow.errors import IndexCorruptError
+from ras_flow.retrieval import CorpusIndex
+from tests.retrieval.helpers import WordEncoder
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAS_FLOW_CACHE", str(tmp_path / "cache"))
+
+
+async def test_it_is_made_once_and_holds_every_passage() -> None:
+    encoder = WordEncoder()
+    path = await demo_index(encoder)
+    made = (path / "manifest.json").read_bytes()
+    assert await demo_index(encoder) == path
+    assert (path / "manifest.json").read_bytes() == made
+    assert len(encoder.encoded) == len(passages())
+    index = CorpusIndex.open(path, encoder=encoder)
+    assert {p["title"] for p in index.passages} == {p["title"] for p in passages()}
+    assert await demo_index(None) != path, "an index for each encoder"
+
+
+@pytest.mark.parametrize(
+    "name", ["manifest.json", "passages.jsonl", "documents.jsonl", "bm25/vocab.index.json"]
+)
+@pytest.mark.parametrize("damage", ["cut", "flip", "lose"])
+async def test_a_damaged_one_is_made_again(name: str, damage: str) -> None:
+    path = await demo_index(None)
+    [file] = [path / name] if name == "manifest.json" else path.glob(f"gen-*/{name}")
+    whole = file.read_bytes()
+    if damage == "lose":
+        file.unlink()
+    else:
+        file.write_bytes(whole[:-9] if damage == "cut" else whole[:-9] + b"~" + whole[-8:])
+        with pytest.raises(IndexCorruptError):
+            CorpusIndex.open(path)
+    assert await demo_index(None) == path
+    index = CorpusIndex.open(path)
+    index.verify()
+    [[(found, _)]] = await index.retriever("bm25").retrieve(["Marie Curie"], 1)
+    assert found["title"] == "Marie Curie"
