@@ -12,6 +12,9 @@ from ras_flow.tasks import get_task
 RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
 
+PAUSES = ("pause_before_retrieval", "pause_after_merge", "pause_before_answer")
+"""The settings that make a run wait for a person."""
+
 DEFAULT_MODEL = "local:default"
 """The embedded model: no key, no server and no model hub."""
 
@@ -45,6 +48,10 @@ class Context:
         model_timeout: Seconds after which one remote call counts as failed.
         max_retries: Further attempts after timeouts, rate limits and server errors.
         max_concurrency: Remote calls of one role under way at once.
+        pause_before_retrieval: Wait for a person to approve or edit each subquery. For this and
+            the next two the graph needs a checkpointer; see :mod:`ras_flow.nodes.review`.
+        pause_after_merge: Wait for a person to approve or edit the graph after each hop.
+        pause_before_answer: Wait for a person to approve or edit what the answer will rest on.
     """
 
     index: str = DEMO_INDEX
@@ -64,6 +71,9 @@ class Context:
     model_timeout: float = 60.0
     max_retries: int = 4
     max_concurrency: int = 8
+    pause_before_retrieval: bool = False
+    pause_after_merge: bool = False
+    pause_before_answer: bool = False
 
     def __new__(cls, **given: object) -> Self:
         """Note whether anything was given; see :meth:`is_empty`."""
@@ -92,6 +102,10 @@ class Context:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
                 raise ConfigurationError(f"{name} must be a text that is not empty, not {value!r}.")
+        for name in PAUSES:
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ConfigurationError(f"{name} must be true or false, not {value!r}.")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Context:
@@ -117,6 +131,10 @@ class Context:
     def is_empty(self) -> bool:
         """Tell whether it was made without any value, as LangGraph's server does for no context."""
         return not getattr(self, "_given", True)
+
+    def pauses(self) -> bool:
+        """Tell whether the run is to wait for a person anywhere."""
+        return any(getattr(self, name) for name in PAUSES)
 
     def changed(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, as stored with a run."""

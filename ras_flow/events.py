@@ -14,6 +14,9 @@ from typing_extensions import TypedDict
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, PlanLabel, StopReason, Triple
 
+ReviewPoint = Literal["before_retrieval", "after_merge", "before_answer"]
+"""Where a run may wait for a person."""
+
 
 class StartEvent(TypedDict):
     """A question was accepted."""
@@ -91,6 +94,31 @@ class EncodedEvent(TypedDict):
     edges: int
 
 
+class ReviewEvent(TypedDict):
+    """The run waits for a person; the same object is the value of its LangGraph interrupt.
+
+    Attributes:
+        point: Where the run is.
+        hop: The hop that comes next; after merging, the one just merged.
+        question: The main question.
+        subquery: What is to be asked next, or was asked; empty before the answer.
+        triples: The graph by triple id.
+        passages: Ids of all passages of the run.
+        allowed: The kinds of edits (``op`` of :mod:`ras_flow.runs.edits`) that can be made here.
+        problem: Why the last answer could not be used.
+    """
+
+    type: Literal["review"]
+    point: ReviewPoint
+    hop: int
+    question: str
+    subquery: str
+    triples: dict[str, Triple]
+    passages: list[str]
+    allowed: list[str]
+    problem: NotRequired[str]
+
+
 class AnswerEvent(TypedDict):
     """The run is over."""
 
@@ -114,6 +142,7 @@ Event = (
     | ExtractedEvent
     | GraphEvent
     | EncodedEvent
+    | ReviewEvent
     | AnswerEvent
     | WarningEvent
 )

@@ -19,18 +19,21 @@ from ras_flow.nodes.encode import encode
 from ras_flow.nodes.merge_graph import merge_graph
 from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
+from ras_flow.nodes.review import review
 from ras_flow.nodes.start import start
 from ras_flow.nodes.to_triples import to_triples
 from ras_flow.parts import Parts
-from ras_flow.routing import decide
+from ras_flow.routing import decide, next_node
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 PLAN_EDGES: dict[Hashable, str] = {
     "[SUBQ]": "retrieve",
+    "[SUBQ], paused": "review_plan",
     "[SUFFICIENT] or [NO_RETRIEVAL]": "answer",
+    "[SUFFICIENT] or [NO_RETRIEVAL], paused": "review_answer",
     "not usable": "plan",
 }
-"""The edges after a plan, by the plan; where a limit is reached, to ``answer`` too."""
+"""The edges after a plan, by the plan; where a limit is reached, to the answer too."""
 
 
 def build_graph(
@@ -70,19 +73,43 @@ def build_graph(
     )
 
     # Routers take no runtime: LangGraph has none to give when a state is edited.
-    def after_start(state: RasState) -> Literal["plan", "to_triples", "answer"]:
+    def after_start(
+        state: RasState,
+    ) -> Literal["plan", "to_triples", "review_answer", "answer"]:
         return "to_triples" if state["hops"] else after_encode(state)
 
     def after_plan(state: RasState) -> str:
-        step = decide(state, parts.context(state)).step
+        context = parts.context(state)
+        step: str = next_node(state, context)
+        if step == "retrieve" and context.pause_before_retrieval:
+            step = "review_plan"
         return next(str(label) for label, node in PLAN_EDGES.items() if node == step)
 
-    def after_merge(state: RasState) -> Literal["encode", "plan", "answer"]:
+    def after_review_plan(
+        state: RasState,
+    ) -> Literal["retrieve", "plan", "review_answer", "answer"]:
+        return next_node(state, parts.context(state))
+
+    def after_merge(
+        state: RasState,
+    ) -> Literal["review_graph", "encode", "plan", "review_answer", "answer"]:
+        context = parts.context(state)
+        if context.pause_after_merge:
+            return "review_graph"
+        return after_review_graph(state)
+
+    def after_review_graph(
+        state: RasState,
+    ) -> Literal["encode", "plan", "review_answer", "answer"]:
         soft = parts.takes_soft_tokens(parts.context(state))
         return "encode" if soft else after_encode(state)
 
-    def after_encode(state: RasState) -> Literal["plan", "answer"]:
-        return "answer" if decide(state, parts.context(state)).step == "answer" else "plan"
+    def after_encode(state: RasState) -> Literal["plan", "review_answer", "answer"]:
+        step = next_node(state, parts.context(state))
+        return "plan" if step == "retrieve" else step
+
+    def after_review_answer(state: RasState) -> Literal["retrieve", "answer"]:
+        return "retrieve" if decide(state, parts.context(state)).step == "retrieve" else "answer"
 
     builder = StateGraph(
         RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput
@@ -90,10 +117,13 @@ def build_graph(
     nodes: dict[str, Any] = {
         "start": partial(start, parts=parts),
         "plan": partial(plan, parts=parts),
+        "review_plan": partial(review, parts=parts, node="review_plan"),
         "retrieve": partial(retrieve, parts=parts),
         "to_triples": partial(to_triples, parts=parts),
         "merge_graph": merge_graph,
+        "review_graph": partial(review, parts=parts, node="review_graph"),
         "encode": partial(encode, parts=parts),
+        "review_answer": partial(review, parts=parts, node="review_answer"),
         "answer": partial(answer, parts=parts),
     }
     for name, node in nodes.items():
@@ -101,10 +131,13 @@ def build_graph(
     builder.add_edge(START, "start")
     builder.add_conditional_edges("start", after_start)
     builder.add_conditional_edges("plan", after_plan, PLAN_EDGES)
+    builder.add_conditional_edges("review_plan", after_review_plan)
     builder.add_edge("retrieve", "to_triples")
     builder.add_edge("to_triples", "merge_graph")
     builder.add_conditional_edges("merge_graph", after_merge)
+    builder.add_conditional_edges("review_graph", after_review_graph)
     builder.add_conditional_edges("encode", after_encode)
+    builder.add_conditional_edges("review_answer", after_review_answer)
     builder.add_edge("answer", END)
     return builder
 

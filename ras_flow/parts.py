@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -96,14 +96,17 @@ class Parts:
                 none, as when a state is edited.
 
         Returns:
-            The context given, else the state's settings, else the defaults.
+            The context given, else the state's settings, else the defaults; with the models that
+            a person chose for this run.
 
         Raises:
             ConfigurationError: A name or value among the settings is wrong.
         """
         kept = state.get("settings")
         default = Context.from_mapping(kept) if kept else self.defaults
-        return resolve_context(runtime.context if runtime else None, default)
+        context = resolve_context(runtime.context if runtime else None, default)
+        chosen: dict[str, Any] | None = state.get("models")
+        return replace(context, **chosen) if chosen else context
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner.
@@ -134,6 +137,26 @@ class Parts:
         if self.answerer is not None:
             return self.answerer
         return await asyncio.to_thread(_answerer, context)
+
+    async def check_model(self, role: str, name: str, context: Context) -> None:
+        """Find out whether a model can be used for a role.
+
+        Args:
+            role: ``planner``, ``extractor`` or ``answerer``.
+            name: The model, as in the Context.
+            context: The other settings.
+
+        Raises:
+            ConfigurationError: The model's name, key or package is missing or wrong, or this graph
+                was built with an object for the role, which no name replaces.
+        """
+        if getattr(self, role) is not None:
+            raise ConfigurationError(
+                f"This graph was built with a {role} of its own; naming a model does not change it."
+            )
+        build = {"planner": _planner, "extractor": _extractor, "answerer": _answerer}[role]
+        changed: dict[str, Any] = {role: name}
+        await asyncio.to_thread(build, replace(context, **changed))
 
     def get_encoder(self, context: Context) -> Encoder:
         """Return the sentence encoder of the graph's attributes (eq. 5)."""

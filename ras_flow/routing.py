@@ -40,6 +40,23 @@ def over_budget(state: RasState, context: Context) -> bool:
     )
 
 
+def next_node(
+    state: RasState, context: Context
+) -> Literal["plan", "retrieve", "review_answer", "answer"]:
+    """Return the node of the next step; before an answer, the pause that the context asks for."""
+    step = decide(state, context).step
+    return "review_answer" if step == "answer" and context.pause_before_answer else step
+
+
+def may_retrieve(state: RasState, context: Context) -> bool:
+    """Tell whether the run's limits leave room for another hop, whatever its last plan says."""
+    return (
+        context.planning == "iterative"
+        and len(state["hops"]) < context.max_hops
+        and not over_budget(state, context)
+    )
+
+
 def decide(state: RasState, context: Context) -> Decision:
     """Decide on the next step from what the state holds.
 

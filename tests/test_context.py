@@ -29,6 +29,9 @@ from ras_flow.errors import ConfigurationError
         ("task", "poetry"),
         ("planner", ""),
         ("index", None),
+        ("pause_before_retrieval", "yes"),
+        ("pause_after_merge", 1),
+        ("pause_before_answer", None),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ras_flow.context import Context
-from ras_flow.errors import InputError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
@@ -39,19 +39,27 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
 
     Raises:
         InputError: The question is empty, a document is not usable, or static inference has none.
+        ConfigurationError: The run is to pause, but nothing keeps its state meanwhile.
     """
-    context = parts.context(state, runtime)
+    context = parts.context({**state, "models": {}}, runtime)
     question = _text(state.get("question"), "question")
     given = map(_passage, state.get("documents") or [])
     passages = {passage["id"]: passage for passage in given}
     if context.planning == "static" and not passages:
         raise InputError("Static inference answers from given documents: pass `documents`.")
+    if context.pauses() and (not runtime.execution_info or not runtime.execution_info.thread_id):
+        raise ConfigurationError(
+            "A run that pauses for a review must be kept meanwhile: compile the graph with a "
+            "checkpointer and name a thread_id in the config."
+        )
     runtime.stream_writer(StartEvent(type="start", question=question))
     update: dict[str, Any] = {
         name: Overwrite(empty()) for name, empty in _GATHERED.items() if state.get(name)
     }
     if state.get("stop_reason"):
         update |= {"answer": "", "citations": [], "stop_reason": None}
+    if state.get("models"):
+        update["models"] = {}
     if question != state["question"]:
         update["question"] = question
     if context.changed() != (state.get("settings") or {}):

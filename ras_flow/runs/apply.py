@@ -125,6 +125,7 @@ class _Draft:
     plans: list[Plan] = field(init=False)
     extracted: list[Extracted] = field(init=False)
     settings: dict[str, Any] = field(init=False)
+    models: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.triples = dict(self.state.get("triples") or {})
@@ -132,6 +133,7 @@ class _Draft:
         self.hops = list(self.state.get("hops") or [])
         self.plans = list(self.state.get("plans") or [])
         self.settings = dict(self.state.get("settings") or {})
+        self.models = dict(self.state.get("models") or {})
         # Between extraction and merge a hop's triples are here and not yet in the graph.
         pending = self.before == "merge_graph"
         self.extracted = list(self.state.get("extracted") or []) if pending else []
@@ -167,6 +169,8 @@ class _Draft:
             update["extracted"] = self.extracted
         if self.settings != (old.get("settings") or {}):
             update["settings"] = self.settings
+        if self.models != (old.get("models") or {}):
+            update["models"] = self.models
         if self.before in ("__start__", "start"):
             # What was asked is asked again: documents last for one step only.
             asked = {name: old.get(name) for name in ("question", "documents") if old.get(name)}
@@ -292,6 +296,8 @@ def _set_model(draft: _Draft, edit: SetModel) -> None:
             "openai:gpt-5-mini or local:default."
         )
     draft.settings[edit["role"]] = edit["name"]
+    # Settings give way to a context that the caller passes when the run goes on; this does not.
+    draft.models[edit["role"]] = edit["name"]
     _context(draft)
 
 

@@ -37,10 +37,15 @@ class RasInput(TypedDict):
 
 
 class RasState(TypedDict):
-    """What the nodes read and what checkpoints hold."""
+    """What the nodes read and what checkpoints hold.
+
+    ``models`` are those that a person chose for a role in this run; they hold over any Context,
+    which a caller may pass anew each time the run goes on.
+    """
 
     question: str
     settings: dict[str, Any]
+    models: dict[str, str]
     documents: Annotated[list[Document], EphemeralValue(list)]
     plans: Annotated[list[Plan], delta(by_index, list)]
     hops: Annotated[list[Hop], delta(by_index, list)]
