@@ -169,7 +169,7 @@ async def call_with_retries(
         if kind is None:
             raise
         # The cause is left out of the traceback: clients' errors may quote the key.
-        raise _explained(kind, error, tries, endpoint) from None
+        raise _explained(kind, error, tries, endpoint, retries.timeout) from None
 
 
 class _Wait:
@@ -200,9 +200,15 @@ def _retry_after(error: BaseException | None) -> float | None:
         return None
 
 
-def _explained(kind: Kind, error: Exception, tries: int, endpoint: Endpoint) -> Exception:
+def _explained(
+    kind: Kind, error: Exception, tries: int, endpoint: Endpoint, timeout: float
+) -> Exception:
     who = f"the model {endpoint.model!r} at {endpoint.host}"
     said = endpoint.redact(f"{type(error).__name__}: {error}".rstrip(": "))
+    if any("Timeout" in cls.__name__ for cls in type(error).__mro__):
+        said += (
+            f" (no answer within {timeout:g} seconds; a slow server needs a longer model_timeout)"
+        )
     if kind == "refused":
         status = getattr(error, "status_code", 401)
         fix = f" Check the key in {endpoint.key_variable}." if endpoint.key_variable else ""

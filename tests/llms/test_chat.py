@@ -278,6 +278,14 @@ async def test_slow_answers_time_out(kind: str) -> None:
         assert len(server.requests) == 2
 
 
+@both
+async def test_a_server_that_is_too_slow_points_to_the_limit(kind: str) -> None:
+    with serve(kind, Answer("late", match="", delay=1)) as server:
+        model = client(kind, server, timeout=0.3, max_retries=0)
+        with pytest.raises(ModelUnavailableError, match=r"within 0\.3 seconds.*model_timeout"):
+            await model.generate([PROMPT], max_new_tokens=9)
+
+
 async def test_no_server_at_all() -> None:
     with serve("openai") as server:
         model = client("openai", server, max_retries=1)
