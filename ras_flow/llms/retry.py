@@ -46,7 +46,7 @@ _TRANSIENT = {
     "HTTPError",  # the base of transport errors in httpx; status errors are told apart earlier
     "TimeoutError",
 }
-_TRANSIENT_STATUS = {408, 409, 425, 429}
+_TRANSIENT_STATUS = {408, 429}
 _EVENTS: dict[str, Kind] = {
     "authentication_error": "refused",
     "permission_error": "refused",

@@ -197,7 +197,7 @@ async def test_a_refused_key_is_not_retried_and_not_shown(kind: str, status: int
 
 
 @both
-@pytest.mark.parametrize("status", [400, 404, 422])
+@pytest.mark.parametrize("status", [400, 404, 409, 413, 422])
 async def test_a_rejected_request_is_not_retried(kind: str, status: int) -> None:
     with serve(kind, Answer(match="", status=status, error=f"too long, {KEY}")) as server:
         with pytest.raises(ModelResponseError, match="too long") as caught:
