@@ -11,6 +11,7 @@ from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
 from ras_flow.parts import Parts
+from ras_flow.retrieval.source import scrub
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Document, Hop, Passage, passage_id
 
@@ -43,8 +44,10 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     """
     context = parts.context({**state, "models": {}}, runtime)
     question = _text(state.get("question"), "question")
-    given = map(_passage, state.get("documents") or [])
-    passages = {passage["id"]: passage for passage in given}
+    given = state.get("documents") or []
+    if not isinstance(given, list | tuple):
+        raise InputError(f"`documents` is a {type(given).__name__}: pass a list of documents.")
+    passages = {passage["id"]: passage for passage in map(_passage, given)}
     if context.planning == "static" and not passages:
         raise InputError("Static inference answers from given documents: pass `documents`.")
     if context.pauses() and (not runtime.execution_info or not runtime.execution_info.thread_id):
@@ -75,7 +78,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"The {name} is empty: give it some text.")
-    return value.strip()
+    return scrub(value).strip()
 
 
 def _passage(document: Document) -> Passage:
@@ -86,4 +89,7 @@ def _passage(document: Document) -> Passage:
         )
     text = _text(document.get("text"), "text of a document")
     title = document.get("title") or ""
+    if not isinstance(title, str):
+        raise InputError(f"The title of a document is a {type(title).__name__}: pass a text.")
+    title = scrub(title).strip()
     return Passage(id=passage_id(title, text), title=title, text=text)

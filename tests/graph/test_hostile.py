@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from ras_flow import Context
+from ras_flow.errors import InputError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
 from tests.graph.world import QUESTION, build, world
 
@@ -40,6 +43,57 @@ async def test_hostile_model_text_survives_every_saver(
     stored = await graph.aget_state(THREAD)
     assert {key: stored.values[key] for key in result} == result
     assert "serializ" not in caplog.text.lower()
+
+
+async def test_hostile_documents_survive_every_saver(
+    saver: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    parts = world(["[SUFFICIENT]"], answerer=ScriptedAnswerer("yes"))
+    graph = build(parts, checkpointer=saver)
+    document = {"title": "T\ud800\0", "text": "\udfff The text {0} %s\0."}
+    with caplog.at_level(logging.WARNING):
+        result = await graph.ainvoke({"question": QUESTION, "documents": [document]}, THREAD)
+    [passage] = result["passages"].values()
+    assert (passage["title"], passage["text"]) == ("T\ufffd\ufffd", "\ufffd The text {0} %s\ufffd.")
+    stored = await graph.aget_state(THREAD)
+    assert {key: stored.values[key] for key in result} == result
+    assert "serializ" not in caplog.text.lower()
+
+
+async def test_a_hostile_question_is_asked_as_far_as_it_can_be_read() -> None:
+    parts = world(["[SUBQ] x", "[SUFFICIENT]"], answerer=ScriptedAnswerer("yes"))
+    graph = build(parts, checkpointer=InMemorySaver())
+    await graph.ainvoke({"question": " Who\0 is \ud800 {0}? "}, THREAD)
+    stored = (await graph.aget_state(THREAD)).values
+    readable = "Who\ufffd is \ufffd {0}?"
+    assert stored["question"] == stored["hops"][0]["subquery"] == readable
+    assert [parts[role].requests[0].question for role in ("planner", "answerer")] == [readable] * 2
+    assert parts["retriever"].queries == [readable]
+    json.dumps(stored, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"question": "\0\ud800 "}, None),
+        ({"question": "\n\t "}, "question is empty"),
+        ({"question": None}, "question is empty"),
+        ({"question": ["Q?"]}, "question is empty"),
+        ({"question": "Q?", "documents": 5}, "`documents` is a int"),
+        ({"question": "Q?", "documents": {"text": "one"}}, "`documents` is a dict"),
+        ({"question": "Q?", "documents": "text"}, "`documents` is a str"),
+        ({"question": "Q?", "documents": ["text"]}, "A document is a str"),
+        ({"question": "Q?", "documents": [{"text": 5}]}, "text of a document is empty"),
+        ({"question": "Q?", "documents": [{"title": 5, "text": "x"}]}, "title of a document is a"),
+    ],
+)
+async def test_input_of_a_wrong_shape_is_refused_by_name(given: Any, said: str | None) -> None:
+    graph = build(world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("yes")))
+    if said is None:
+        assert (await graph.ainvoke(given))["answer"] == "yes"
+        return
+    with pytest.raises(InputError, match=said):
+        await graph.ainvoke(given)
 
 
 @pytest.mark.parametrize("nothing", ["[SUBQ] ?!", "[SUBQ] ...", "[SUBQ] \u2060"])
