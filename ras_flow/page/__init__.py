@@ -10,17 +10,3 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 """The folder of the page's files; ``index.html`` is the page itself."""
-
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "connect-src 'self'",
-        "img-src 'self' data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-"""What the served page may load: its own files and its own API, nothing inline."""

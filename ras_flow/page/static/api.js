@@ -1,0 +1,98 @@
+// The page's API; see ras_flow/page/. In a self-contained file the document is in the page itself.
+
+const embedded = document.getElementById("run");
+/** @type {import("./model.js").RunDocument|null} */
+const ownDocument = embedded ? JSON.parse(embedded.textContent) : null;
+
+class ApiError extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// The link's token goes out of the address at once, so that it is in no bookmark or screenshot.
+const hash = new URLSearchParams(location.hash.slice(1));
+if (hash.has("token")) {
+  setToken(hash.get("token"));
+  hash.delete("token");
+  history.replaceState(null, "", `#${hash}`);
+}
+
+/** Keeps a token for this tab. */
+function setToken(token) {
+  sessionStorage.setItem("ras-flow-token", token);
+}
+
+async function request(path, { body, signal } = {}) {
+  const headers = {};
+  const token = sessionStorage.getItem("ras-flow-token");
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body) headers["Content-Type"] = "application/json";
+  const method = body ? "POST" : "GET";
+  let response;
+  try {
+    response = await fetch(`api/${path}`, { method, headers, signal, body: body && JSON.stringify(body) });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError("The server does not answer. Is it still running?", 0);
+  }
+  if (response.ok) return response;
+  const said = await response.json().catch(() => ({}));
+  const message = typeof said.error === "string" ? said.error : `The server answered ${response.status}.`;
+  throw new ApiError(message, response.status);
+}
+
+const run = (id, rest = "") => `runs/${encodeURIComponent(id)}${rest}`;
+
+async function listRuns(filter, signal) {
+  const response = await request(`runs?${new URLSearchParams(filter)}`, { signal });
+  return (await response.json()).runs;
+}
+
+const getRun = async (id, signal) => (await request(run(id), { signal })).json();
+
+/** Yields the events of a streamed answer; an error among them is thrown. */
+async function* events(path, options) {
+  const response = await request(path, options);
+  let rest = "";
+  for await (const chunk of chunks(response.body.pipeThrough(new TextDecoderStream()))) {
+    const blocks = (rest + chunk).split(/\r?\n\r?\n/);
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const data = block.split(/\r?\n/).filter((line) => line.startsWith("data:"));
+      if (!data.length) continue; // a comment that keeps the connection open
+      const event = JSON.parse(data.map((line) => line.slice(5)).join("\n"));
+      if (event.type === "error") throw new ApiError(event.message, 0);
+      yield event;
+    }
+  }
+}
+
+// Not every browser can iterate over a stream.
+async function* chunks(stream) {
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+const fork = (id, checkpoint, edits) => events(run(id, "/fork"), { body: { checkpoint, edits } });
+const resume = (id, edits) => events(run(id, "/resume"), { body: { edits } });
+const ask = (question) => events("runs", { body: { question, settings: {} } });
+const live = (id, signal) => events(run(id, "/live"), { signal });
+
+/** Saves an export as a file; by fetch, because a link cannot send the token. */
+async function download(id, branch, format) {
+  const response = await request(run(id, `/export?format=${format}&branch=${branch}`));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  const named = /filename="?([\w.-]+)"?/.exec(response.headers.get("Content-Disposition") ?? "");
+  link.download = named?.[1] ?? `run.${format}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+export { ask, download, fork, getRun, listRuns, live, ownDocument, resume, setToken };

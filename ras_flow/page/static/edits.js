@@ -1,0 +1,98 @@
+// Edits wait in a list until they are sent, with a fork or as the answer to a review.
+
+import { html, useState } from "./lib.js";
+import { TripleText } from "./details.js";
+import { nameOf } from "./model.js";
+import { Text, plain } from "./text.js";
+
+const ROLES = ["planner", "extractor", "answerer"];
+const POINTS = { before_retrieval: "before it retrieves", after_merge: "after the merge", before_answer: "before it answers" };
+
+/** An edit in words. */
+function EditText({ run, edit }) {
+  switch (edit.op) {
+    case "drop_triple":
+      return html`drop <${TripleText} triple=${run.triples[edit.triple]} />`;
+    case "add_triple":
+      return html`add <${TripleText} triple=${edit} />`;
+    case "drop_passage":
+      return html`drop the passage <${Text} value=${run.passages[edit.passage].title || edit.passage} />`;
+    case "subquery":
+      return html`ask instead: <${Text} value=${edit.text} />`;
+    case "plan":
+      return html`plan instead: <${Text} value=${edit.text} />`;
+    default:
+      return html`${edit.role}: <${Text} value=${edit.name} />`;
+  }
+}
+
+/** A small form whose fields become an edit. */
+function EditForm({ title, op, fields, add, children, initial = {} }) {
+  const submit = (event) => {
+    event.preventDefault();
+    const given = [...new FormData(event.target)].map(([name, value]) => [name, value.trim()]);
+    const { passage, ...edit } = Object.fromEntries(given);
+    add({ op, ...edit, ...(passage ? { passages: [passage] } : {}) });
+    event.target.reset();
+  };
+  return html`<form class="edit" onSubmit=${submit} aria-label=${title}>
+    <h4>${title}</h4>
+    <div class="fields">
+      ${children}
+      ${fields.map((name) => html`<input name=${name} required placeholder=${name} aria-label=${name} defaultValue=${initial[name]} list=${["subject", "object"].includes(name) ? "entities" : null} autocomplete="off" />`)}
+      <button>Add</button>
+    </div>
+  </form>`;
+}
+
+/**
+ * @param {object} props
+ * @param {object|null} props.review what the run asks, if it waits at this step
+ * @param {boolean} props.busy whether a run is at work for this page
+ */
+function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
+  const { run, step, index, branch } = view;
+  const [every, setEvery] = useState(false);
+  const allowed = (op) => !review || every || review.allowed.includes(op);
+  const add = (edit) => setEdits([...edits, edit]);
+  const known = Object.values(run.passages);
+  const sent = edits.length === 1 ? "1 edit" : `${edits.length} edits`;
+  return html`<section>
+    ${review && html`<div class="review">
+      <h2>The run waits ${POINTS[review.point] ?? ""}</h2>
+      ${review.subquery && html`<blockquote><${Text} value=${review.subquery} /></blockquote>`}
+      ${review.problem && html`<p class="problem"><${Text} value=${review.problem} /></p>`}
+    </div>`}
+    <h2>${review ? "Your edits" : `Edit from step ${index}`} <span class="chip">${nameOf(step)}</span></h2>
+    ${edits.length
+      ? html`<ol class="pending" aria-label="Pending edits">${edits.map((edit, at) => html`<li>
+          <span><${EditText} run=${run} edit=${edit} /></span>
+          <button class="small" aria-label="Undo edit ${at + 1}" onClick=${() => setEdits(edits.toSpliced(at, 1))}>Undo</button>
+        </li>`)}</ol>`
+      : html`<p class="quiet">Nothing is changed yet. Drop triples and passages where they are shown, or:</p>`}
+    <div class="actions">
+      ${review && html`<button class="primary" disabled=${busy} onClick=${() => resume(edits)}>
+        ${edits.length ? `Go on with ${sent}` : "Approve and go on"}</button>`}
+      <button class=${review ? "" : "primary"} disabled=${busy || !step.next.length} onClick=${() => fork(step, edits)}>
+        ${edits.length ? `Fork from step ${index} with ${sent}` : `Replay from step ${index}`}</button>
+      ${!review && branch.status === "unfinished" && branch.number === run.current && !edits.length && html`
+        <button disabled=${busy} onClick=${() => resume([])}>Resume the run</button>`}
+    </div>
+    ${!step.next.length && html`<p class="quiet">The run is over after this step; go back to an earlier one to fork.</p>`}
+    <p class="quiet">A fork is a new branch. The branches that are there stay as they are.</p>
+    ${allowed("subquery") && html`<${EditForm} key=${"q" + step.checkpoint} title="Ask something else next" op="subquery" fields=${["text"]} add=${add} />`}
+    ${allowed("plan") && html`<${EditForm} title="Plan in the planner's place" op="plan" fields=${["text"]} initial=${{}} add=${add} />
+      <p class="quiet">[SUBQ] a subquery, [SUFFICIENT] or [NO_RETRIEVAL]</p>`}
+    ${allowed("add_triple") && html`<${EditForm} title="Add a triple" op="add_triple" fields=${["subject", "predicate", "object"]} add=${add}>
+      <select name="passage" aria-label="passage"><option value="">no passage states it</option>
+        ${known.map((passage) => html`<option value=${passage.id}>${plain(passage.title || passage.id, 60)}</option>`)}</select>
+    </${EditForm}>
+    <datalist id="entities">${Object.values(run.entities).slice(0, 500).map((name) => html`<option value=${plain(name, 60)} />`)}</datalist>`}
+    ${allowed("model") && html`<${EditForm} title="Another model" op="model" fields=${["name"]} add=${add}>
+      <select name="role" aria-label="role">${ROLES.map((role) => html`<option>${role}</option>`)}</select>
+    </${EditForm}><p class="quiet">provider:model, or local:NAME</p>`}
+    ${review && !every && html`<p><button class="link" onClick=${() => setEvery(true)}>Show edits that only a fork can make</button></p>`}
+  </section>`;
+}
+
+export { EditPanel };

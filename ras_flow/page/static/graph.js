@@ -1,0 +1,235 @@
+// The drawing of a graph. Which triples are shown and how they are marked is the caller's.
+
+import { cytoscape, html, useEffect, useLayoutEffect, useRef } from "./lib.js";
+import { plain } from "./text.js";
+
+/** Marks are told apart by a sign in the label and by the line, never by colour alone. */
+const SIGNS = { fresh: "＋", cited: "★", removed: "✕", pending: "✕", only: "◆" };
+const LABEL = 26;
+
+const isWide = (char) => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\p{Emoji_Presentation}]/u.test(char);
+
+/** Width of an entity's box in pixels, from its label; the same on every machine. */
+function boxWidth(spelling) {
+  let width = 20;
+  for (const char of plain(spelling, LABEL)) width += isWide(char) ? 13 : 6.9;
+  return Math.round(width);
+}
+
+/** Cytoscape's view of a run's graph; its elements only ever grow. */
+class Drawing {
+  constructor(holder, chosen) {
+    this.holder = holder;
+    this.moved = false; // by the user: from then on, the view is theirs
+    this.cy = cytoscape({
+      container: holder,
+      style: styleSheet(holder),
+      autoungrabify: true,
+      autounselectify: true,
+      boxSelectionEnabled: false,
+      minZoom: 0.03,
+      maxZoom: 3,
+      hideEdgesOnViewport: false,
+    });
+    this.cy.on("tap", "edge", (event) => chosen.triple(event.target.data("triple")));
+    this.cy.on("tap", "node", (event) => chosen.entity(event.target.data("entity")));
+    this.cy.on("dragpan scrollzoom pinchzoom", () => (this.moved = true));
+    this.cy.on("resize", () => this.moved || this.fit());
+  }
+
+  /** Adds what the document has and the drawing lacks. */
+  grow(run, positions) {
+    const added = [];
+    for (const [id, [from, to]] of Object.entries(run.edges)) {
+      if (!positions.has(from) || !positions.has(to) || this.has(`t:${id}`)) continue;
+      for (const name of new Set([from, to])) {
+        if (this.has(`e:${name}`)) continue;
+        const spelling = run.entities[name] ?? name;
+        const data = { id: `e:${name}`, entity: name, name: plain(spelling, LABEL), width: boxWidth(spelling) };
+        this.cy.add({ group: "nodes", data: { ...data, label: data.name }, classes: "hidden", position: { ...positions.get(name) } });
+      }
+      const name = plain(run.triples[id].predicate, LABEL);
+      const data = { id: `t:${id}`, triple: id, name, label: name, source: `e:${from}`, target: `e:${to}` };
+      added.push({ group: "edges", data, classes: "hidden" });
+    }
+    this.cy.add(added);
+    const { x1, y1, x2, y2 } = this.bounds();
+    const seen = this.cy.extent();
+    const outside = x1 < seen.x1 || x2 > seen.x2 || y1 < seen.y1 || y2 > seen.y2;
+    if (added.length && !this.moved && (outside || this.cy.edges().length === added.length)) this.fit();
+  }
+
+  has(id) {
+    return this.cy.getElementById(id).nonempty();
+  }
+
+  /** @param {Map<string, string[]>} marks of each triple to show */
+  mark(marks, selected) {
+    const entities = new Map();
+    this.cy.batch(() => {
+      this.cy.edges().forEach((edge) => {
+        const id = edge.data("triple");
+        const classes = marks.get(id);
+        setMarks(edge, classes, id === selected);
+        for (const end of classes ? [edge.data("source"), edge.data("target")] : []) {
+          const all = entities.get(end) ?? { fresh: true, gone: true };
+          all.fresh &&= classes.includes("fresh");
+          all.gone &&= classes.includes("removed");
+          all.cited ||= classes.includes("cited");
+          all.only = (all.only ?? true) && classes.includes("only");
+          all.selected ||= id === selected;
+          entities.set(end, all);
+        }
+      });
+      this.cy.nodes().forEach((node) => {
+        const all = entities.get(node.id());
+        const classes = all && [
+          ...(all.gone ? ["removed"] : []),
+          ...(all.fresh ? ["fresh"] : []),
+          ...(all.cited ? ["cited"] : []),
+          ...(all.only ? ["only"] : []),
+        ];
+        setMarks(node, classes, all?.selected);
+      });
+    });
+  }
+
+  /** Pans as little as needed for a triple to be seen. */
+  reveal(triple) {
+    const edge = this.cy.getElementById(`t:${triple}`);
+    if (edge.empty() || edge.hasClass("hidden")) return;
+    const { x1, y1, x2, y2 } = edge.connectedNodes().renderedBoundingBox();
+    const [width, height] = [this.cy.width(), this.cy.height()];
+    if (x1 < 0 || y1 < 0 || x2 > width || y2 > height) {
+      this.cy.panBy({ x: width / 2 - (x1 + x2) / 2, y: height / 2 - (y1 + y2) / 2 });
+    }
+  }
+
+  bounds() {
+    const box = { x1: Infinity, y1: Infinity, x2: -Infinity, y2: -Infinity };
+    this.cy.nodes().forEach((node) => {
+      const { x, y } = node.position();
+      const half = node.data("width") / 2;
+      box.x1 = Math.min(box.x1, x - half);
+      box.x2 = Math.max(box.x2, x + half);
+      box.y1 = Math.min(box.y1, y - 13);
+      box.y2 = Math.max(box.y2, y + 13);
+    });
+    return box;
+  }
+
+  /** Shows the places of all steps and branches, also of those not shown now: nothing jumps. */
+  fit() {
+    const { x1, y1, x2, y2 } = this.bounds();
+    const [width, height] = [this.cy.width(), this.cy.height()];
+    if (x1 > x2 || !width) return;
+    const zoom = Math.min(1.15, (width - 48) / (x2 - x1), (height - 72) / (y2 - y1));
+    this.moved = false;
+    this.cy.viewport({ zoom, pan: { x: width / 2 - (zoom * (x1 + x2)) / 2, y: height / 2 - (zoom * (y1 + y2)) / 2 } });
+  }
+
+  zoom(factor) {
+    this.moved = true;
+    const middle = { x: this.cy.width() / 2, y: this.cy.height() / 2 };
+    this.cy.zoom({ level: this.cy.zoom() * factor, renderedPosition: middle });
+  }
+
+  pan(x, y) {
+    this.moved = true;
+    this.cy.panBy({ x, y });
+  }
+
+  paint() {
+    this.cy.style(styleSheet(this.holder));
+  }
+}
+
+function setMarks(element, classes, selected) {
+  const wanted = classes ? [...classes, ...(selected ? ["selected"] : [])].join(" ") : "hidden";
+  // Restyling is what stepping costs: only what changes.
+  if (element.scratch("marks") === wanted) return;
+  element.scratch("marks", wanted);
+  element.classes(wanted);
+  const signs = (classes ?? []).map((name) => SIGNS[name]).filter(Boolean);
+  const signed = element.isEdge() || classes?.includes("removed") ? signs : [];
+  element.data("label", [...signed, element.data("name")].join(" "));
+}
+
+/** Cytoscape knows no CSS variables: they are read from an element that has them. */
+function styleSheet(holder) {
+  const probe = holder.appendChild(document.createElement("i"));
+  const color = (name) => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const colors = Object.fromEntries(
+    ["text", "dim", "edge", "node", "surface", "accent", "new", "cited", "gone", "only"].map((name) => [name, color(name)]),
+  );
+  const font = getComputedStyle(holder).fontFamily;
+  probe.remove();
+  const marked = (name, extra = {}) => [
+    { selector: `edge.${name}`, style: { "line-color": colors[name], "target-arrow-color": colors[name], color: colors[name], width: 2.8, "font-weight": "bold", "z-index": 5, ...extra } },
+    { selector: `node.${name}`, style: { "border-color": colors[name], "border-width": 2.5 } },
+  ];
+  const gone = { "line-style": "dashed", "line-dash-pattern": [6, 5], "text-opacity": 0.9, opacity: 0.85 };
+  return [
+    {
+      selector: "node",
+      style: {
+        shape: "round-rectangle", width: "data(width)", height: 26, label: "data(label)", color: colors.text,
+        "background-color": colors.node, "border-width": 1, "border-color": colors.edge, "font-family": font,
+        "font-size": 12, "text-valign": "center", "min-zoomed-font-size": 5, "overlay-opacity": 0, "z-index": 10,
+      },
+    },
+    {
+      selector: "edge",
+      style: {
+        "curve-style": "bezier", width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
+        "target-arrow-color": colors.edge, "arrow-scale": 0.9, label: "data(label)", "font-size": 10.5,
+        "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 6.5,
+        "text-background-color": colors.surface, "text-background-opacity": 0.85, "text-background-padding": 2,
+        "control-point-step-size": 34, "overlay-opacity": 0,
+      },
+    },
+    ...marked("cited"),
+    ...marked("new").map((rule) => ({ ...rule, selector: rule.selector.replace(".new", ".fresh") })),
+    ...marked("only"),
+    { selector: ".fresh.cited", style: { "line-style": "solid", width: 3.6 } },
+    ...marked("gone", gone).map((rule) => ({ ...rule, selector: rule.selector.replace(".gone", ".removed") })),
+    { selector: "node.removed", style: { "border-style": "dashed", opacity: 0.7 } },
+    { selector: "edge.pending", style: { ...gone, "line-color": colors.gone, "target-arrow-color": colors.gone, color: colors.gone } },
+    { selector: "edge.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 7, width: 4, "z-index": 20, "font-size": 12 } },
+    { selector: "node.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 6 } },
+    { selector: ".hidden", style: { display: "none" } },
+  ];
+}
+
+/**
+ * @param {object} props
+ * @param {Map<string, string[]>} props.marks triples to show, with their marks
+ * @param {{triple: (id: string) => void, entity: (name: string) => void}} props.chosen
+ * @param {{current: Drawing|null}} [props.handle] gets the drawing, for keys and buttons
+ */
+function GraphView({ run, positions, version, marks, selected, chosen, theme, label, handle }) {
+  const holder = useRef();
+  const drawing = useRef();
+  const latest = useRef();
+  latest.current = chosen;
+  useLayoutEffect(() => {
+    const now = {
+      triple: (id) => latest.current.triple(id),
+      entity: (name) => latest.current.entity(name),
+    };
+    drawing.current = new Drawing(holder.current, now);
+    if (handle) handle.current = drawing.current;
+    return () => drawing.current.cy.destroy();
+  }, []);
+  useLayoutEffect(() => drawing.current.grow(run, positions), [run, version]);
+  useLayoutEffect(() => drawing.current.mark(marks, selected), [marks, selected, run, version]);
+  useEffect(() => selected && drawing.current.reveal(selected), [selected]);
+  useEffect(() => drawing.current.paint(), [theme]);
+  return html`<div class="canvas" ref=${holder} tabindex="0" role="application" aria-label=${label}
+    aria-keyshortcuts="ArrowUp ArrowDown Enter + - 0"></div>`;
+}
+
+export { GraphView, boxWidth };

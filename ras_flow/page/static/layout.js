@@ -1,0 +1,82 @@
+// Where each entity is drawn: computed once, by forces, and never changed.
+
+import { d3 } from "./lib.js";
+
+const SLICE = 12; // milliseconds of work before the browser gets its turn
+const STRETCH = 1.45; // labels are wide: the plane is laid out in squares and then widened
+
+/** Positions of entities that only ever grow. The same edges in the same order give the same. */
+class Layout {
+  constructor() {
+    /** @type {Map<string, {x: number, y: number}>} */
+    this.positions = new Map();
+    this.working = Promise.resolve();
+  }
+
+  /**
+   * Places the entities that have no place yet; all others stay where they are.
+   * @param {Iterable<[string, string]>} edges
+   * @param {(entity: string) => number} width in pixels
+   */
+  extend(edges, width) {
+    this.working = this.working.then(() => this.place([...edges], width));
+    return this.working;
+  }
+
+  async place(edges, width) {
+    const nodes = new Map();
+    for (const name of edges.flat()) {
+      if (nodes.has(name)) continue;
+      const placed = this.positions.get(name);
+      const fixed = placed && { fx: placed.x / STRETCH, fy: placed.y };
+      nodes.set(name, { name, radius: width(name) / 2 / STRETCH + 8, ...fixed });
+    }
+    const fresh = [...nodes.values()].filter((node) => node.fx === undefined);
+    if (!fresh.length) return;
+    startNear(edges, nodes);
+    const simulation = simulate([...nodes.values()], edges);
+    const rounds = Math.round(Math.max(90, 300 - nodes.size / 6));
+    simulation.alphaDecay(1 - Math.pow(0.001, 1 / rounds));
+    let since = performance.now();
+    for (let round = 0; round < rounds; round += 1) {
+      simulation.tick();
+      if (performance.now() - since > SLICE) {
+        await new Promise((resolve) => setTimeout(resolve));
+        since = performance.now();
+      }
+    }
+    for (const { name, x, y } of fresh) {
+      this.positions.set(name, { x: Math.round(x * STRETCH), y: Math.round(y) });
+    }
+  }
+}
+
+/** Begins new entities of a graph that has places next to a neighbour that has one. */
+function startNear(edges, nodes) {
+  let turn = 0;
+  for (const [from, to] of edges) {
+    const [a, b] = [nodes.get(from), nodes.get(to)];
+    for (const [old, young] of [[a, b], [b, a]]) {
+      const known = old.fx ?? old.x;
+      if (known === undefined || young.fx !== undefined || young.x !== undefined) continue;
+      const angle = (turn += 2.4); // about the golden angle: neighbours of one spread out
+      young.x = known + 90 * Math.cos(angle);
+      young.y = (old.fy ?? old.y) + 90 * Math.sin(angle);
+    }
+  }
+}
+
+function simulate(nodes, edges) {
+  const large = nodes.length > 300;
+  const links = edges.map(([source, target]) => ({ source, target }));
+  return d3
+    .forceSimulation(nodes)
+    .stop()
+    .force("link", d3.forceLink(links).id((node) => node.name).distance(large ? 70 : 105))
+    .force("charge", d3.forceManyBody().strength(large ? -160 : -420).distanceMax(700).theta(1))
+    .force("collide", d3.forceCollide((node) => node.radius).strength(0.7))
+    .force("x", d3.forceX().strength(large ? 0.05 : 0.07))
+    .force("y", d3.forceY().strength(large ? 0.05 : 0.09));
+}
+
+export { Layout };

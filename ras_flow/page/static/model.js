@@ -1,0 +1,148 @@
+// What can be read from a run's document; pure functions. The types are those of
+// ras_flow/runs/document.py and ras_flow/runs/edits.py.
+
+/** @typedef {{subject: string, predicate: string, object: string, passages: string[]}} Triple */
+/** @typedef {{id: string, title: string, text: string, source?: string}} Passage */
+/** @typedef {{role: string, calls: number, input_tokens: number, output_tokens: number, seconds: number}} Usage */
+/** @typedef {{index: number, hop: number, label: string|null, subquery: string, raw: string, problem?: string, error?: string}} Plan */
+/** @typedef {{index: number, subquery: string, passages: string[], scores: number[]}} Hop */
+/**
+ * @typedef {object} Step
+ * @property {string} checkpoint
+ * @property {"question"|"node"|"edit"|"replay"} kind
+ * @property {string} node
+ * @property {number|null} hop
+ * @property {string} time
+ * @property {Usage|null} usage
+ * @property {string[]} next
+ * @property {Plan|null} plan
+ * @property {string[]} passages
+ * @property {string[]} added
+ * @property {string[]} removed
+ * @property {object|null} review
+ */
+/**
+ * @typedef {object} Branch
+ * @property {number} number
+ * @property {{branch: number, step: number}|null} forked_from
+ * @property {string[]} steps
+ * @property {"finished"|"paused"|"unfinished"} status
+ * @property {string|null} stop_reason
+ * @property {string} answer
+ * @property {{triple: string, passages: string[]}[]} citations
+ * @property {Hop[]} hops
+ * @property {Plan[]} plans
+ * @property {string[][]} hop_triples
+ * @property {string[]} warnings
+ * @property {Object<string, unknown>} settings
+ */
+/**
+ * @typedef {object} RunDocument
+ * @property {string} run
+ * @property {string} question
+ * @property {string} started
+ * @property {number} current
+ * @property {Branch[]} branches
+ * @property {Object<string, Step>} steps
+ * @property {Object<string, Passage>} passages
+ * @property {Object<string, Triple>} triples
+ * @property {Object<string, [string, string]>} edges
+ * @property {Object<string, string>} entities
+ * @property {Object<string, Object<string, [number, number]>>} evidence
+ */
+
+/** @returns {Branch} the branch of that number, or the current one */
+function branchOf(document, number) {
+  const find = (wanted) => document.branches.find((branch) => branch.number === wanted);
+  return find(number) ?? find(document.current) ?? document.branches.at(-1);
+}
+
+/** @returns {Step[]} */
+const stepsOf = (document, branch) => branch.steps.map((id) => document.steps[id]);
+
+/** @returns {{present: Set<string>, fresh: Set<string>, removed: Set<string>}} triples after a step */
+function graphAt(document, branch, index) {
+  const present = new Set();
+  const steps = stepsOf(document, branch).slice(0, index + 1);
+  for (const step of steps) {
+    for (const id of step.removed) present.delete(id);
+    for (const id of step.added) present.add(id);
+  }
+  const { added = [], removed = [] } = steps.at(-1) ?? {};
+  return { present, fresh: new Set(added), removed: new Set(removed) };
+}
+
+const citedIn = (branch) => new Set(branch.citations.map((citation) => citation.triple));
+
+/** Where a triple came into a branch: the step, and the hop whose subquery found it. */
+function originOf(document, branch, triple) {
+  const steps = stepsOf(document, branch);
+  const index = steps.findIndex((step) => step.added.includes(triple));
+  const byHand = steps[index]?.kind === "edit";
+  const found = branch.hop_triples.findIndex((ids) => ids.includes(triple));
+  const number = byHand ? null : found >= 0 ? found : (steps[index]?.hop ?? null);
+  return { index, step: steps[index], byHand, hop: branch.hops[number] ?? null };
+}
+
+/** The hops of a passage in a branch, with the score that each retrieval gave it. */
+function retrievalsOf(branch, passage) {
+  return branch.hops
+    .filter((hop) => hop.passages.includes(passage))
+    .map((hop) => ({ hop, score: hop.scores[hop.passages.indexOf(passage)] }));
+}
+
+/** The passages that a branch had after a step, by the hops that brought them. */
+function passagesAt(document, branch, index) {
+  return stepsOf(document, branch)
+    .slice(0, index + 1)
+    .filter((step) => step.passages.length)
+    .map((step) => ({ step, hop: branch.hops.find((hop) => hop.index === step.hop), ids: step.passages }));
+}
+
+/** Tokens, calls and seconds by role. */
+function usageOf(document, branch) {
+  const roles = new Map();
+  for (const { usage } of stepsOf(document, branch)) {
+    if (!usage) continue;
+    const sum = roles.get(usage.role) ?? { calls: 0, input_tokens: 0, output_tokens: 0, seconds: 0 };
+    for (const key of Object.keys(sum)) sum[key] += usage[key];
+    roles.set(usage.role, sum);
+  }
+  return roles;
+}
+
+/** One line on what a step did; text of models in it is still raw. */
+function summarize(step) {
+  const changes = [
+    step.added.length && `+${step.added.length}`,
+    step.removed.length && `−${step.removed.length}`,
+  ].filter(Boolean);
+  const grown = changes.length ? `${changes.join(" ")} triples` : "";
+  if (step.review) return "waits for you";
+  if (step.plan) return step.plan.label ? `[${step.plan.label}] ${step.plan.subquery}` : "not usable";
+  if (step.passages.length) return `${step.passages.length} passages`;
+  return grown || (step.kind === "edit" ? "edited" : "");
+}
+
+const KINDS = { question: "question", edit: "edit", replay: "replay" };
+const nameOf = (step) => KINDS[step.kind] ?? step.node;
+
+const tokensOf = (usage) => (usage ? usage.input_tokens + usage.output_tokens : 0);
+
+/** Triples that only one of two branches has in the end. */
+function differences(document, a, b) {
+  const [inA, inB] = [a, b].map((branch) => graphAt(document, branch, branch.steps.length - 1).present);
+  return { inA, inB, onlyA: inA.difference(inB), onlyB: inB.difference(inA) };
+}
+
+/** How a branch is called in choices. */
+function titleOf(branch) {
+  const from = branch.forked_from;
+  const origin = from ? ` · from ${from.branch} after step ${from.step}` : "";
+  return `Branch ${branch.number}${origin}`;
+}
+
+export {
+  branchOf, citedIn, differences, graphAt, nameOf, originOf, passagesAt, retrievalsOf, stepsOf,
+  summarize, titleOf, tokensOf, usageOf,
+};

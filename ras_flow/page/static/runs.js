@@ -1,0 +1,49 @@
+// The start: stored runs, a filter, and a new question.
+
+import { html, useEffect, useState } from "./lib.js";
+import { listRuns } from "./api.js";
+import { keys } from "./keys.js";
+import { Text } from "./text.js";
+
+const REASONS = ["no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"];
+
+function RunList({ ask, busy, fail }) {
+  const [filter, setFilter] = useState({ limit: "50" });
+  const [runs, setRuns] = useState(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
+    const timer = setTimeout(() => {
+      listRuns(given, abort.signal).then(setRuns, (error) => error.name === "AbortError" || fail(error));
+    }, runs ? 200 : 0);
+    return () => (clearTimeout(timer), abort.abort());
+  }, [filter]);
+  keys({ "/": () => document.querySelector("input[type=search]").focus() });
+  const set = (name) => (event) => setFilter({ ...filter, [name]: event.target.value });
+  const submit = (event) => {
+    event.preventDefault();
+    ask(new FormData(event.target).get("question"));
+  };
+  return html`<main class="start">
+    <form class="ask" onSubmit=${submit}>
+      <input name="question" required placeholder="Ask a question …" aria-label="Question" autocomplete="off" />
+      <button class="primary" disabled=${busy}>Ask</button>
+    </form>
+    <div class="filters">
+      <input type="search" placeholder="Filter runs ( / )" aria-label="Filter runs" onInput=${set("text")} />
+      <select aria-label="Stop reason" onChange=${set("stop_reason")}><option value="">any stop reason</option>
+        ${REASONS.map((reason) => html`<option>${reason}</option>`)}</select>
+    </div>
+    ${runs === null ? html`<p class="quiet">Loading …</p>` : html`<ul class="runs" aria-label="Runs">
+      ${runs.map((run) => html`<li key=${run.id}><a href=${`#${new URLSearchParams({ run: run.id })}`}>
+        <span class="question"><${Text} value=${run.question} /></span>
+        <span class="meta"><span class="chip">${run.stop_reason ?? "not finished"}</span>
+          <time datetime=${run.started}>${new Date(run.started).toLocaleString()}</time><code>${run.id}</code></span>
+        ${run.answer && html`<span class="found"><${Text} value=${run.answer} /></span>`}
+      </a></li>`)}
+    </ul>`}
+    ${runs?.length === 0 && html`<p class="quiet">No run fits. Ask a question above, or: ras-flow ask "…"</p>`}
+  </main>`;
+}
+
+export { RunList };
