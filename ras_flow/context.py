@@ -7,10 +7,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.retrieval.source import scrub
 from ras_flow.tasks import get_task
 
 RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
+
+LARGEST = 2**63 - 1
+"""The largest whole number that a checkpoint can hold."""
 
 PAUSES = ("pause_before_retrieval", "pause_after_merge", "pause_before_answer")
 """The settings that make a run wait for a person."""
@@ -96,12 +100,26 @@ class Context:
         _at_least("max_concurrency", self.max_concurrency, 1)
         for name in ("max_tokens", "max_seconds", "model_timeout"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | float) and value > 0):
-                raise ConfigurationError(f"{name} must be a number greater than 0, not {value!r}.")
+            if value is not None and not (isinstance(value, int | float) and 0 < value <= LARGEST):
+                raise ConfigurationError(
+                    f"{name} must be a finite number greater than 0, not {value!r}."
+                )
         for name in ("index", "planner", "extractor", "answerer", "encoder"):
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
                 raise ConfigurationError(f"{name} must be a text that is not empty, not {value!r}.")
+        for name in (
+            "index",
+            "planner",
+            "extractor",
+            "answerer",
+            "encoder",
+            "instruction",
+            "base_url",
+        ):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, str) or scrub(value) != value):
+                raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {value!r}.")
         for name in PAUSES:
             value = getattr(self, name)
             if not isinstance(value, bool):
@@ -178,7 +196,8 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
 
 
 def _at_least(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or value < least:
+    if not isinstance(value, int) or not least <= value <= LARGEST:
         raise ConfigurationError(
-            f"{name} must be a whole number of at least {least}, not {value!r}."
+            f"{name} must be a whole number of at least {least} and at most {LARGEST}, "
+            f"not {value!r}."
         )
