@@ -231,7 +231,9 @@ async def test_one_bad_answer_after_another_then_a_good_one(saver: Any) -> None:
     result = await to_point(graph, await ask(graph, AFTER_MERGE), "after_merge", 1)
     problems = []
     unknown = {"edits": [{"op": "drop_triple", "triple": "0"}]}
-    for bad in (None, "text", [], {"edits": [{"op": "plan", "text": "[SUFFICIENT]"}]}, unknown):
+    not_here = {"edits": [{"op": "plan", "text": "[SUFFICIENT]"}]}
+    answers: list[Any] = [None, "text", [], not_here, unknown]
+    for bad in answers:
         # By the interrupt's id: LangGraph itself takes a bare None for no answer, and fails.
         number = result["__interrupt__"][0].id
         result = await graph.ainvoke(Command(resume={number: bad}), THREAD)

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.slow
 
 GRAPH = "ras"
 NODES = ["start", "plan", "retrieve", "to_triples", "merge_graph", "encode", "answer"]
+REVIEWS = ["review_plan", "review_graph", "review_answer"]
 BIRTH = triple_id("Mira Lund", "place of birth", "Narvik")
 ERROR = "__error__"
 
@@ -198,7 +199,7 @@ async def test_the_server_describes_the_graph_and_its_settings(client: LangGraph
     assert schemas["context_schema"]["properties"]["max_hops"]["default"] == 5
     assert schemas["input_schema"]["required"] == ["question"]
     drawn: Any = await client.assistants.get_graph(assistant["assistant_id"])
-    assert {node["id"] for node in drawn["nodes"]} == {"__start__", *NODES, "__end__"}
+    assert {node["id"] for node in drawn["nodes"]} == {"__start__", *NODES, *REVIEWS, "__end__"}
     edges = {(edge["source"], edge["target"]) for edge in drawn["edges"]}
     assert {("plan", "retrieve"), ("plan", "answer"), ("merge_graph", "encode")} <= edges
 

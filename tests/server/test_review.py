@@ -1,0 +1,109 @@
+"""Reviews on `langgraph dev`, through LangGraph's own client, with the payload of all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+
+from ras_flow.state.kg import triple_id
+from tests.graph.world import QUESTION
+from tests.server.dev import DevServer
+
+pytestmark = pytest.mark.slow
+
+GRAPH = "ras"
+BIRTH = triple_id("Mira Lund", "place of birth", "Narvik")
+DROP = {"op": "drop_triple", "triple": BIRTH}
+PAUSES = {"pause_before_retrieval": True, "pause_after_merge": True, "pause_before_answer": True}
+
+
+@pytest.fixture
+def client(server: DevServer) -> LangGraphClient:
+    return get_client(url=server.url, api_key=None)
+
+
+async def asked(client: LangGraphClient, thread: str) -> Any:
+    """What the thread waits for; None when it does not."""
+    state: Any = await client.threads.get(thread)
+    waiting = [one["value"] for of in state["interrupts"].values() for one in of]
+    assert (state["status"] == "interrupted") == bool(waiting)
+    return waiting[0] if waiting else None
+
+
+async def test_every_pause_is_answered_by_the_same_payload(
+    client: LangGraphClient, settings: dict[str, Any]
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    given = {"question": QUESTION, "settings": settings | PAUSES}
+    await client.runs.wait(thread, GRAPH, input=given)
+    points = []
+    while request := await asked(client, thread):
+        points.append((request["point"], request["hop"]))
+        edits = [DROP] if points[-1] == ("before_answer", 2) else []
+        result: Any = await client.runs.wait(thread, GRAPH, command={"resume": {"edits": edits}})
+    assert points == [
+        ("before_retrieval", 0),
+        ("after_merge", 0),
+        ("before_retrieval", 1),
+        ("after_merge", 1),
+        ("before_answer", 2),
+    ]
+    assert result["answer"] == "unknown" and BIRTH not in result["triples"]
+
+
+async def test_a_bad_answer_leaves_the_thread_waiting_and_the_stream_says_so(
+    client: LangGraphClient, settings: dict[str, Any]
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    context = settings | {"pause_before_answer": True}
+
+    async def events(**given: Any) -> list[Any]:
+        stream = client.runs.stream(thread, GRAPH, context=context, stream_mode="custom", **given)
+        return [part.data async for part in stream if part.event == "custom"]
+
+    first = await events(input={"question": QUESTION})
+    assert first[-1] == await asked(client, thread)
+    assert first[-1]["triples"][BIRTH]["object"] == "Narvik"
+    bad = {"edits": [{"op": "drop_triple", "triple": "0"}]}
+    for answer, reason in (("yes", '"edits"'), ([], '"edits"'), (bad, "'0'")):
+        [again] = await events(command={"resume": answer})
+        assert reason in again["problem"]
+        assert again == await asked(client, thread)
+    on = await events(command={"resume": {"edits": [DROP]}})
+    assert [event["type"] for event in on] == ["answer"]
+    assert on[0]["answer"] == "unknown"
+
+
+async def test_a_model_named_in_a_review_holds_over_the_context_of_the_run(
+    client: LangGraphClient, settings: dict[str, Any]
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    context = settings | {"pause_before_answer": True}
+    await client.runs.wait(thread, GRAPH, input={"question": QUESTION}, context=context)
+    edit = {"op": "model", "role": "answerer", "name": "nobody:test"}
+    await client.runs.wait(thread, GRAPH, command={"resume": {"edits": [edit]}}, context=context)
+    assert "nobody" in (await asked(client, thread))["problem"]
+    edit = {"op": "model", "role": "answerer", "name": "openai:other"}
+    result: Any = await client.runs.wait(
+        thread, GRAPH, command={"resume": {"edits": [edit]}}, context=context
+    )
+    assert result["answer"] == "Narvik"
+    state: Any = await client.threads.get_state(thread)
+    assert state["values"]["models"] == {"answerer": "openai:other"}
+
+
+async def test_nothing_blocked_the_event_loop(
+    client: LangGraphClient, server: DevServer, settings: dict[str, Any]
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    given = {"question": QUESTION, "settings": settings | {"pause_before_retrieval": True}}
+    await client.runs.wait(thread, GRAPH, input=given)
+    edit = {"op": "model", "role": "planner", "name": "openai:another"}
+    await client.runs.wait(thread, GRAPH, command={"resume": {"edits": [edit]}})
+    log = server.log.read_text()
+    assert "Background run succeeded" in log
+    for word in ("Blocking call", "BlockingError", "Deserializ", "unregistered", "ickle"):
+        assert word not in log
