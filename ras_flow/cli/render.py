@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Self
 
 from rich.console import Console
@@ -177,13 +177,22 @@ class Screen:
             self._line("  cites  ", "dim", "nothing: no triple of the graph supports this answer")
 
 
-def graph_tree(title: str, triples: Sequence[GraphTriple], new: set[str]) -> Tree:
-    """Draw a graph as a tree: subjects, with a branch for each triple; new ones are marked.
+def graph_tree(
+    title: str,
+    triples: Sequence[GraphTriple],
+    new: Collection[str],
+    *,
+    cited: Collection[str] = (),
+    ids: bool = False,
+) -> Tree:
+    """Draw a graph as a tree: subjects, with a branch for each triple.
 
     Args:
         title: Shown at the root.
         triples: The graph's triples.
-        new: Ids of those to mark.
+        new: Ids of those to mark with a plus.
+        cited: Ids of those to mark with a star.
+        ids: Show each triple's id.
 
     Returns:
         Something for a rich console to print.
@@ -195,6 +204,8 @@ def graph_tree(title: str, triples: Sequence[GraphTriple], new: set[str]) -> Tre
         if subject not in branches:
             branches[subject] = tree.add(Text(subject, style="bold"))
         fact = f"{plain(triple['predicate'])} → {plain(triple['object'])}"
-        mark, style = ("+ ", "green") if triple["id"] in new else ("  ", "")
-        branches[subject].add(Text(mark + fact, style=style))
+        marks = "+" * (triple["id"] in new) + "*" * (triple["id"] in cited)
+        style = "green" if triple["id"] in new else ""
+        name = (f"  {triple['id']}", "dim") if ids else ""
+        branches[subject].add(Text.assemble((f"{marks:1} {fact}", style), name))
     return tree

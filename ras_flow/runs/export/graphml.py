@@ -6,6 +6,7 @@ import re
 from xml.etree import ElementTree
 
 from ras_flow.runs.document import RunDocument
+from ras_flow.runs.export.escapes import escape_unseen
 from ras_flow.runs.reading import get_branch, graph_of
 from ras_flow.runs.why import source_of
 from ras_flow.state.kg import QueryKG, by_hop
@@ -84,8 +85,8 @@ def to_graphml(document: RunDocument, branch: int | None = None) -> str:
         _say(edge, "edge", values)
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
-    # A bare carriage return would be read as a line feed; in attributes there is none left.
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + text.replace("\r", "&#13;") + "\n"
+    # Among these is the carriage return, which would be read as a line feed.
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + escape_unseen(text, "&#%d;") + "\n"
 
 
 def _say(element: ElementTree.Element, kind: str, values: dict[str, str]) -> None:

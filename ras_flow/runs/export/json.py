@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from ras_flow.runs.document import RunDocument
+from ras_flow.runs.export.escapes import json_text
 from ras_flow.runs.reading import get_branch
 
 
@@ -22,4 +21,4 @@ def to_json(document: RunDocument, branch: int | None = None) -> str:
         RunError: The run has no such branch.
     """
     number = get_branch(document, branch)["number"]
-    return json.dumps({**document, "current": number}, ensure_ascii=False, indent=1)
+    return json_text({**document, "current": number}, indent=1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ras_flow.runs.document import RunDocument
+from ras_flow.runs.export.escapes import json_text
 from ras_flow.runs.export.rdf import PREFIXES, TYPE, Literal, facts_of
 
 
@@ -27,7 +27,7 @@ def to_json_ld(document: RunDocument, branch: int | None = None) -> str:
         key = "@type" if predicate == TYPE else predicate
         nodes.setdefault(subject, {}).setdefault(key, []).append(_value(predicate, object))
     graph = [{"@id": subject, **node} for subject, node in nodes.items()]
-    return json.dumps({"@context": PREFIXES, "@graph": graph}, ensure_ascii=False, indent=1)
+    return json_text({"@context": PREFIXES, "@graph": graph}, indent=1)
 
 
 def _value(predicate: str, object: str | Literal) -> str | dict[str, str]:

@@ -6,10 +6,11 @@ import re
 from itertools import groupby
 
 from ras_flow.runs.document import RunDocument
+from ras_flow.runs.export.escapes import UNSEEN
 from ras_flow.runs.export.rdf import PREFIXES, Literal, facts_of
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_SPECIAL = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029]')
+_SPECIAL = re.compile(rf'["\\\n{UNSEEN}]')
 
 
 def to_turtle(document: RunDocument, branch: int | None = None) -> str:

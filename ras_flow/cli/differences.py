@@ -1,0 +1,122 @@
+"""A comparison of two branches on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from ras_flow.cli.render import plain, snippet
+from ras_flow.cli.timeline import line
+from ras_flow.runs.compare import Comparison, Difference, Side
+from ras_flow.state.schema import Hop, Plan
+
+_SHOWN = 40
+"""Triples of a side that are shown."""
+
+
+def show_comparison(found: Comparison, console: Console | None = None) -> None:
+    """Show a comparison; what is in the first only is marked with a minus, else with a plus.
+
+    Args:
+        found: The comparison.
+        console: Where to; standard output by default.
+    """
+    console = console or Console(highlight=False)
+    for sign, style, side in (("-", "red", found["a"]), ("+", "green", found["b"])):
+        _side(console, sign, style, side)
+    line(console, ("Parting  ", "bold"), _parting(found))
+    for setting in found["settings"]:
+        values = (_value(setting["a"]), _value(setting["b"]))
+        line(console, ("Setting  ", "bold"), plain(f"{setting['name']}: {' → '.join(values)}"))
+    for plans in found["plans"]:
+        if not plans["same"]:
+            name = f"Plan {plans['hop']}   " + f"attempt {plans['attempt'] + 1}" * (
+                plans["attempt"] > 0
+            )
+            _both(console, name, _plan(plans["a"]), _plan(plans["b"]))
+    for hop in found["hops"]:
+        name = f"Hop {hop['index']}    "
+        if not hop["same_subquery"]:
+            _both(console, name, _subquery(hop["a"]), _subquery(hop["b"]))
+        elif _differ(hop["passages"]) or _differ(hop["triples"]):
+            line(console, (name, "bold blue"), _subquery(hop["a"]))
+        titles = {id: plain(title) or id for id, title in found["titles"].items()}
+        _lists(console, "passage ", hop["passages"], titles)
+    facts = {id: plain(" | ".join(fact)) for id, fact in found["facts"].items()}
+    both = len(found["triples"]["both"])
+    line(console, ("Graph    ", "bold magenta"), f"{both} triples in both")
+    _lists(console, "", found["triples"], facts)
+    if found["same_answer"]:
+        line(console, ("Answer   ", "bold green"), "the same")
+        return
+    line(console, ("Answer   ", "bold green"), "differs")
+    for deciding in found["deciding"]:
+        sign, style = ("-", "red") if deciding["cited_by"] == "a" else ("+", "green")
+        id = deciding["triple"]
+        line(console, (f"  {sign} ", style), (f"{id}  ", "dim"), facts.get(id, ""))
+    line(
+        console,
+        "           made the difference: one answer rests on them, the other's graph lacks them"
+        if found["deciding"]
+        else "           no triple that either answer rests on is missing from the other's graph",
+    )
+
+
+def _side(console: Console, sign: str, style: str, side: Side) -> None:
+    spent = side["spent"]
+    outcome = side["stop_reason"] or side["status"]
+    name = plain(f"{side['run']}/{side['branch']}")
+    line(
+        console,
+        (f"{sign} {name}  ", style),
+        (snippet(side["answer"]) or "(no answer)", "bold"),
+        f"  {outcome}  {spent['calls']} model calls, "
+        f"{spent['input_tokens'] + spent['output_tokens']} tokens, {spent['seconds']:.1f} s",
+    )
+
+
+def _parting(found: Comparison) -> str:
+    parting = found["parting"]
+    if parting["what"] is None:
+        where = "nowhere"
+    elif parting["what"] == "question":
+        where = "two questions"
+    else:
+        hop = "" if parting["hop"] is None else f" of hop {parting['hop']}"
+        where = f"first in the {parting['what']}{hop}"
+    return where if parting["step"] is None else f"{where}; shared up to step {parting['step']}"
+
+
+def _both(console: Console, name: str, a: str, b: str) -> None:
+    line(console, (name, "bold cyan"))
+    for sign, style, text in (("-", "red", a), ("+", "green", b)):
+        line(console, (f"  {sign} ", style), text)
+
+
+def _lists(console: Console, what: str, found: Difference, names: dict[str, str]) -> None:
+    for sign, style, ids in (("-", "red", found["only_a"]), ("+", "green", found["only_b"])):
+        for id in ids[:_SHOWN]:
+            line(console, (f"  {sign} {what}", style), (f"{id}  ", "dim"), names.get(id, ""))
+        if len(ids) > _SHOWN:
+            line(console, (f"  {sign} and {len(ids) - _SHOWN} more", style))
+
+
+def _plan(plan: Plan | None) -> str:
+    if plan is None:
+        return "(none)"
+    return (
+        plain(f"[{plan['label']}] {plan['subquery']}")
+        if plan["label"] is not None
+        else f"not usable: {snippet(plan['raw'])}"
+    )
+
+
+def _subquery(hop: Hop | None) -> str:
+    return "(none)" if hop is None else plain(hop["subquery"])
+
+
+def _differ(found: Difference) -> bool:
+    return bool(found["only_a"] or found["only_b"])
+
+
+def _value(value: object) -> str:
+    return "(default)" if value is None else str(value)

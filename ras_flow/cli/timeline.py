@@ -1,0 +1,216 @@
+"""A branch of a run on a terminal: numbered steps, outcome, and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ras_flow.cli.render import REASONS, plain, snippet
+from ras_flow.runs.document import Branch, RunDocument, Step
+from ras_flow.runs.reading import graph_of, spent, step_name, steps_of
+from ras_flow.state.schema import Hop, Plan
+
+Styled = str | tuple[str, str]
+
+
+class Timeline:
+    """Shows one branch of a run.
+
+    Args:
+        document: The run.
+        branch: The branch.
+        console: Where to; standard output by default.
+    """
+
+    def __init__(
+        self, document: RunDocument, branch: Branch, console: Console | None = None
+    ) -> None:
+        self._document, self._branch = document, branch
+        self._console = console or Console(highlight=False)
+
+    def show(self) -> None:
+        """Show all of it: steps, outcome, and the run's other branches."""
+        self.steps()
+        self.outcome()
+        self._others()
+
+    def steps(self) -> None:
+        """Show the question, the settings and every step."""
+        document, branch = self._document, self._branch
+        count = len(document["branches"])
+        of = f", branch {branch['number']} of {count}" if count > 1 else ""
+        self._line((f"run {plain(document['run'])}{of}, {document['started']}", "dim"))
+        self._line(("Question ", "bold"), plain(document["question"]))
+        if branch["settings"]:
+            settings = ", ".join(f"{name}={value}" for name, value in branch["settings"].items())
+            self._line(("Settings ", "bold"), plain(settings))
+        fork = branch["forked_from"]
+        for number, step in enumerate(steps_of(document, branch)):
+            self._step(number, step)
+            if fork is not None and number == fork["step"]:
+                self._line((f"  ── from here on branch {branch['number']} ──", "yellow"))
+
+    def outcome(self) -> None:
+        """Show the answer with its citations, or how to get to one, and the cost."""
+        document, branch = self._document, self._branch
+        for warning in branch["warnings"]:
+            self._line(("Warning  ", "bold yellow"), plain(warning))
+        if branch["stop_reason"] is not None:
+            reason = branch["stop_reason"]
+            self._line(("Answer   ", "bold green"), plain(branch["answer"]) or "(none)")
+            self._line(f"         {reason}: {REASONS.get(reason, reason)}")
+            graph = graph_of(document, branch)
+            for citation in branch["citations"]:
+                if citation["triple"] in graph:
+                    self._line(("  cites  ", "dim"), self._fact(citation["triple"]))
+            if not branch["citations"]:
+                self._line(("  cites  ", "dim"), "nothing: no triple of the graph supports this")
+        cost = spent(document, branch)
+        self._line(
+            ("Cost     ", "dim"),
+            f"{cost['calls']} model calls, {cost['input_tokens']} tokens read, "
+            f"{cost['output_tokens']} written, {cost['seconds']:.1f} s",
+        )
+        self._left()
+
+    def _left(self) -> None:
+        branch, run = self._branch, plain(self._document["run"])
+        last = self._document["steps"][branch["steps"][-1]]
+        if branch["status"] == "paused" and last["review"] is not None:
+            show_review(self._console, run, last["review"])
+        elif branch["status"] == "unfinished":
+            then = f"; next: {', '.join(last['next'])}" if last["next"] else ""
+            how = (
+                f"Go on with: ras-flow runs resume {run}"
+                if branch["number"] == self._document["current"]
+                else f"Take it up with: ras-flow runs replay {run}/{branch['number']} "
+                f"--from {len(branch['steps']) - 1}"
+            )
+            self._line(f"Unfinished{then}. {how}")
+
+    def _others(self) -> None:
+        if len(self._document["branches"]) == 1:
+            return
+        self._line(("Branches", "bold"))
+        for branch in self._document["branches"]:
+            fork = branch["forked_from"]
+            origin = f"  from {fork['branch']} after step {fork['step']}" if fork else ""
+            outcome = branch["stop_reason"] or branch["status"]
+            mark = "*" if branch["number"] == self._branch["number"] else " "
+            self._line(
+                f" {mark} {branch['number']}  {outcome}  ",
+                (snippet(branch["answer"]), "green"),
+                (origin, "dim"),
+            )
+
+    def _step(self, number: int, step: Step) -> None:
+        cost = _cost(step)
+        name = Text.assemble((f"{number:3}  ", "dim"), (f"{step_name(step):16}", "bold cyan"))
+        self._console.print(name.append(cost, "dim") if cost else name, soft_wrap=True)
+        if step["plan"] is not None:
+            self._plan(step["plan"])
+        if step["passages"]:
+            self._passages(step)
+        for sign, style, ids in (("+", "green", step["added"]), ("-", "red", step["removed"])):
+            for id in ids:
+                self._line(f"     {sign} ", (f"{id}  ", "dim"), (self._fact(id), style))
+
+    def _plan(self, plan: Plan) -> None:
+        problem = plan.get("problem") or plan.get("error")
+        if plan["label"] is None:
+            self._line("       ", ("not usable: ", "red"), plain(problem or ""))
+        else:
+            self._line(f"       [{plan['label']}] ", plain(plan["subquery"]))
+        wrote = plain(plan["raw"])
+        if wrote not in (f"[{plan['label']}]", f"[{plan['label']}] {plain(plan['subquery'])}"):
+            self._line("       ", (f"the planner wrote: {snippet(plan['raw'])}", "dim"))
+
+    def _passages(self, step: Step) -> None:
+        hop = next((hop for hop in self._branch["hops"] if hop["index"] == step["hop"]), None)
+        for id in step["passages"]:
+            passage = self._document["passages"][id]
+            self._line(
+                (f"     {_score(hop, id)}  {id}  ", "dim"),
+                (plain(passage["title"]), "bold"),
+                f"  {snippet(passage['text'])}",
+            )
+
+    def _fact(self, id: str) -> str:
+        triple = self._document["triples"][id]
+        titles = (self._document["passages"][passage]["title"] for passage in triple["passages"])
+        where = ", ".join(title for title in titles if title)
+        return plain(fact_text(triple) + (f"  [{where}]" if where else "  [no passage]"))
+
+    def _line(self, *pieces: Styled) -> None:
+        line(self._console, *pieces)
+
+
+def line(console: Console, *pieces: Styled) -> None:
+    """Print one line of pieces, each with a style or without; markup in them is only text."""
+    console.print(Text.assemble(*pieces), soft_wrap=True)
+
+
+def fact_text(triple: Any) -> str:
+    """Return a triple as it can be given to ``--add-triple``."""
+    return plain(f"{triple['subject']} | {triple['predicate']} | {triple['object']}")
+
+
+_ASKED = {
+    "before_retrieval": "before it searches: is this the right subquery?",
+    "after_merge": "with a grown graph: is it right?",
+    "before_answer": "before it answers: does the graph have what it takes?",
+}
+
+
+def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
+    """Show what a run asks a person.
+
+    Args:
+        console: Where to.
+        run: The run's id.
+        review: The value of the interrupt.
+    """
+    asked = _ASKED.get(review.get("point", ""), plain(str(review.get("point", ""))))
+    line(console, ("Waits    ", "bold yellow"), asked)
+    if review.get("problem"):
+        line(console, ("         ", ""), (plain(str(review["problem"])), "red"))
+    if review.get("subquery"):
+        line(console, ("Subquery ", "bold"), plain(str(review["subquery"])))
+    for id, triple in (review.get("triples") or {}).items():
+        line(console, (f"  {plain(id)}  ", "dim"), fact_text(triple))
+    options: Sequence[str] = [
+        option for op, option in OPTIONS.items() if op in (review.get("allowed") or OPTIONS)
+    ]
+    line(
+        console,
+        f"Go on with: ras-flow runs resume {run} --approve, or in its place any of "
+        + ", ".join(options),
+    )
+
+
+OPTIONS = {
+    "subquery": "--subquery TEXT",
+    "plan": "--plan TEXT",
+    "drop_triple": "--drop-triple ID",
+    "add_triple": "--add-triple 'SUBJECT | PREDICATE | OBJECT'",
+    "drop_passage": "--drop-passage ID",
+    "model": "--model ROLE=NAME",
+}
+"""The options that make edits, by the edit's ``op``."""
+
+
+def _cost(step: Step) -> str:
+    usage = step["usage"]
+    if usage is None:
+        return ""
+    tokens = f"{usage['input_tokens']} + {usage['output_tokens']} tokens, " * bool(usage["calls"])
+    return f"{tokens}{usage['seconds']:.2f} s"
+
+
+def _score(hop: Hop | None, passage: str) -> str:
+    if hop is None or passage not in hop["passages"]:
+        return " " * 8
+    return f"{hop['scores'][hop['passages'].index(passage)]:8.4f}"

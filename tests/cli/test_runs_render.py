@@ -1,0 +1,207 @@
+"""A run on a terminal: steps, comparison, graph, and text that stays text."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from ras_flow.cli.differences import show_comparison
+from ras_flow.cli.render import graph_tree
+from ras_flow.cli.timeline import Timeline, show_review
+from ras_flow.runs.compare import compare
+from ras_flow.runs.document import RunDocument
+from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.export.escapes import json_text
+from ras_flow.state.kg import triple_id
+from tests.cli.test_hostile import EVIL, FORBIDDEN
+from tests.runs.documents import ADA, BORN, DESIGNER, SUBQUERY, Writer, first_answer
+
+
+def paper() -> Console:
+    """A console that behaves like a colour terminal's, but draws no colours."""
+    return Console(
+        file=StringIO(), force_terminal=True, color_system=None, highlight=False, width=100
+    )
+
+
+def lines_on(console: Console) -> list[str]:
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def timeline(document: RunDocument, number: int = 0) -> list[str]:
+    console = paper()
+    Timeline(document, document["branches"][number - 1], console).show()
+    return [" ".join(line.split()) for line in lines_on(console)]
+
+
+def test_steps_are_numbered_with_what_they_brought_and_cost() -> None:
+    writer = Writer()
+    first_answer(writer)
+    shown = timeline(writer.document())
+    assert shown[0] == "run run1, 2026-11-21T07:00:00Z"
+    assert "2 plan:0 10 + 1 tokens, 0.25 s" in shown
+    assert "6 plan:1 10 + 1 tokens, 0.25 s" in shown
+    assert f"[SUBQ] {SUBQUERY}" in shown
+    after = shown[shown.index("7 retrieve:1 0.25 s") + 1]
+    assert after.startswith("1.5000 p") and after.endswith(
+        "Mira Lund Mira Lund was an engineer. She was born in Narvik."
+    )
+    assert f"+ {triple_id(*BORN)} Mira Lund | place of birth | Narvik [Mira Lund]" in shown
+    assert "Answer Narvik" in shown and "sufficient: the graph suffices" in shown
+    assert "cites Mira Lund | place of birth | Narvik [Mira Lund]" in shown
+    assert "Cost 6 model calls, 100 tokens read, 10 written, 2.0 s" in shown
+    # The first subquery is the question, whatever the planner wrote.
+    assert "the planner wrote: [SUBQ] x" in shown
+
+
+def test_an_unusable_plan_is_shown_with_its_words() -> None:
+    writer = Writer()
+    writer.ask().plan("I think so", label=None)
+    shown = timeline(writer.document())
+    assert "not usable: There is no label." in shown
+    assert "the planner wrote: I think so" in shown
+    assert shown[-1] == "Unfinished. Go on with: ras-flow runs resume run1"
+
+
+def test_a_branch_says_where_it_begins_and_which_others_there_are() -> None:
+    writer = Writer()
+    first = writer.ask().hop(writer.question, {"Aurora Bridge": [DESIGNER]})
+    second = first.fork().edit(drop=DESIGNER).edit(add=ADA).answer("Ada Lund", "max_hops")
+    second.settings["planner"] = "openai:other"
+    first.answer("Mira Lund")
+    shown = timeline(writer.document(), 2)
+    assert shown[0].startswith("run run1, branch 2 of 2")
+    assert "Settings planner=openai:other" in shown
+    begins = shown.index("── from here on branch 2 ──")
+    assert shown[begins + 1].startswith("5 edit")
+    assert shown[begins + 2] == f"- {triple_id(*DESIGNER)} Aurora Bridge | designer | Mira Lund" + (
+        " [Aurora Bridge]"
+    )
+    assert f"+ {triple_id(*ADA)} Aurora Bridge | designer | Ada Lund [no passage]" in shown
+    assert shown[-2:] == ["1 sufficient Mira Lund", "* 2 max_hops Ada Lund from 1 after step 4"]
+    assert not any("from here on" in line for line in timeline(writer.document(), 1))
+
+
+def test_an_old_branch_that_is_unfinished_is_taken_up_by_a_replay() -> None:
+    writer = Writer()
+    first = writer.ask()
+    first.fork().answer("x")
+    first.step(node="plan", hop=0, next=["retrieve"])
+    shown = timeline(writer.document(), 1)
+    assert (
+        "Unfinished; next: retrieve. Take it up with: ras-flow runs replay run1/1 --from 2" in shown
+    )
+
+
+def test_a_run_that_waits_shows_what_is_asked_and_how_to_answer() -> None:
+    console = paper()
+    review = {
+        "type": "review",
+        "point": "after_merge",
+        "subquery": "",
+        "triples": {"abc": dict(zip(("subject", "predicate", "object"), BORN, strict=True))},
+        "passages": [],
+        "allowed": ["drop_triple", "add_triple"],
+        "problem": "Edit 1: there is no triple 'x'.",
+    }
+    show_review(console, "run1", review)
+    shown = [" ".join(line.split()) for line in lines_on(console)]
+    assert shown == [
+        "Waits with a grown graph: is it right?",
+        "Edit 1: there is no triple 'x'.",
+        "abc Mira Lund | place of birth | Narvik",
+        "Go on with: ras-flow runs resume run1 --approve, or in its place any of "
+        "--drop-triple ID, --add-triple 'SUBJECT | PREDICATE | OBJECT'",
+    ]
+
+
+def test_a_comparison_marks_what_each_side_has_alone() -> None:
+    writer = Writer()
+    first = writer.ask().plan("[SUBQ] x", subquery=writer.question)
+    first.hop(writer.question, {"Aurora Bridge": [DESIGNER]})
+    second = first.fork().edit(add=ADA)
+    first.plan(f"[SUBQ] {SUBQUERY}", subquery=SUBQUERY).hop(SUBQUERY, {"Mira Lund": [BORN]})
+    first.answer("Narvik")
+    second.answer("Ada Lund")
+    console, document = paper(), writer.document()
+    show_comparison(compare(document, 1, document, 2), console)
+    shown = [" ".join(line.split()) for line in lines_on(console)]
+    assert shown[0].startswith("- run1/1 Narvik sufficient 5 model calls, 99 tokens")
+    assert shown[1].startswith("+ run1/2 Ada Lund sufficient")
+    assert "Parting first in the triples of hop 0; shared up to step 5" in shown
+    plan = shown.index("Plan 1")
+    assert shown[plan + 1 : plan + 3] == [f"- [SUBQ] {SUBQUERY}", "+ (none)"]
+    deciding = shown[shown.index("Answer differs") + 1 :]
+    assert deciding == [
+        f"- {triple_id(*BORN)} Mira Lund | place of birth | Narvik",
+        f"+ {triple_id(*ADA)} Aurora Bridge | designer | Ada Lund",
+        "made the difference: one answer rests on them, the other's graph lacks them",
+    ]
+
+
+def test_new_and_cited_triples_are_marked_in_the_tree() -> None:
+    console = paper()
+    fields = ("subject", "predicate", "object")
+    triples = [
+        {"id": id, **dict(zip(fields, fact, strict=True)), "passages": []}
+        for id, fact in {"one": DESIGNER, "two": ADA, "six": BORN}.items()
+    ]
+    tree = graph_tree("Graph", triples, {"two", "six"}, cited={"one", "six"}, ids=True)  # type: ignore[arg-type]
+    console.print(tree)
+    shown = [line.lstrip("│├└─ ") for line in lines_on(console)]
+    assert shown == [
+        "Graph",
+        "Aurora Bridge",
+        "* designer → Mira Lund  one",
+        "+ designer → Ada Lund  two",
+        "Mira Lund",
+        "+* place of birth → Narvik  six",
+    ]
+
+
+@pytest.fixture
+def hostile() -> RunDocument:
+    """A run with commands for terminals in every text."""
+    writer = Writer(run=f"run{EVIL}", question=EVIL, texts={EVIL: EVIL})
+    story = writer.ask().plan(EVIL, subquery=EVIL).plan(EVIL, label=None)
+    fork = story.fork()
+    for way in (story, fork):
+        way.settings["planner"] = EVIL
+        way.hop(EVIL, {EVIL: [(f"a {EVIL}", f"b {EVIL}", f"c {EVIL}")]})
+    fork.edit(add=(EVIL, EVIL, EVIL)).answer(f"c {EVIL}")
+    document = writer.document()
+    document["branches"][1]["warnings"].append(EVIL)
+    return document
+
+
+def test_hostile_text_drives_no_terminal(hostile: RunDocument) -> None:
+    console = paper()
+    for branch in hostile["branches"]:
+        Timeline(hostile, branch, console).show()
+    show_comparison(compare(hostile, 1, hostile, 2), console)
+    review = {
+        "point": EVIL, "problem": EVIL, "subquery": EVIL, "triples": hostile["triples"],
+    }  # fmt: skip
+    show_review(console, "x", review)
+    shown = lines_on(console)
+    assert sum("[bold red]alarm[/bold red]" in line for line in shown) > 20
+    for line in shown:
+        assert not FORBIDDEN.search(line), repr(line)
+
+
+@pytest.mark.parametrize("write", [to_json, to_graphml, to_json_ld, to_turtle])
+def test_exports_that_are_printed_drive_no_terminal(write: object, hostile: RunDocument) -> None:
+    text = write(hostile, 2)  # type: ignore[operator]
+    assert "alarm" in text
+    for line in text.split("\n"):
+        assert not FORBIDDEN.search(line), repr(line)
+
+
+def test_json_that_is_printed_keeps_its_meaning() -> None:
+    text = json_text({"evil": EVIL, "é": "🙂"})
+    assert not FORBIDDEN.search(text) and "🙂" in text
+    assert json.loads(text) == {"evil": EVIL, "é": "🙂"}
