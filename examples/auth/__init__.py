@@ -1,0 +1,1 @@
+"""Access on a LangGraph server: each user sees only their own runs."""

@@ -1,0 +1,50 @@
+"""Each user has a key, and sees only their own runs, in the API, in Studio and in the page.
+
+Run it with ``langgraph dev --config examples/auth/langgraph.json``, with the users' keys in the
+environment: ``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. A real deployment would
+check a signed token here instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from typing import Any
+
+from langgraph_sdk import Auth
+
+auth = Auth()
+
+
+@auth.authenticate
+async def authenticate(authorization: str | None) -> Auth.types.MinimalUserDict:
+    """Find the user whose key ``Authorization: Bearer …`` carries."""
+    scheme, _, key = (authorization or "").partition(" ")
+    users: dict[str, str] = json.loads(os.environ.get("RAS_FLOW_USERS", "{}"))
+    for known, name in users.items():
+        if scheme == "Bearer" and secrets.compare_digest(key.encode(), known.encode()):
+            return {"identity": name}
+    raise Auth.exceptions.HTTPException(
+        status_code=401, detail="Send your key as `Authorization: Bearer KEY`."
+    )
+
+
+@auth.on.threads
+async def own_threads(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+    """Mark what a user creates as theirs, and let them see nothing else."""
+    owner = {"owner": ctx.user.identity}
+    value.setdefault("metadata", {}).update(owner)
+    return owner
+
+
+@auth.on.assistants.search
+@auth.on.assistants.read
+async def shared_graph(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
+    """Let every user see the graph itself."""
+
+
+@auth.on
+async def nothing_else(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool:
+    """Refuse what no rule above is about."""
+    return False

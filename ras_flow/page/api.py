@@ -1,0 +1,230 @@
+"""What the page asks for: runs, explanations, comparisons, exports, and streams of progress."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import asdict
+from typing import cast
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from ras_flow.context import Context
+from ras_flow.errors import InputError
+from ras_flow.events import Event
+from ras_flow.page.bodies import read_body
+from ras_flow.page.export import to_html
+from ras_flow.page.work import JsonEvent, Work
+from ras_flow.runs.compare import compare
+from ras_flow.runs.document import RunDocument
+from ras_flow.runs.edits import Edit, parse_edits
+from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.reading import get_branch
+from ras_flow.runs.runs import Runs
+from ras_flow.runs.why import explain
+
+OpenRuns = Callable[[Request], AbstractAsyncContextManager[Runs]]
+"""Opens the runs that the sender of a request may see."""
+
+POLL_SECONDS = 1.0
+"""How often a run that is watched live is looked at."""
+
+_WRITERS: dict[str, tuple[str, str, Callable[[RunDocument, int], str]]] = {
+    "json": ("json", "application/json", to_json),
+    "graphml": ("graphml", "application/xml", to_graphml),
+    "jsonld": ("jsonld", "application/ld+json", to_json_ld),
+    "turtle": ("ttl", "text/turtle", to_turtle),
+    "html": ("html", "text/html", lambda document, _: to_html(document)),
+}
+"""Ending, media type and writer of each export."""
+
+
+class Api:
+    """The page's API.
+
+    Args:
+        open_runs: Opens the runs that the sender of a request may see.
+        work: Where runs are worked on.
+    """
+
+    def __init__(self, open_runs: OpenRuns, work: Work) -> None:
+        self._open = open_runs
+        self._work = work
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            Route("/runs", self._list),
+            Route("/runs", self._start, methods=["POST"]),
+            Route("/runs/{run}", self._show),
+            Route("/runs/{run}/explain", self._explain),
+            Route("/runs/{run}/export", self._export),
+            Route("/runs/{run}/live", self._live),
+            Route("/runs/{run}/fork", self._fork, methods=["POST"]),
+            Route("/runs/{run}/resume", self._resume, methods=["POST"]),
+            Route("/compare", self._compare),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        limit = _whole(request, "limit") or 20
+        if limit > 1000:
+            raise InputError("limit is at most 1000; narrow the list by text or stop_reason.")
+        async with self._open(request) as runs:
+            found = await runs.recent(
+                limit=limit,
+                text=request.query_params.get("text") or None,
+                stop_reason=request.query_params.get("stop_reason") or None,
+            )
+        return await _json({"runs": [asdict(summary) for summary in found]})
+
+    async def _show(self, request: Request) -> Response:
+        return await _json(await self._document(request, request.path_params["run"]))
+
+    async def _explain(self, request: Request) -> Response:
+        document = await self._document(request, request.path_params["run"])
+        branch = _whole(request, "branch")
+        return await _json(await asyncio.to_thread(explain, document, branch))
+
+    async def _compare(self, request: Request) -> Response:
+        sides: list[tuple[RunDocument, int]] = []
+        for name in ("a", "b"):
+            run, branch = _run_and_branch(request, name)
+            document = await self._document(request, run)
+            sides.append((document, get_branch(document, branch)["number"]))
+        (a, a_branch), (b, b_branch) = sides
+        return await _json(await asyncio.to_thread(compare, a, a_branch, b, b_branch))
+
+    async def _export(self, request: Request) -> Response:
+        name = request.query_params.get("format", "json")
+        if name not in _WRITERS:
+            raise InputError(f"The format {name!r} is unknown: use one of {', '.join(_WRITERS)}.")
+        document = await self._document(request, request.path_params["run"])
+        branch = get_branch(document, _whole(request, "branch"))["number"]
+        ending, media_type, write = _WRITERS[name]
+        text = await asyncio.to_thread(write, document, branch)
+        safe = re.sub(r"[^A-Za-z0-9_-]", "", document["run"]) or "run"
+        return Response(
+            text.encode(errors="backslashreplace"),
+            media_type=media_type,
+            headers={"Content-Disposition": f'attachment; filename="{safe}-{branch}.{ending}"'},
+        )
+
+    async def _start(self, request: Request) -> Response:
+        body = await read_body(request, "question", "settings")
+        question, settings = body.get("question"), body.get("settings", {})
+        if not isinstance(question, str) or not question.strip():
+            raise InputError("The question is empty: send a text as `question`.")
+        if not isinstance(settings, Mapping):
+            raise InputError("`settings` must be an object of names and values.")
+        context = await asyncio.to_thread(Context.from_mapping, settings)
+        async with self._open(request) as runs:
+            run = runs.new_id()
+
+        async def work() -> AsyncGenerator[JsonEvent]:
+            yield {"type": "run", "run": run}
+            async with self._open(request) as runs:
+                started = runs.start({"question": question}, context, run_id=run)
+                async for event in _to_the_end(runs, run, started):
+                    yield event
+
+        return _stream(self._work.begin(run, work()))
+
+    async def _fork(self, request: Request) -> Response:
+        run: str = request.path_params["run"]
+        body = await read_body(request, "checkpoint", "edits")
+        checkpoint = body.get("checkpoint")
+        if not isinstance(checkpoint, str) or not checkpoint:
+            raise InputError("Say where to fork: send a step's id as `checkpoint`.")
+        edits = parse_edits(body.get("edits", []))
+
+        async def work() -> AsyncGenerator[JsonEvent]:
+            async with self._open(request) as runs:
+                async for event in _to_the_end(runs, run, runs.fork(run, checkpoint, edits)):
+                    yield event
+
+        return _stream(self._work.begin(run, work()))
+
+    async def _resume(self, request: Request) -> Response:
+        run: str = request.path_params["run"]
+        given = (await read_body(request, "edits")).get("edits")
+        edits: Sequence[Edit] | None = None if given is None else parse_edits(given)
+
+        async def work() -> AsyncGenerator[JsonEvent]:
+            async with self._open(request) as runs:
+                async for event in _to_the_end(runs, run, runs.resume(run, edits)):
+                    yield event
+
+        return _stream(self._work.begin(run, work(), alone=True))
+
+    async def _live(self, request: Request) -> Response:
+        run: str = request.path_params["run"]
+        # An unknown run is told by the status, before the stream begins.
+        async with self._open(request) as runs:
+            await runs.newest(run)
+
+        async def changes() -> AsyncGenerator[JsonEvent]:
+            known = None
+            async with self._open(request) as runs:
+                while True:
+                    newest = await runs.newest(run)
+                    if newest.checkpoint != known:
+                        known = newest.checkpoint
+                        yield {"type": "changed", "checkpoint": known}
+                    if newest.finished:
+                        break
+                    await asyncio.sleep(POLL_SECONDS)
+            yield {"type": "done"}
+
+        return _stream(changes())
+
+    async def _document(self, request: Request, run: str) -> RunDocument:
+        async with self._open(request) as runs:
+            return await runs.document(run)
+
+
+async def _to_the_end(
+    runs: Runs, run: str, events: AsyncIterator[Event]
+) -> AsyncGenerator[JsonEvent]:
+    async with aclosing(cast(AsyncGenerator[Event], events)) as running:
+        async for event in running:
+            yield cast(JsonEvent, event)
+    yield {"type": "done", "branch": (await runs.document(run))["current"]}
+
+
+def _stream(events: AsyncGenerator[JsonEvent | None]) -> Response:
+    async def lines() -> AsyncGenerator[bytes]:
+        async with aclosing(events):
+            async for event in events:
+                # Escaped beyond ASCII: text may hold half characters, which have no UTF-8.
+                yield f"data: {json.dumps(event)}\n\n".encode() if event else b": at work\n\n"
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+async def _json(value: object) -> Response:
+    text = await asyncio.to_thread(json.dumps, value, separators=(",", ":"))
+    return Response(text, media_type="application/json")
+
+
+def _whole(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0):
+        raise InputError(f"{name} must be a whole number of at least 1, not {text!r}.")
+    return int(text)
+
+
+def _run_and_branch(request: Request, name: str) -> tuple[str, int | None]:
+    text = request.query_params.get(name, "")
+    if not text:
+        raise InputError("Name two runs to compare: ?a=RUN/BRANCH&b=RUN/BRANCH.")
+    run, slash, number = text.rpartition("/")
+    if slash and run and number.isascii() and number.isdecimal() and len(number) < 10:
+        return run, int(number)
+    return text, None

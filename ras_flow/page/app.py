@@ -1,0 +1,93 @@
+"""The page as an ASGI application: its files, and the API beneath ``api/``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from ras_flow.errors import AuthenticationError, RasFlowError, RunError
+from ras_flow.page import STATIC
+from ras_flow.page.access import OwnOrigin, SecureHeaders
+from ras_flow.page.api import Api, OpenRuns
+from ras_flow.page.work import Work
+
+
+def create_app(
+    open_runs: OpenRuns,
+    *,
+    guards: Sequence[Middleware] = (),
+    api_guards: Sequence[Middleware] = (),
+) -> Starlette:
+    """Make the page's application.
+
+    Args:
+        open_runs: Opens the runs that the sender of a request may see.
+        guards: What every request must pass.
+        api_guards: What requests for data must pass beside that.
+
+    Returns:
+        The application. Its lifespan ends the work that it began.
+    """
+    work = Work()
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        yield
+        await work.stop()
+
+    api = Starlette(
+        routes=Api(open_runs, work).routes(),
+        middleware=[
+            Middleware(SecureHeaders, cache="no-store"),
+            Middleware(OwnOrigin),
+            *api_guards,
+        ],
+        exception_handlers={
+            RasFlowError: _told_error,
+            HTTPException: _http_error,
+            500: _internal_error,
+        },
+    )
+    return Starlette(
+        routes=[Mount("/api", api), Mount("/", _PageFiles(directory=STATIC, html=True))],
+        middleware=[Middleware(SecureHeaders, cache="no-cache"), *guards],
+        lifespan=lifespan,
+    )
+
+
+class _PageFiles(StaticFiles):
+    def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(full_path, *args, **kwargs)
+        # What the operating system takes for a script's type may be none that a browser runs.
+        if Path(full_path).suffix == ".js" and "content-type" in response.headers:
+            response.headers["content-type"] = "text/javascript; charset=utf-8"
+        return response
+
+
+async def _told_error(_: Request, error: Exception) -> Response:
+    status = 400
+    if isinstance(error, RunError):
+        status = 404
+    elif isinstance(error, AuthenticationError):
+        status = 401
+    return JSONResponse({"error": str(error)}, status_code=status)
+
+
+async def _http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+async def _internal_error(_: Request, __: Exception) -> Response:
+    message = "This failed in a way that nobody expected; the server's log has the details."
+    return JSONResponse({"error": message}, status_code=500)

@@ -1,0 +1,86 @@
+"""The page on this machine alone: loopback only, with a token in its link."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import urlencode
+
+import uvicorn
+from starlette.middleware import Middleware
+from starlette.requests import Request
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.page.access import BearerToken, KnownHost, new_token
+from ras_flow.page.app import create_app
+from ras_flow.runs.runs import Runs
+
+HOST = "127.0.0.1"
+
+
+async def serve_page(
+    runs: Runs, *, ready: Callable[[str], None], run: str | None = None, port: int = 0
+) -> None:
+    """Serve the page until the process is interrupted, or the task cancelled.
+
+    Args:
+        runs: What the page shows.
+        ready: Told the page's link, token included, once it can be opened.
+        run: The run to open first; None for the list.
+        port: The port; 0 for any free one.
+
+    Raises:
+        ConfigurationError: The port cannot be used.
+    """
+    try:
+        listener = socket.create_server((HOST, port))
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"Port {port} cannot be used ({error}). Choose another one with --port, or leave that "
+            "out for any free one."
+        ) from error
+    with listener:
+        port = listener.getsockname()[1]
+        token = new_token()
+
+        @asynccontextmanager
+        async def open_runs(_: Request) -> AsyncIterator[Runs]:
+            yield runs
+
+        hosts = [f"{name}:{port}" for name in (HOST, "localhost", "[::1]")]
+        app = create_app(
+            open_runs,
+            guards=[Middleware(KnownHost, hosts=hosts)],
+            api_guards=[Middleware(BearerToken, token=token)],
+        )
+        config = uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            # A stream that is being watched must not hold up the end.
+            timeout_graceful_shutdown=0,
+        )
+        fragment = {"token": token} | ({"run": run} if run else {})
+        link = f"http://{HOST}:{port}/#{urlencode(fragment)}"
+        server = _Server(config, lambda: ready(link))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            await asyncio.shield(serving)
+        except asyncio.CancelledError:
+            server.should_exit = True
+            await serving
+            raise
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._tell_started()

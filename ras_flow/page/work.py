@@ -1,0 +1,99 @@
+"""Runs at work on behalf of the page; they go on when the browser goes away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from ras_flow.errors import RasFlowError, RunError
+
+JsonEvent = dict[str, Any]
+"""What the page is told: a progress event, or how it ended."""
+
+SILENT_SECONDS = 15.0
+"""After how long a stream shows that it is still there, for proxies that cut idle ones."""
+
+
+class Work:
+    """The runs that this process works on.
+
+    Each is a task of its own, so that a page that is closed or loaded again neither kills the run
+    nor leaves the database in the middle of a write.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[asyncio.Task[None], str] = {}
+
+    def begin(
+        self, run: str, events: AsyncGenerator[JsonEvent], *, alone: bool = False
+    ) -> AsyncGenerator[JsonEvent | None]:
+        """Start to work.
+
+        Args:
+            run: The run's id.
+            events: What does the work.
+            alone: Refuse if the run is at work already.
+
+        Returns:
+            The events, for as long as someone listens, and None now and then in between.
+
+        Raises:
+            RunError: The run is at work, and must not be.
+        """
+        if alone and run in self._tasks.values():
+            raise RunError(f"Run {run} is at work already; wait for it, or watch it live.")
+        queue: asyncio.Queue[JsonEvent | None] = asyncio.Queue()
+        task = asyncio.create_task(_pump(events, queue))
+        self._tasks[task] = run
+        task.add_done_callback(self._tasks.pop)
+        return _told(task, queue)
+
+    async def stop(self) -> None:
+        """Stop all work; every run can be resumed."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def failing_softly(events: AsyncGenerator[JsonEvent]) -> AsyncGenerator[JsonEvent]:
+    """Pass on events; a failure of ours becomes the last of them.
+
+    Args:
+        events: The events.
+
+    Yields:
+        The events.
+    """
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+    except RasFlowError as error:
+        yield {"type": "error", "message": str(error)}
+
+
+async def _pump(events: AsyncGenerator[JsonEvent], queue: asyncio.Queue[JsonEvent | None]) -> None:
+    try:
+        async with aclosing(failing_softly(events)) as told:
+            async for event in told:
+                queue.put_nowait(event)
+    finally:
+        queue.put_nowait(None)
+
+
+async def _told(
+    task: asyncio.Task[None], queue: asyncio.Queue[JsonEvent | None]
+) -> AsyncGenerator[JsonEvent | None]:
+    while True:
+        try:
+            event = await asyncio.wait_for(queue.get(), SILENT_SECONDS)
+        except TimeoutError:
+            yield None
+            continue
+        if event is None:
+            break
+        yield event
+    await asyncio.shield(task)
