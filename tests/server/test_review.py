@@ -37,7 +37,7 @@ async def test_every_pause_is_answered_by_the_same_payload(
     client: LangGraphClient, settings: dict[str, Any]
 ) -> None:
     thread = (await client.threads.create())["thread_id"]
-    given = {"question": QUESTION, "settings": settings | PAUSES}
+    given: dict[str, Any] = {"question": QUESTION, "settings": settings | PAUSES}
     await client.runs.wait(thread, GRAPH, input=given)
     points = []
     while request := await asked(client, thread):
@@ -99,7 +99,8 @@ async def test_nothing_blocked_the_event_loop(
     client: LangGraphClient, server: DevServer, settings: dict[str, Any]
 ) -> None:
     thread = (await client.threads.create())["thread_id"]
-    given = {"question": QUESTION, "settings": settings | {"pause_before_retrieval": True}}
+    pausing = settings | {"pause_before_retrieval": True}
+    given: dict[str, Any] = {"question": QUESTION, "settings": pausing}
     await client.runs.wait(thread, GRAPH, input=given)
     edit = {"op": "model", "role": "planner", "name": "openai:another"}
     await client.runs.wait(thread, GRAPH, command={"resume": {"edits": [edit]}})
