@@ -138,6 +138,10 @@ class Context:
         Raises:
             ConfigurationError: A name is unknown or a value is out of range.
         """
+        if not isinstance(values, Mapping):
+            raise ConfigurationError(
+                f"The settings are a {type(values).__name__}: pass names with their values."
+            )
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:

@@ -12,6 +12,7 @@ from ras_flow.context import Context
 from ras_flow.events import AnswerEvent, WarningEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import chain, encoding, report_loss, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
@@ -47,7 +48,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
     )
-    [reply] = await answerer.answer([request])
+    [reply] = one_each(await answerer.answer([request]), 1, answerer)
     cost.add(reply)
     text = clean_answer(reply.text)
     warnings = report_loss(runtime, "answerer", reply)

@@ -13,6 +13,7 @@ from ras_flow.events import WarningEvent, plan_event
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
 from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import chain, encoding, report_loss, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
@@ -51,7 +52,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         problem=rejected["problem"] if rejected else None,
     )
     try:
-        [reply] = await planner.plan([request])
+        [reply] = one_each(await planner.plan([request]), 1, planner)
     except ModelUnavailableError as error:
         if not state["hops"]:
             raise

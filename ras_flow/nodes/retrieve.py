@@ -6,10 +6,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from ras_flow.components import ScoredPassage
 from ras_flow.context import Context
 from ras_flow.errors import InputError
 from ras_flow.events import passages_event
 from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.results import one_each
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
 from ras_flow.state.channels import RasState
@@ -41,8 +43,13 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     async with traced_retrieval(
         type(retriever).__name__, plan["subquery"], identity=retriever.identity
     ) as found:
-        [ranked] = await retriever.retrieve([plan["subquery"]], context.top_k)
-        found += ranked
+        [ranked] = one_each(
+            await retriever.retrieve([plan["subquery"]], context.top_k), 1, retriever
+        )
+        best: dict[str, ScoredPassage] = {}
+        for scored in ranked:
+            best.setdefault(scored.passage["id"], scored)
+        found += best.values()
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
         index=plan["hop"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -12,6 +13,7 @@ from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
@@ -46,7 +48,9 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
 
     async def extract(passages: tuple[Passage, ...]) -> dict[str, Extraction]:
         try:
-            made = await extractor.extract(passages)
+            made: Sequence[Extraction] = one_each(
+                await extractor.extract(passages), len(passages), extractor
+            )
         except ModelUnavailableError as error:
             made = [Extraction([], error=str(error))] * len(passages)
         by_id = {

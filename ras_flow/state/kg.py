@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
 
+from ras_flow.errors import InputError
 from ras_flow.formats.normalize import best_surface, normalize_name
 from ras_flow.formats.triples import clean_field
 from ras_flow.state.schema import Extracted, Hop, Triple
@@ -41,10 +42,15 @@ def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
     Returns:
         Triples by id, in the order found, fields cleaned, each with all its passages. Triples
         with a field that has nothing visible in it are left out.
+
+    Raises:
+        InputError: What was extracted is no list of three texts each, as an edit may leave it.
     """
     found: dict[str, Triple] = {}
     for passage in extracted:
         for parts in passage["triples"]:
+            if len(parts) != 3 or not all(isinstance(part, str) for part in parts):
+                raise InputError(f"{parts!r} is no triple: give subject, predicate and object.")
             subject, predicate, object = map(clean_field, parts)
             if not all(map(normalize_name, (subject, predicate, object))):
                 continue
@@ -73,14 +79,31 @@ def merge_triples(
 
     Returns:
         The merged graph: known triples first, in their order, then new ones in theirs.
+
+    Raises:
+        InputError: A triple, as someone edited it, lacks a field.
     """
+    if not isinstance(update, Mapping):
+        raise InputError(f"`triples` is a {type(update).__name__}: give triples by their ids.")
     merged = dict(current)
     for id, triple in update.items():
         if triple is None:
             merged.pop(id, None)
         else:
-            _add(merged, id, triple)
+            _add(merged, id, _checked(id, triple))
     return merged
+
+
+def _checked(id: str, triple: Triple) -> Triple:
+    if isinstance(triple, Mapping):
+        passages = triple.get("passages", [])
+        fields = [triple.get(name) for name in ("subject", "predicate", "object")]
+        if all(isinstance(field, str) for field in fields) and isinstance(passages, list):
+            return triple if "passages" in triple else {**triple, "passages": []}
+    raise InputError(
+        f"The triple {id!r} is not complete: give it `subject`, `predicate` and `object` as texts, "
+        "and `passages` as a list of ids."
+    )
 
 
 def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from langgraph.channels import DeltaChannel
 
+from ras_flow.errors import InputError
+
 V = TypeVar("V")
 
 
@@ -41,9 +43,14 @@ def by_index(items: list[dict[str, Any]], update: list[dict[str, Any]]) -> list[
 
     Returns:
         The merged records in order of their index.
+
+    Raises:
+        InputError: A record, as someone edited it, has no index.
     """
     merged = {item["index"]: item for item in items}
     for item in update:
+        if not isinstance(item, dict) or not isinstance(item.get("index"), int):
+            raise InputError(f"{item!r} is no record of a run: give it its `index`.")
         merged[item["index"]] = {**merged.get(item["index"], {}), **item}
     return [merged[index] for index in sorted(merged)]
 

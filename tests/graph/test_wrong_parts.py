@@ -1,0 +1,93 @@
+"""Parts and edits of a user's own that are wrong: the error names them, and nothing is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from ras_flow.components import Extraction, ScoredPassage
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.state.schema import Passage
+from tests.graph.world import QUESTION, SECOND, build, world
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+
+
+class Forgetful:
+    """Plays every role, and loses all it was asked."""
+
+    identity = "forgetful"
+    takes_soft_tokens = False
+    batch_size = 4
+
+    async def nothing(self, *_: Any) -> list[Any]:
+        return []
+
+    plan = retrieve = extract = answer = nothing
+
+
+@pytest.mark.parametrize("role", ["planner", "retriever", "extractor", "answerer"])
+async def test_a_part_that_loses_a_request_is_named(role: str) -> None:
+    with pytest.raises(ConfigurationError, match="Forgetful returned 0 results"):
+        await build(world(**{role: Forgetful()})).ainvoke({"question": QUESTION})
+
+
+async def test_an_extractor_whose_triples_are_pairs_is_told() -> None:
+    class Pairs(Forgetful):
+        async def extract(self, passages: Any) -> list[Extraction]:
+            return [Extraction([("a", "b")])] * len(passages)  # type: ignore[list-item]
+
+    with pytest.raises(InputError, match=r"\['a', 'b'\] is no triple"):
+        await build(world(extractor=Pairs())).ainvoke({"question": QUESTION})
+
+
+async def test_a_passage_found_twice_counts_once_with_its_best_score() -> None:
+    class Twice:
+        identity = "twice"
+
+        async def retrieve(self, queries: Any, k: int) -> list[list[ScoredPassage]]:
+            a = Passage(id="a", title="Mira Lund", text="Mira Lund was born in Narvik.")
+            b = Passage(id="b", title="Narvik", text="Narvik is a town.")
+            return [[ScoredPassage(a, 3.0), ScoredPassage(b, 2.0), ScoredPassage(a, 1.0)]]
+
+    result = await build(world(retriever=Twice())).ainvoke({"question": QUESTION})
+    assert result["hops"][0]["passages"] == ["a", "b"]
+    assert result["hops"][0]["scores"] == [3.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"triples": [["a", "b", "c"]]},
+        {"triples": {"x": ["a", "b", "c"]}},
+        {"triples": {"x": {"subject": "a", "predicate": "b"}}},
+        {"triples": {"x": {"subject": "a", "predicate": "b", "object": "c", "passages": None}}},
+        {"hops": [{"subquery": "no index"}]},
+        {"plans": ["[SUFFICIENT]"]},
+    ],
+)
+async def test_a_malformed_edit_is_refused_before_it_is_stored(
+    saver: Any, values: dict[str, Any]
+) -> None:
+    graph = build(world(["[SUBQ] x", SECOND]), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD)
+    before = await graph.aget_state(THREAD)
+    with pytest.raises(InputError):
+        await graph.aupdate_state(THREAD, values, as_node="merge_graph")
+    assert await graph.aget_state(THREAD) == before
+
+
+async def test_an_edited_triple_may_leave_out_its_passages() -> None:
+    graph = build(world(), checkpointer=InMemorySaver())
+    await graph.ainvoke({"question": QUESTION}, THREAD)
+    fact = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Bergen"}
+    config = await graph.aupdate_state(THREAD, {"triples": {"x": fact}}, as_node="merge_graph")
+    assert (await graph.aget_state(config)).values["triples"]["x"]["passages"] == []
+
+
+@pytest.mark.parametrize("settings", [[1], "x", 3])
+async def test_settings_that_are_no_mapping_are_told(settings: Any) -> None:
+    with pytest.raises(ConfigurationError, match="settings"):
+        await build(world()).ainvoke({"question": QUESTION, "settings": settings})
