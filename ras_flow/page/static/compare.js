@@ -41,7 +41,7 @@ function Compare({ run, a, b, choose, positions, version, theme, open }) {
   const shared = { run, positions, version, selected, chosen, theme };
   const hops = Array.from({ length: Math.max(a.hops.length, b.hops.length) }, (_, at) => [a.hops[at], b.hops[at]]);
   const names = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])];
-  const setting = (branch, name) => JSON.stringify(branch.settings[name] ?? "default");
+  const setting = (branch, name) => name in branch.settings ? JSON.stringify(branch.settings[name]) : "default";
   const changed = names.filter((name) => setting(a, name) !== setting(b, name));
   const list = (branch, ids) => html`<div>
     <h3>◆ Only in branch ${branch.number} <span class="chip">${count(ids.size)}</span></h3>

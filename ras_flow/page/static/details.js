@@ -9,7 +9,7 @@ const SHOWN = 150; // rows of a list before one asks for more
 
 /** A triple in one line; `marks` are those of the graph. */
 function TripleText({ triple, marks = [] }) {
-  const signs = [["fresh", "＋", "new in this step"], ["cited", "★", "cited by the answer"], ["removed", "✕", "removed"],
+  const signs = [["fresh", "+", "new in this step"], ["cited", "★", "cited by the answer"], ["removed", "✕", "removed"],
     ["pending", "✕", "to be dropped"], ["only", "◆", "only in this branch"]];
   return html`<span class="triple">
     ${signs.filter(([name]) => marks.includes(name)).map(([name, sign, title]) =>

@@ -4,8 +4,9 @@ import { cytoscape, html, useEffect, useLayoutEffect, useRef } from "./lib.js";
 import { plain } from "./text.js";
 
 /** Marks are told apart by a sign in the label and by the line, never by colour alone. */
-const SIGNS = { fresh: "＋", cited: "★", removed: "✕", pending: "✕", only: "◆" };
+const SIGNS = { fresh: "+", cited: "★", removed: "✕", pending: "✕", only: "◆" };
 const LABEL = 26;
+const LARGE = 300;
 
 const isWide = (char) => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\p{Emoji_Presentation}]/u.test(char);
 
@@ -23,7 +24,7 @@ class Drawing {
     this.moved = false; // by the user: from then on, the view is theirs
     this.cy = cytoscape({
       container: holder,
-      style: styleSheet(holder),
+      style: styleSheet(holder, false),
       autoungrabify: true,
       autounselectify: true,
       boxSelectionEnabled: false,
@@ -53,6 +54,7 @@ class Drawing {
       added.push({ group: "edges", data, classes: "hidden" });
     }
     this.cy.add(added);
+    if (added.length && this.cy.edges().length > LARGE) this.paint();
     const { x1, y1, x2, y2 } = this.bounds();
     const seen = this.cy.extent();
     const outside = x1 < seen.x1 || x2 > seen.x2 || y1 < seen.y1 || y2 > seen.y2;
@@ -140,7 +142,7 @@ class Drawing {
   }
 
   paint() {
-    this.cy.style(styleSheet(this.holder));
+    this.cy.style(styleSheet(this.holder, this.cy.edges().length > LARGE));
   }
 }
 
@@ -156,7 +158,8 @@ function setMarks(element, classes, selected) {
 }
 
 /** Cytoscape knows no CSS variables: they are read from an element that has them. */
-function styleSheet(holder) {
+function styleSheet(holder, large) {
+  const bold = large ? 3 : 1; // a large graph is seen from afar
   const probe = holder.appendChild(document.createElement("i"));
   const color = (name) => {
     probe.style.color = `var(--${name})`;
@@ -168,8 +171,8 @@ function styleSheet(holder) {
   const font = getComputedStyle(holder).fontFamily;
   probe.remove();
   const marked = (name, extra = {}) => [
-    { selector: `edge.${name}`, style: { "line-color": colors[name], "target-arrow-color": colors[name], color: colors[name], width: 2.8, "font-weight": "bold", "z-index": 5, ...extra } },
-    { selector: `node.${name}`, style: { "border-color": colors[name], "border-width": 2.5 } },
+    { selector: `edge.${name}`, style: { "line-color": colors[name], "target-arrow-color": colors[name], color: colors[name], width: 2.8 * bold, "font-weight": "bold", "z-index": 5, ...extra } },
+    { selector: `node.${name}`, style: { "border-color": colors[name], "border-width": 2.5 * bold } },
   ];
   const gone = { "line-style": "dashed", "line-dash-pattern": [6, 5], "text-opacity": 0.9, opacity: 0.85 };
   return [
@@ -194,11 +197,11 @@ function styleSheet(holder) {
     ...marked("cited"),
     ...marked("new").map((rule) => ({ ...rule, selector: rule.selector.replace(".new", ".fresh") })),
     ...marked("only"),
-    { selector: ".fresh.cited", style: { "line-style": "solid", width: 3.6 } },
+    { selector: "edge.fresh.cited", style: { "line-style": "solid", width: 3.6 * bold } },
     ...marked("gone", gone).map((rule) => ({ ...rule, selector: rule.selector.replace(".gone", ".removed") })),
     { selector: "node.removed", style: { "border-style": "dashed", opacity: 0.7 } },
     { selector: "edge.pending", style: { ...gone, "line-color": colors.gone, "target-arrow-color": colors.gone, color: colors.gone } },
-    { selector: "edge.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 7, width: 4, "z-index": 20, "font-size": 12 } },
+    { selector: "edge.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 7, width: 4 * bold, "z-index": 20, "font-size": 12 } },
     { selector: "node.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 6 } },
     { selector: ".hidden", style: { display: "none" } },
   ];

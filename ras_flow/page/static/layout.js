@@ -3,7 +3,7 @@
 import { d3 } from "./lib.js";
 
 const SLICE = 12; // milliseconds of work before the browser gets its turn
-const STRETCH = 1.45; // labels are wide: the plane is laid out in squares and then widened
+const STRETCH = 1.25; // labels are wide: the plane is laid out in squares and then widened
 
 /** Positions of entities that only ever grow. The same edges in the same order give the same. */
 class Layout {
@@ -69,14 +69,41 @@ function startNear(edges, nodes) {
 function simulate(nodes, edges) {
   const large = nodes.length > 300;
   const links = edges.map(([source, target]) => ({ source, target }));
-  return d3
+  const simulation = d3
     .forceSimulation(nodes)
     .stop()
-    .force("link", d3.forceLink(links).id((node) => node.name).distance(large ? 70 : 105))
-    .force("charge", d3.forceManyBody().strength(large ? -160 : -420).distanceMax(700).theta(1))
+    .force("link", d3.forceLink(links).id((node) => node.name).distance(large ? 90 : 95))
+    .force("charge", d3.forceManyBody().strength(large ? -300 : -650).distanceMax(large ? 500 : 900).theta(1))
     .force("collide", d3.forceCollide((node) => node.radius).strength(0.7))
-    .force("x", d3.forceX().strength(large ? 0.05 : 0.07))
-    .force("y", d3.forceY().strength(large ? 0.05 : 0.09));
+    .force("x", d3.forceX().strength(0.06))
+    .force("y", d3.forceY().strength(0.06));
+  // Too slow for large graphs, where no label can be read from afar anyway.
+  if (nodes.length * links.length < 40_000) simulation.force("clear", (alpha) => clearEdges(nodes, links, alpha));
+  return simulation;
+}
+
+/** Pushes entities off the edges of others, which would seem to end at them. */
+function clearEdges(nodes, links, alpha) {
+  for (const { source, target } of links) {
+    const [dx, dy] = [target.x - source.x, target.y - source.y];
+    const square = dx * dx + dy * dy || 1;
+    for (const node of nodes) {
+      if (node === source || node === target) continue;
+      const along = ((node.x - source.x) * dx + (node.y - source.y) * dy) / square;
+      if (along < 0 || along > 1) continue;
+      const [ox, oy] = [node.x - source.x - along * dx, node.y - source.y - along * dy];
+      const distance = Math.hypot(ox, oy) || 0.1;
+      const short = Math.max(26, node.radius) - distance;
+      if (short <= 0) continue;
+      const push = (short / distance) * Math.min(1, 3 * alpha + 0.08);
+      node.vx += ox * push;
+      node.vy += oy * push;
+      for (const end of [source, target]) {
+        end.vx -= 0.4 * ox * push;
+        end.vy -= 0.4 * oy * push;
+      }
+    }
+  }
 }
 
 export { Layout };

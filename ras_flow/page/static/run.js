@@ -63,7 +63,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   const last = steps.length - 1;
   const index = Math.min(address.step ?? last, last);
   const step = steps[index];
-  const [tab, setTab] = useState("Step");
+  const [tab, setTab] = useState(address.step === undefined && branch.status === "finished" ? "Answer" : "Step");
   const [selected, setSelected] = useState(null);
   const [filter, setFilter] = useState("");
   const [edits, setEdits] = useState([]);
@@ -163,7 +163,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
       <div class="zoom"><button aria-label="Zoom in" onClick=${() => drawing.current.zoom(1.25)}>+</button>
         <button aria-label="Zoom out" onClick=${() => drawing.current.zoom(0.8)}>−</button>
         <button aria-label="Show all" title="Show all (0)" onClick=${() => drawing.current.fit()}>⤢</button></div>
-      <p class="legend" aria-label="Legend"><span class="fresh">＋ new in this step</span><span class="cited">★ cited</span>
+      <p class="legend" aria-label="Legend"><span class="fresh">+ new in this step</span><span class="cited">★ cited</span>
         <span class="removed">✕ removed</span><span class="counts">${entities} entities, ${marks.size} triples</span></p>
     </div>
     <aside class="panel" aria-label="Details">
