@@ -38,6 +38,8 @@ def test_an_answer_is_traced_to_sentence_and_subquery() -> None:
     first_answer(writer)
     found = explain(writer.document())
     [part] = found["parts"]
+    cited = {citation["triple"] for citation in writer.document()["branches"][0]["citations"]}
+    assert cited == {id for id, ground in found["triples"].items() if ground["cited"]}
     assert (part["text"], part["entity"], part["spans"]) == ("Narvik", "narvik", [(0, 6)])
     assert part["triples"] == [triple_id(*DESIGNER), triple_id(*BORN)]
     born = found["triples"][triple_id(*BORN)]
