@@ -6,10 +6,14 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import TypeAdapter
 
-from ras_flow import Context
+from ras_flow import Context, as_tool
 from ras_flow.errors import ConfigurationError
 from ras_flow.events import Event
 from ras_flow.state.kg import triple_id
@@ -168,8 +172,6 @@ async def test_a_subquery_before_the_answer_sends_the_run_back_to_retrieval(save
 async def test_no_subquery_is_taken_where_the_limits_leave_no_retrieval(
     limit: dict[str, Any],
 ) -> None:
-    from langgraph.checkpoint.memory import InMemorySaver
-
     graph = build(world(), checkpointer=InMemorySaver())
     result = await ask(graph, BEFORE_ANSWER | limit)
     assert asked(result)["allowed"] == GRAPH_EDITS
@@ -361,6 +363,22 @@ async def test_a_review_in_a_subgraph_is_answered_through_its_parent(saver: Any)
     ]
     assert result["report"] == "calm: unknown"
     assert len(parts["planner"].requests) == 3
+
+
+async def test_a_review_inside_an_agents_tool_is_answered_through_the_agent(saver: Any) -> None:
+    class Model(GenericFakeChatModel):
+        def bind_tools(self, tools: Any, **_: Any) -> Any:
+            return self
+
+    call = {"name": "answer_from_documents", "args": {"question": QUESTION}, "id": "1"}
+    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("In Narvik.")]))
+    tool = as_tool(build(world()), context=Context(top_k=1, pause_before_answer=True))
+    agent: Any = create_agent(model, tools=[tool], checkpointer=saver)
+    result = await agent.ainvoke({"messages": [("user", QUESTION)]}, THREAD)
+    assert asked(result)["point"] == "before_answer"
+    result = await reply(agent, {"op": "drop_triple", "triple": BIRTH})
+    assert "Answer: unknown" in result["messages"][2].content
+    assert result["messages"][-1].content == "In Narvik."
 
 
 @pytest.mark.parametrize("name", ["pause_before_retrieval", "pause_before_answer"])
