@@ -115,7 +115,7 @@ def _name(path: Path) -> str:
 
 def _unreadable(error: OSError) -> None:
     raise DocumentError(
-        f"Cannot read the folder {_name(Path(error.filename))}: {error.strerror}"
+        f"Cannot read the folder {_name(Path(error.filename))} ({error.strerror}): check who may."
     ) from error
 
 
@@ -126,4 +126,6 @@ def _read(path: Path) -> Iterator[SourceDocument | DocumentError]:
     except DocumentError as error:
         yield error
     except OSError as error:
-        yield DocumentError(f"Cannot read {source}: {error.strerror or error}")
+        yield DocumentError(
+            f"Cannot read {source} ({error.strerror or error}): check the file and who may read it."
+        )

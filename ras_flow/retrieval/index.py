@@ -67,8 +67,11 @@ class CorpusIndex:
             self._vectors = _load_vectors(folder / VECTORS) if manifest.encoder else None
         except (OSError, ValueError, KeyError) as error:
             raise IndexCorruptError(f"{folder} cannot be read ({error}): {REBUILD}") from error
-        rows = len(self.passages) if self._vectors is None else len(self._vectors)
-        if not len(self.passages) == rows == manifest.passages:
+        whole = len(self.passages) == manifest.passages
+        if manifest.encoder and self._vectors is not None:
+            expected = (manifest.passages, manifest.encoder.dimension)
+            whole = whole and self._vectors.shape == expected
+        if not whole:
             raise IndexCorruptError(f"{folder} does not hold what its manifest says: {REBUILD}")
 
     def __len__(self) -> int:

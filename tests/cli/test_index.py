@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock, Timeout
+from rich.console import Console
 
-from tests.cli.command import ras_flow
+from ras_flow.cli.progress import Progress
+from ras_flow.retrieval import IndexProgress
+from ras_flow.retrieval.manifest import read_manifest
+from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 
 
@@ -54,6 +62,43 @@ def test_documents_are_added_changed_and_removed(index: Path, docs: Path) -> Non
     shown = ras_flow("index", "info", str(index)).out
     assert f"  {docs / 'Mira Lund.txt'}" in shown.splitlines()
     assert "encoder: none (BM25 only)" in shown
+
+
+def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
+    build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
+    shown = ras_flow(*build, terminal=True)
+    assert shown.code == 0 and "reading documents" in shown.out
+    assert "reading documents" not in ras_flow(*build).err
+
+
+def test_progress_says_what_is_done_and_how_much_of_it() -> None:
+    with StringIO() as out:
+        with Progress(Console(file=out, force_terminal=True)) as progress:
+            progress(IndexProgress("embed", 512, 700))
+            time.sleep(0.3)
+        shown = out.getvalue()
+    assert "embedding passages: 512 of 700" in shown
+
+
+def test_an_interrupted_build_leaves_the_index_as_it_was(index: Path, docs: Path) -> None:
+    before = info(index)
+    sentences = " ".join(f"Sentence {n} ends here." for n in range(300_000))
+    (docs / "long.txt").write_text(sentences)
+    building = Command("index", "build", str(index), str(docs), "--bm25-only")
+    building.until(lambda: is_held(index / ".lock"))
+    building.send(signal.SIGINT)
+    done = building.wait()
+    assert (done.code, done.out, "Traceback" in done.err) == (130, "", False)
+    assert info(index) == before
+    assert [item.name for item in index.glob("gen-*")] == [read_manifest(index).generation]
+
+
+def is_held(lock: Path) -> bool:
+    try:
+        with FileLock(lock, timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 def test_verify_finds_a_changed_byte(index: Path) -> None:

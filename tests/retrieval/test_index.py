@@ -140,6 +140,23 @@ async def test_a_manifest_cannot_lead_outside_of_its_folder(path: Path) -> None:
         CorpusIndex.open(path)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("passages", 4), ("encoder", {"identity": "words", "dimension": 7}), ("generation", 5)],
+)
+async def test_a_manifest_that_does_not_fit_its_files_is_noticed(
+    path: Path, field: str, value: object
+) -> None:
+    from ras_flow.retrieval.manifest import _digest
+
+    content = json.loads((path / "manifest.json").read_text())
+    del content["sha256"]
+    content[field] = value
+    (path / "manifest.json").write_text(json.dumps({**content, "sha256": _digest(content)}))
+    with pytest.raises(IndexCorruptError, match="build the index again"):
+        CorpusIndex.open(path)
+
+
 async def test_another_format_says_to_build_again(path: Path) -> None:
     (path / "manifest.json").write_text('{"format": 99, "surprise": []}')
     with pytest.raises(IndexMismatchError, match="format 99.*Build the index again"):
