@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ras_flow.cli.names import path_of
 from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
 
@@ -23,14 +24,24 @@ def ask(
         str | None, typer.Argument(help="The question; the demo's own if left out.")
     ] = None,
     docs: Annotated[
-        Path | None, typer.Option(help="A folder or file of documents to answer from.")
+        Path | None,
+        typer.Option(
+            parser=path_of, metavar="PATH", help="A folder or file of documents to answer from."
+        ),
     ] = None,
     index: Annotated[
-        Path | None, typer.Option(help="An index made by `ras-flow index build`.")
+        Path | None,
+        typer.Option(
+            parser=path_of, metavar="PATH", help="An index made by `ras-flow index build`."
+        ),
     ] = None,
     given: Annotated[
         Path | None,
-        typer.Option(help="A folder or file of documents to start from, without a search."),
+        typer.Option(
+            parser=path_of,
+            metavar="PATH",
+            help="A folder or file of documents to start from, without a search.",
+        ),
     ] = None,
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out documents of --docs that cannot be read.")

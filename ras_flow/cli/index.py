@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.names import path_of
 from ras_flow.context import Context
 from ras_flow.errors import DocumentError, InputError
 
@@ -22,9 +23,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
 
-Index = Annotated[Path, typer.Argument(help="Folder of the index.")]
+Index = Annotated[
+    Path, typer.Argument(parser=path_of, metavar="INDEX", help="Folder of the index.")
+]
 Docs = Annotated[
-    list[Path], typer.Argument(help="Files or folders: .txt .md .html .pdf .docx .jsonl")
+    list[Path],
+    typer.Argument(
+        parser=path_of, metavar="DOCS", help="Files or folders: .txt .md .html .pdf .docx .jsonl"
+    ),
 ]
 Encoder = Annotated[str, typer.Option(help="Sentence encoder: a folder or a name.")]
 Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
