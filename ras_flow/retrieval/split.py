@@ -18,7 +18,7 @@ _CHARACTERS_A_WORD = 2
 _PARAGRAPH = re.compile(r"\n\s*\n")
 # Sentence ends of scripts that nupunkt, trained on English, does not know: 。！？, danda, Urdu
 # full stop, Arabic question mark, Armenian, Ethiopic, Khmer and Burmese full stops.
-_OTHER_ENDS = re.compile("(?<=[。！？｡।॥۔؟։።፧។။])(?![。！？｡।॥۔؟։።፧។။」』”’\"'）)])")
+OTHER_ENDS = re.compile("(?<=[。！？｡।॥۔؟։።፧។။])(?![。！？｡।॥۔؟։።፧។။」』”’\"'）)])")
 
 
 def split_text(text: str, max_words: int = MAX_WORDS) -> list[str]:
@@ -80,7 +80,7 @@ def _sentences(text: str) -> Iterator[str]:
         line = " ".join(paragraph.split())
         if line:
             for sentence in cast("list[str]", sent_tokenize(line)):
-                yield from filter(None, map(str.strip, _OTHER_ENDS.split(sentence)))
+                yield from filter(None, map(str.strip, OTHER_ENDS.split(sentence)))
 
 
 def _size(word: str) -> int:

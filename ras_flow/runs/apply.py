@@ -28,19 +28,23 @@ _PLAN = ("subquery", "plan")
 _WHERE: dict[str, tuple[tuple[str, ...], str]] = {
     "__start__": ((), "__start__"),
     "start": (("model",), "__start__"),
-    "plan": ((*_GRAPH, *_PLAN, "model"), "merge_graph"),
+    "plan": ((*_GRAPH, *_PLAN, "model"), "encode"),
     "review_plan": ((*_GRAPH, *_PLAN, "model"), "review_plan"),
-    "retrieve": ((*_GRAPH, *_PLAN, "model"), "plan"),
+    "retrieve": ((*_GRAPH, *_PLAN, "model"), "review_plan"),
     "to_triples": ((*_GRAPH, "model"), "retrieve"),
     "merge_graph": ((*_GRAPH, "model"), "to_triples"),
-    "review_graph": ((*_GRAPH, "model"), "review_graph"),
-    "encode": ((*_GRAPH, *_PLAN, "model"), "merge_graph"),
+    "review_graph": ((*_GRAPH, "model"), "encode"),
+    "encode": ((*_GRAPH, *_PLAN, "model"), "encode"),
     "review_answer": ((*_GRAPH, *_PLAN, "model"), "review_answer"),
-    "answer": ((*_GRAPH, *_PLAN, "model"), "plan"),
-    "": ((*_GRAPH, *_PLAN, "model"), "plan"),
+    "answer": ((*_GRAPH, *_PLAN, "model"), "review_answer"),
+    "": ((*_GRAPH, *_PLAN, "model"), "review_answer"),
 }
 """By the node that comes next, "" at the end: the edits that make sense, and the node after which
-the routing leads there again. An edited plan always goes on after ``plan``."""
+the routing leads there again. An edited plan always goes on after ``review_plan``.
+
+Edits count as reviewed: nobody is asked about them again. No node of the right column needs a
+model for its routing, so that a model that cannot be loaded does not stop an edit halfway; an
+encoded graph that an edit made stale is encoded again by the node that needs it."""
 
 
 @dataclass(frozen=True)
@@ -146,12 +150,7 @@ class _Draft:
         return cast(RasState, {"usage": {}, **self.state, **edited})
 
     def as_node(self) -> str:
-        if self.replanned:
-            return "plan"
-        # Without a hop there is no graph to go on from.
-        if self.before == "plan" and not self.hops:
-            return "start"
-        return _WHERE[self.before][1]
+        return "review_plan" if self.replanned else _WHERE[self.before][1]
 
     def values(self) -> dict[str, Any]:
         """Return the update, as small as the reducers allow."""

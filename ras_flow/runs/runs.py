@@ -1,28 +1,30 @@
-"""Start, resume, list and show runs, over any checkpointer."""
+"""Start, resume, fork, list, show and delete runs, wherever they are kept."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
-from uuid import uuid4
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, cast
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import StateSnapshot
+from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.events import Event
+from ras_flow.runs.document import RunDocument
+from ras_flow.runs.edits import Edit, apply_edits
+from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
+from ras_flow.runs.threads import new_run_id as new_run_id
+from ras_flow.runs.timeline import build_document, check_values
+from ras_flow.runs.ways import find_ways
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 Builder = StateGraph[RasState, Context, RasInput, RasOutput]
-Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
 
 _INTERNAL = {"documents", "extracted", "encoding"}
-_ASKED = {"source": "input"}
-"""Metadata of the checkpoints at which a question was asked."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +68,27 @@ class StoredRun:
         return {"run": self.summary.id, **kept}
 
 
+class Newest(NamedTuple):
+    """How far a run is: its newest checkpoint, and whether nothing follows it."""
+
+    checkpoint: str
+    finished: bool
+
+
 class Runs:
-    """Runs of one compiled graph.
+    """Runs of one graph.
 
     Args:
-        graph: Compiled with a checkpointer.
+        home: A graph that is compiled with a checkpointer, or other threads that hold runs.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, home: Graph | Threads) -> None:
+        # A compiled graph has `stream` and `update_state` of its own, but finds no runs.
+        self._threads = cast(Threads, home) if hasattr(home, "find") else LocalThreads(home)
+
+    def new_id(self) -> str:
+        """Return an id for a new run."""
+        return self._threads.new_id()
 
     async def start(
         self, given: RasInput, context: Context, *, run_id: str | None = None
@@ -87,32 +101,89 @@ class Runs:
             run_id: The run's id; made if not given.
 
         Yields:
-            Progress events; the last is the answer.
+            Progress events; the last is the answer, or what a person is asked before it.
 
         Raises:
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
         given = {**given, "settings": context.changed()}
-        async for event in self._stream(given, _config(run_id or new_run_id())):
+        async for event in self._threads.stream(run_id or self.new_id(), given):
             yield event
 
-    async def resume(self, run_id: str) -> AsyncIterator[Event]:
+    async def resume(
+        self, run_id: str, edits: Sequence[Edit] | None = None, *, branch: int | None = None
+    ) -> AsyncIterator[Event]:
         """Go on with an unfinished run; no finished model call is made again.
 
         Args:
             run_id: The run's id.
+            edits: What to change where the run waits for a review; none approve.
+            branch: Number of the branch to go on with; the newest one by default.
 
         Yields:
             Progress events of what is left.
 
         Raises:
-            RunError: There is no such run, or it is finished.
+            RunError: There is no such run or branch, it is finished, or there are edits and it
+                waits for none.
             RasFlowError: The run failed again.
         """
-        stored = await self.get(run_id)
-        if not stored.next:
+        saved = await self._state(run_id)
+        checkpoint = None
+        if branch is not None:
+            saved, checkpoint = await self._end_of(run_id, branch, saved)
+        _context(run_id, saved)
+        if not saved.next:
             raise RunError(f"Run {run_id} is finished; show it with: ras-flow runs show {run_id}")
-        async for event in self._stream(None, _config(run_id)):
+        if not saved.interrupts and edits:
+            raise RunError(
+                f"Run {run_id} waits for no review: resume it without edits, or edit one of its "
+                f"steps with: ras-flow runs fork {run_id} --from STEP"
+            )
+        answer = Command[Any](resume={"edits": list(edits or [])}) if saved.interrupts else None
+        async for event in self._threads.stream(run_id, answer, checkpoint):
+            yield event
+
+    async def fork(
+        self, run_id: str, checkpoint: str, edits: Sequence[Edit] = ()
+    ) -> AsyncIterator[Event]:
+        """Go on from an earlier step on a branch of its own; what is there stays as it is.
+
+        Args:
+            run_id: The run's id.
+            checkpoint: The step, as the run's document names it.
+            edits: What to change there first; without any, the run is replayed from there.
+
+        Yields:
+            Progress events of the new branch.
+
+        Raises:
+            EditError: An edit makes no sense at this step. Nothing was changed.
+            RunError: There is no such run or step, nothing follows it, or another version of
+                ras_flow wrote it in a form that cannot be read. Nothing was changed.
+            RasFlowError: The new branch failed. It is kept, and it can be resumed.
+        """
+        await self._state(run_id)
+        saved = await self._threads.state(run_id, checkpoint)
+        if saved is None:
+            raise RunError(
+                f"Run {run_id} has no step {checkpoint!r}. List its steps with: "
+                f"ras-flow runs show {run_id} --json"
+            )
+        _context(run_id, saved)
+        check_values(run_id, saved.values)
+        if edits:
+            before = saved.next[0] if saved.next else ""
+            edited = apply_edits(cast(RasState, saved.values), edits, before)
+            checkpoint = await self._threads.update(
+                run_id, checkpoint, edited.values, edited.as_node
+            )
+        elif not saved.next:
+            raise RunError(
+                f"At this step run {run_id} was over, so that there is nothing to replay: choose "
+                "an earlier step, or edit this one."
+            )
+        async for event in self._threads.stream(run_id, None, checkpoint):
             yield event
 
     async def get(self, run_id: str) -> StoredRun:
@@ -127,37 +198,97 @@ class Runs:
         Raises:
             RunError: There is no such run, or a newer version of ras_flow wrote its settings.
         """
-        snapshot = await self._graph.aget_state(_config(run_id))
-        if not snapshot.created_at:
-            raise RunError(f"There is no run {run_id!r}. List the runs with: ras-flow runs list")
+        saved = await self._state(run_id)
+        asked = await self._threads.find(run_id)
         return StoredRun(
-            summary=await self._summary(run_id, snapshot),
-            context=_context(run_id, snapshot),
-            state=cast(RasState, snapshot.values),
-            # Not `snapshot.next`: it lacks nodes whose work is stored, but no checkpoint after it.
-            next=tuple(task.name for task in snapshot.tasks),
+            summary=_summary(run_id, asked[0][1] if asked else saved.time, saved),
+            context=_context(run_id, saved),
+            state=cast(RasState, saved.values),
+            next=saved.next,
         )
 
-    async def recent(self, *, limit: int = 20) -> list[RunSummary]:
+    async def newest(self, run_id: str) -> Newest:
+        """Return how far a run is.
+
+        Args:
+            run_id: The run's id.
+
+        Returns:
+            Its newest checkpoint, and whether the run is over.
+
+        Raises:
+            RunError: There is no such run.
+        """
+        saved = await self._state(run_id)
+        return Newest(saved.checkpoint, not saved.next)
+
+    async def document(self, run_id: str) -> RunDocument:
+        """Return a run with all its branches.
+
+        Args:
+            run_id: The run's id.
+
+        Returns:
+            The document, of the question that the run's newest step belongs to.
+
+        Raises:
+            RunError: There is no such run, or this version of ras_flow cannot read it.
+        """
+        history = await self._history(run_id)
+        return await asyncio.to_thread(build_document, run_id, history)
+
+    async def recent(
+        self,
+        *,
+        limit: int = 20,
+        text: str | None = None,
+        stop_reason: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[RunSummary]:
         """Return the newest runs.
 
         Args:
             limit: How many at most.
+            text: Words that are all in the question or the answer, in any case.
+            stop_reason: Only those that stopped for this reason.
+            since: Only those that were asked then or later; UTC if it has no time zone.
+            until: Only those that were asked before.
 
         Returns:
             One summary a run, that of the newest question first.
         """
-        asked: dict[str, str] = {}
-        # Not every checkpointer lists the newest first; checkpoint ids sort by time.
-        async for saved in self._saver().alist(None, filter=_ASKED):
-            keys = saved.config["configurable"]
-            run_id = keys["thread_id"]
-            asked[run_id] = max(asked.get(run_id, ""), keys["checkpoint_id"])
-        newest = sorted(asked, key=asked.__getitem__, reverse=True)[:limit]
-        return [
-            await self._summary(run_id, await self._graph.aget_state(_config(run_id)))
-            for run_id in newest
-        ]
+        words = (text or "").casefold().split()
+        found: list[RunSummary] = []
+        for run_id, asked in await self._threads.find():
+            if len(found) >= limit:
+                break
+            time = datetime.fromisoformat(asked)
+            if (since and time < _aware(since)) or (until and time >= _aware(until)):
+                continue
+            saved = await self._threads.state(run_id)
+            if saved is None:  # Deleted meanwhile.
+                continue
+            summary = _summary(run_id, asked, saved)
+            said = f"{summary.question}\n{summary.answer}".casefold()
+            if stop_reason in (None, summary.stop_reason) and all(word in said for word in words):
+                found.append(summary)
+        return found
+
+    async def delete(self, run_ids: Iterable[str]) -> None:
+        """Delete runs with all their branches, for good.
+
+        Args:
+            run_ids: Their ids.
+
+        Raises:
+            RunError: There is no such run. None was deleted.
+        """
+        wanted = list(dict.fromkeys(run_ids))
+        for run_id in wanted:
+            await self._state(run_id)
+        for run_id in wanted:
+            await self._threads.delete(run_id)
 
     async def history(self, run_id: str) -> list[StateSnapshot]:
         """Return every step of a run, first to last, as LangGraph's snapshots.
@@ -166,50 +297,58 @@ class Runs:
         to ``aupdate_state`` to fork.
 
         Raises:
-            RunError: There is no such run.
+            RunError: There is no such run, or it is kept on a server.
         """
-        steps = [step async for step in self._graph.aget_state_history(_config(run_id))]
+        if not isinstance(self._threads, LocalThreads):
+            raise RunError("Snapshots are for runs that are kept here: use `document` instead.")
+        steps = await self._threads.snapshots(run_id)
         if not steps:
-            raise RunError(f"There is no run {run_id!r}. List the runs with: ras-flow runs list")
-        return steps[::-1]
+            raise _unknown(run_id)
+        return steps
 
-    async def _stream(self, given: RasInput | None, config: RunnableConfig) -> AsyncIterator[Event]:
-        stream: AsyncIterator[Any] = self._graph.astream(
-            given, config, stream_mode="custom", durability="sync"
-        )
-        async for event in stream:
-            yield cast(Event, event)
+    async def _state(self, run_id: str) -> Saved:
+        saved = await self._threads.state(run_id)
+        if saved is None:
+            raise _unknown(run_id)
+        return saved
 
-    async def _summary(self, run_id: str, snapshot: StateSnapshot) -> RunSummary:
-        values = snapshot.values
-        started = snapshot.created_at
-        async for saved in self._saver().alist(_config(run_id), filter=_ASKED, limit=1):
-            started = saved.checkpoint["ts"]
-        # Until the first step is done, the state has the answer to the thread's last question.
-        finished = not snapshot.tasks
-        return RunSummary(
-            id=run_id,
-            started=f"{started}"[:19] + "Z",
-            question=values.get("question", ""),
-            stop_reason=values.get("stop_reason") if finished else None,
-            answer=values.get("answer", "") if finished else "",
-        )
+    async def _history(self, run_id: str) -> list[Saved]:
+        history = await self._threads.history(run_id)
+        if not history:
+            raise _unknown(run_id)
+        return history
 
-    def _saver(self) -> Any:
-        return self._graph.checkpointer
+    async def _end_of(self, run_id: str, branch: int, newest: Saved) -> tuple[Saved, str | None]:
+        """Return the end of a branch, and its checkpoint where that is not the newest."""
+        ways = find_ways(await self._history(run_id))
+        if not 1 <= branch <= len(ways):
+            raise RunError(f"Run {run_id} has no branch {branch}: its last one is {len(ways)}.")
+        end = ways[branch - 1].steps[-1]
+        return end, end.checkpoint if end.checkpoint != newest.checkpoint else None
 
 
-def new_run_id() -> str:
-    """Return a fresh run id: 12 hex digits."""
-    return uuid4().hex[:12]
+def _unknown(run_id: str) -> RunError:
+    return RunError(f"There is no run {run_id!r}. List the runs with: ras-flow runs list")
 
 
-def _config(run_id: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": run_id}}
+def _summary(run_id: str, asked: str, saved: Saved) -> RunSummary:
+    # Until the first step is done, the state has the answer to the thread's last question.
+    finished = not saved.next
+    return RunSummary(
+        id=run_id,
+        started=f"{asked[:19]}Z",
+        question=saved.values.get("question", ""),
+        stop_reason=saved.values.get("stop_reason") if finished else None,
+        answer=saved.values.get("answer", "") if finished else "",
+    )
 
 
-def _context(run_id: str, snapshot: StateSnapshot) -> Context:
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _context(run_id: str, saved: Saved) -> Context:
     try:
-        return Context.from_mapping(snapshot.values.get("settings", {}))
+        return Context.from_mapping(saved.values.get("settings") or {})
     except ConfigurationError as error:
         raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error

@@ -41,7 +41,7 @@ async def main(home: str, step: str, at: str = "") -> None:
     plans = ["[SUBQ] x", SECOND] if step == "ask" else []
     builder = build_graph(**world(planner=ScriptedPlanner(plans)))
     async with open_runs(Path(home), builder=builder) as runs:
-        graph: Any = runs._graph
+        graph: Any = runs._threads.graph
         modes: Any = ["custom", "tasks"]
         async for mode, data in graph.astream(
             GIVEN[step], THREAD, stream_mode=modes, durability="sync"

@@ -93,7 +93,7 @@ async def main(home: str, log_path: str, run_id: str, node: str = "", nth: str =
                     sys.stdout.write(event["answer"])
             return
         seen = 0
-        stream = runs._graph.astream(
+        stream = runs._threads.graph.astream(
             {"question": QUESTION, "settings": CONTEXT.changed()},
             {"configurable": {"thread_id": run_id}},
             stream_mode="tasks",

@@ -159,7 +159,7 @@ def test_a_dropped_triple_is_gone_and_the_same_node_comes_next() -> None:
     assert (BORN in after["triples"], DESIGNED in after["triples"], node) == (
         False,
         True,
-        "merge_graph",
+        "encode",
     )
 
 
@@ -215,7 +215,7 @@ def test_a_subquery_takes_the_place_of_the_plan_that_is_pending(before: str) -> 
     pending = plan(2, 2, "SUFFICIENT", problem="x") if before != "plan" else None
     plans = [*state()["plans"], *([pending] if pending else [])]
     after, node = edited([{"op": "subquery", "text": '"What else?"'}], before, plans=plans)
-    assert node == "plan"
+    assert node == "review_plan"
     assert after["plans"][2:] == [{**plan(2, 2, "SUBQ", "What else?"), "raw": "[SUBQ] What else?"}]
 
 
@@ -232,14 +232,14 @@ def test_a_plan_is_read_as_the_planner_is() -> None:
     after, _ = edited([{"op": "plan", "text": text}], "plan")
     assert (after["plans"][2]["subquery"], after["plans"][2]["raw"]) == ("Where is Narvik?", text)
     after, node = edited([{"op": "plan", "text": "[SUFFICIENT]"}], "plan")
-    assert (after["plans"][2]["label"], node) == ("SUFFICIENT", "plan")
+    assert (after["plans"][2]["label"], node) == ("SUFFICIENT", "review_plan")
 
 
 def test_the_last_step_answers_again() -> None:
     done = {"answer": "Narvik", "stop_reason": "sufficient", "citations": [{}]}
     after, node = edited([{"op": "drop_triple", "triple": BORN}], "", **done)
     assert (after["answer"], after["stop_reason"], after["citations"]) == ("", None, [])
-    assert node == "plan"
+    assert node == "review_answer"
 
 
 def test_a_model_is_a_setting_of_the_run() -> None:

@@ -108,7 +108,7 @@ async def test_an_unknown_run_is_named(saver: Any) -> None:
 async def test_settings_of_a_newer_version_are_refused_by_name(saver: Any) -> None:
     runs = Runs(build(world(), checkpointer=saver))
     await told(runs, QUESTION, "a")
-    await runs._graph.aupdate_state(
+    await runs._threads.graph.aupdate_state(
         {"configurable": {"thread_id": "a"}}, {"settings": {"depth": 3}}, as_node="answer"
     )
     with pytest.raises(RunError, match="settings of run a .*depth"):
@@ -124,7 +124,7 @@ async def test_history_goes_from_the_first_step_to_the_last(saver: Any) -> None:
     assert steps[-1].next == () and steps[-1].values["answer"] == "Narvik"
     # Replayed from the second plan on, by what the docstring promises.
     second = [step for step in steps if step.next == ("plan",)][1]
-    replayed = await runs._graph.ainvoke(None, second.config)
+    replayed = await runs._threads.graph.ainvoke(None, second.config)
     assert replayed["answer"] == "Narvik"
 
 

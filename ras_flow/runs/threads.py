@@ -1,0 +1,221 @@
+"""Where runs live: the threads of a compiled graph with its checkpointer, or those of a server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+from uuid import uuid4
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
+
+from ras_flow.context import Context
+from ras_flow.events import Event
+from ras_flow.state.channels import RasInput, RasOutput, RasState
+
+Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
+
+FORKED_FROM = "ras_forked_from"
+"""Key of an edit's metadata: the checkpoint that was edited."""
+
+_BEGINNING = ("__start__", "start")
+_ASKED = ("question", "settings", "documents")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A checkpoint of a run.
+
+    Attributes:
+        checkpoint: Its id; ids sort by time.
+        parent: The checkpoint before it; None for the first.
+        forked_from: The checkpoint that was edited to make it, where that is not ``parent``.
+        time: When it was written, ISO 8601, UTC.
+        source: ``"input"``, ``"loop"``, ``"update"`` or ``"fork"``, as LangGraph names them; None
+            for the root of a run that was kept only at its end.
+        step: LangGraph's number of the step.
+        values: The state. What an earlier question left there, and ``start`` is about to clear, is
+            not in it.
+        next: The nodes that come next; empty when the run was over.
+        interrupts: What a person is asked before it goes on.
+    """
+
+    checkpoint: str
+    parent: str | None
+    forked_from: str | None
+    time: str
+    source: str | None
+    step: int
+    values: dict[str, Any]
+    next: tuple[str, ...]
+    interrupts: tuple[dict[str, Any], ...] = ()
+
+
+def current_values(
+    values: dict[str, Any], next: tuple[str, ...], given: object = None
+) -> dict[str, Any]:
+    """Return what of a state belongs to its question.
+
+    Args:
+        values: The state.
+        next: The nodes that come next.
+        given: The input, where it has not become part of the state yet.
+
+    Returns:
+        The state; before ``start`` has run only what was asked.
+    """
+    if not set(next) & set(_BEGINNING):
+        return values
+    asked = {name: values[name] for name in _ASKED if name in values}
+    return {**asked, **(given if isinstance(given, dict) else {})}
+
+
+class Threads(Protocol):
+    """The threads that runs are kept in; a run's id is its thread's."""
+
+    def new_id(self) -> str:
+        """Return an id for a new run."""
+        ...
+
+    async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
+        """Return id and time of the last question (ISO 8601, UTC) of runs, newest first.
+
+        Of every run, or of one.
+        """
+        ...
+
+    async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
+        """Return a checkpoint, by default the newest; None where there is none."""
+        ...
+
+    async def history(self, run_id: str) -> list[Saved]:
+        """Return every checkpoint of a run, oldest first; none for an unknown run."""
+        ...
+
+    async def update(
+        self, run_id: str, checkpoint: str, values: dict[str, Any], as_node: str
+    ) -> str:
+        """Edit a checkpoint's state as if a node had; return the id of the new checkpoint.
+
+        What is stored for the old checkpoint stays as it is.
+        """
+        ...
+
+    def stream(
+        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
+        ...
+
+    async def delete(self, run_id: str) -> None:
+        """Delete all that is stored of a run."""
+        ...
+
+
+class LocalThreads:
+    """The threads of a compiled graph's checkpointer.
+
+    Args:
+        graph: Compiled with a checkpointer.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def new_id(self) -> str:
+        """Return a fresh run id."""
+        return new_run_id()
+
+    async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
+        """Return id and time of the last question of every run, or of one, newest first."""
+        where = None if run_id is None else _config(run_id)
+        asked: dict[str, tuple[str, str]] = {}
+        saver: Any = self.graph.checkpointer
+        # The second are the roots of runs that were kept only at their end.
+        for beginning in ({"source": "input"}, {"step": -2}):
+            # Not every checkpointer lists the newest first; checkpoint ids sort by time.
+            async for saved in saver.alist(where, filter=beginning):
+                keys = saved.config["configurable"]
+                if not keys.get("checkpoint_ns"):
+                    found = (keys["checkpoint_id"], saved.checkpoint["ts"])
+                    asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
+        newest = sorted(asked, key=asked.__getitem__, reverse=True)
+        return [(id, asked[id][1]) for id in newest]
+
+    async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
+        """Return a checkpoint, by default the newest; None where there is none."""
+        snapshot = await self.graph.aget_state(_config(run_id, checkpoint))
+        return _saved(snapshot) if snapshot.created_at else None
+
+    async def history(self, run_id: str) -> list[Saved]:
+        """Return every checkpoint of a run, oldest first; none for an unknown run."""
+        return [_saved(snapshot) for snapshot in await self.snapshots(run_id)]
+
+    async def snapshots(self, run_id: str) -> list[StateSnapshot]:
+        """Return every checkpoint of a run as LangGraph's snapshot, oldest first."""
+        found = [snapshot async for snapshot in self.graph.aget_state_history(_config(run_id))]
+        return sorted(found, key=lambda step: str(step.config["configurable"]["checkpoint_id"]))
+
+    async def update(
+        self, run_id: str, checkpoint: str, values: dict[str, Any], as_node: str
+    ) -> str:
+        """Edit a copy of a checkpoint as if a node had; return the id of the new checkpoint.
+
+        LangGraph stores an edit beside the work of the checkpoint that is edited. On a copy two
+        people can edit the same checkpoint at once, and a run at work there is not disturbed.
+        """
+        copy = await self.graph.aupdate_state(_config(run_id, checkpoint), None, as_node="__copy__")
+        config: RunnableConfig = {**copy, "metadata": {FORKED_FROM: checkpoint}}
+        edited = await self.graph.aupdate_state(config, values, as_node=as_node)
+        return cast(str, edited["configurable"]["checkpoint_id"])
+
+    async def stream(
+        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
+        stream: AsyncIterator[Any] = self.graph.astream(
+            given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
+        )
+        async for event in stream:
+            yield cast(Event, event)
+
+    async def delete(self, run_id: str) -> None:
+        """Delete all that is stored of a run."""
+        saver: Any = self.graph.checkpointer
+        await saver.adelete_thread(run_id)
+
+
+def new_run_id() -> str:
+    """Return a fresh run id: 12 hex digits."""
+    return uuid4().hex[:12]
+
+
+def _config(run_id: str, checkpoint: str | None = None) -> RunnableConfig:
+    keys = {"thread_id": run_id}
+    return {"configurable": keys if checkpoint is None else keys | {"checkpoint_id": checkpoint}}
+
+
+def _saved(snapshot: StateSnapshot) -> Saved:
+    # Not `snapshot.next`: it lacks nodes whose work is stored, but no checkpoint after it.
+    next = tuple(task.name for task in snapshot.tasks)
+    given = snapshot.tasks[0].result if next == ("__start__",) else None
+    metadata: dict[str, Any] = {**(snapshot.metadata or {})}
+    parent = snapshot.parent_config
+    return Saved(
+        checkpoint=snapshot.config["configurable"]["checkpoint_id"],
+        parent=parent["configurable"]["checkpoint_id"] if parent else None,
+        forked_from=metadata.get(FORKED_FROM),
+        time=snapshot.created_at or "",
+        source=metadata.get("source"),
+        step=metadata.get("step", 0),
+        values=current_values(snapshot.values, next, given),
+        next=next,
+        interrupts=tuple(
+            interrupt.value
+            for task in snapshot.tasks
+            for interrupt in task.interrupts
+            if isinstance(interrupt.value, dict)
+        ),
+    )

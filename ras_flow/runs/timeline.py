@@ -1,0 +1,218 @@
+"""A run's document: what each of its checkpoints changed, and what its branches came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from ras_flow.errors import RunError
+from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
+from ras_flow.runs.evidence import find_evidence
+from ras_flow.runs.threads import Saved
+from ras_flow.runs.ways import Way, find_ways
+from ras_flow.state.kg import QueryKG, by_hop, merge_triples
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Triple, Usage
+
+
+class _Kept(TypedDict, total=False):
+    """What a document reads of a checkpoint."""
+
+    question: str
+    settings: dict[str, Any]
+    plans: list[Plan]
+    hops: list[Hop]
+    passages: dict[str, Passage]
+    triples: dict[str, Triple]
+    usage: dict[str, Usage]
+    warnings: list[str]
+    answer: str
+    citations: list[Citation]
+    stop_reason: StopReason | None
+
+
+_SHAPE = TypeAdapter(_Kept)
+_NOTHING = Saved("", None, None, "", None, -1, {}, ())
+
+
+def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
+    """Put a run's checkpoints into one document.
+
+    Of a thread that answered several questions it tells the one that its newest checkpoint
+    belongs to.
+
+    Args:
+        run_id: The run's id.
+        history: All its checkpoints, oldest first; at least one.
+
+    Returns:
+        The document.
+
+    Raises:
+        RunError: Another version of ras_flow wrote the run in a form that cannot be read.
+    """
+    ways = find_ways(history)
+    for way in ways:
+        check_values(run_id, way.steps[-1].values)
+    steps: dict[str, Step] = {}
+    seen: dict[str, Saved] = {}
+    for way in ways:
+        before = _NOTHING
+        for saved in way.steps:
+            if saved.checkpoint not in steps:
+                steps[saved.checkpoint] = _step(saved, before)
+                seen[saved.checkpoint] = saved
+            before = saved
+        steps[before.checkpoint]["review"] = before.interrupts[0] if before.interrupts else None
+    passages, triples = _gather([seen[checkpoint] for checkpoint in sorted(seen)])
+    kg = QueryKG.from_triples(triples)
+    newest = history[-1].checkpoint
+    current = next((way for way in ways if way.steps[-1].checkpoint == newest), ways[-1])
+    return RunDocument(
+        format=FORMAT,
+        run=run_id,
+        question=current.steps[-1].values.get("question", ""),
+        started=_utc(ways[0].steps[0].time),
+        current=current.number,
+        branches=[_branch(way) for way in ways],
+        steps=steps,
+        passages=passages,
+        triples=kg.triples,
+        edges=kg.edges,
+        entities=kg.entities,
+        evidence=find_evidence(triples, passages),
+    )
+
+
+def check_values(run_id: str, values: Mapping[str, Any]) -> None:
+    """Refuse a state that this version cannot read.
+
+    Args:
+        run_id: The run's id.
+        values: A checkpoint's state.
+
+    Raises:
+        RunError: A part of it has another form than this version's.
+    """
+    try:
+        _SHAPE.validate_python(values)
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise RunError(
+            f"Run {run_id} was written by another version of ras_flow: its {where} cannot be "
+            f"read ({fault['msg']}). Use the version that made it, or ask the question again."
+        ) from None
+
+
+def _gather(history: Sequence[Saved]) -> tuple[dict[str, Passage], dict[str, Triple]]:
+    passages: dict[str, Passage] = {}
+    triples: dict[str, Triple] = {}
+    for saved in history:
+        passages.update(saved.values.get("passages", {}))
+        graph = saved.values.get("triples", {})
+        new = {id: triple for id, triple in graph.items() if triples.get(id) != triple}
+        triples = merge_triples(triples, new) if new else triples
+    return passages, triples
+
+
+def _step(saved: Saved, before: Saved) -> Step:
+    old, new = before.values, saved.values
+    kind = _kind(saved, before)
+    node = _node(saved, before) if kind == "node" else ""
+    old_graph, graph = old.get("triples", {}), new.get("triples", {})
+    hops = new.get("hops", [])[len(old.get("hops", [])) :]
+    plans = new.get("plans", [])
+    return Step(
+        checkpoint=saved.checkpoint,
+        parent=before.checkpoint or None,
+        kind=kind,
+        node=node,
+        hop=_hop(node, old, new),
+        time=_utc(saved.time),
+        usage=_usage(node, saved, before) if kind in ("question", "node") else None,
+        next=list(saved.next),
+        plan=plans[-1] if plans and plans != old.get("plans", []) else None,
+        passages=list(dict.fromkeys(id for hop in hops for id in hop["passages"])),
+        added=[id for id in graph if id not in old_graph],
+        removed=[id for id in old_graph if id not in graph],
+        review=None,
+    )
+
+
+def _kind(saved: Saved, before: Saved) -> Literal["question", "node", "edit", "replay"]:
+    if before is _NOTHING:
+        return "question"
+    return "edit" if saved.source == "update" else "replay" if saved.source == "fork" else "node"
+
+
+def _node(saved: Saved, before: Saved) -> str:
+    # A run that is kept only at its end did everything at once.
+    return "answer" if _at_once(saved, before) and not saved.next else before.next[0]
+
+
+def _at_once(saved: Saved, before: Saved) -> bool:
+    return saved.step > before.step + 1
+
+
+def _hop(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | None:
+    match node:
+        case "plan" | "review_plan":
+            return len(old.get("hops", []))
+        case "retrieve" | "to_triples" | "merge_graph" | "review_graph" | "encode":
+            return len(new.get("hops", [])) - 1
+        case _:
+            return None
+
+
+def _usage(node: str, saved: Saved, before: Saved) -> Usage | None:
+    usage: dict[str, Usage] = saved.values.get("usage", {})
+    known = before.values.get("usage", {})
+    if not node or _at_once(saved, before):
+        return _total([cost for name, cost in usage.items() if known.get(name) != cost])
+    if node == "plan":
+        name = f"plan:{len(saved.values.get('plans', [])) - 1}"
+    else:
+        hop = _hop(node, before.values, saved.values)
+        name = node if hop is None else f"{node}:{hop}"
+    return usage.get(name)
+
+
+def _total(costs: Sequence[Usage]) -> Usage | None:
+    if not costs:
+        return None
+    return Usage(
+        role=costs[-1]["role"],
+        calls=sum(cost["calls"] for cost in costs),
+        input_tokens=sum(cost["input_tokens"] for cost in costs),
+        output_tokens=sum(cost["output_tokens"] for cost in costs),
+        seconds=round(sum(cost["seconds"] for cost in costs), 3),
+    )
+
+
+def _branch(way: Way) -> Branch:
+    last = way.steps[-1]
+    values = cast(_Kept, last.values)
+    hops = values.get("hops", [])
+    status: Status = "unfinished" if last.next else "finished"
+    done = status == "finished"
+    return Branch(
+        number=way.number,
+        forked_from=way.forked_from,
+        steps=[saved.checkpoint for saved in way.steps],
+        status="paused" if last.interrupts else status,
+        stop_reason=values.get("stop_reason") if done else None,
+        answer=values.get("answer", "") if done else "",
+        citations=values.get("citations", []) if done else [],
+        hops=hops,
+        plans=values.get("plans", []),
+        hop_triples=by_hop(values.get("triples", {}), hops),
+        warnings=values.get("warnings", []),
+        settings=values.get("settings") or {},
+    )
+
+
+def _utc(time: str) -> str:
+    return f"{time[:19]}Z" if time else ""

@@ -1,0 +1,98 @@
+"""The tree of a run's checkpoints as its branches: ways from the question to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ras_flow.runs.document import ForkPoint
+from ras_flow.runs.threads import Saved
+
+
+@dataclass(frozen=True)
+class Way:
+    """A branch as checkpoints.
+
+    Attributes:
+        number: 1 for the run as it first went; later ones in the order in which they were made.
+        forked_from: Where it left another branch; None for the first.
+        steps: From the question on, those shared with other branches included; never empty.
+    """
+
+    number: int
+    forked_from: ForkPoint | None
+    steps: list[Saved]
+
+
+def find_ways(history: Sequence[Saved]) -> list[Way]:
+    """Find the branches of the question that the run's newest checkpoint belongs to.
+
+    A branch ends where nothing follows: where the run was over, where it stopped or waits, and
+    where only edits follow, since an edit begins a branch of its own. A replay begins one too,
+    except that of a step where the run had stopped: there the run goes on.
+
+    Args:
+        history: All checkpoints of a run, oldest first; at least one.
+
+    Returns:
+        The branches by number.
+    """
+    tree = _Tree(history)
+    firsts = tree.path(history[-1])[:1]
+    own: list[list[Saved]] = []
+    for first in firsts:
+        steps = [first]
+        while True:
+            children = tree.children.get(steps[-1].checkpoint, [])
+            follows = _continues(steps[-1], children)
+            firsts += [child for child in children if child is not follows]
+            if follows is None:
+                break
+            steps.append(follows)
+        own.append(steps)
+    own.sort(key=lambda steps: steps[0].checkpoint)
+    number_of = {step.checkpoint: number for number, steps in enumerate(own, 1) for step in steps}
+    ways = []
+    for number, steps in enumerate(own, 1):
+        shared = tree.path(steps[0])[:-1]
+        left = (
+            ForkPoint(branch=number_of[shared[-1].checkpoint], step=len(shared) - 1)
+            if shared
+            else None
+        )
+        ways.append(Way(number, left, shared + steps))
+    return ways
+
+
+def _continues(step: Saved, children: list[Saved]) -> Saved | None:
+    """Return the child that is on the same branch."""
+    return next((child for child in children if step.next and child.source != "update"), None)
+
+
+class _Tree:
+    """Checkpoints by id, and which came of which."""
+
+    def __init__(self, history: Sequence[Saved]) -> None:
+        self._saved = {saved.checkpoint: saved for saved in history}
+        self.children: dict[str, list[Saved]] = {}
+        copies = {saved.parent for saved in history if saved.forked_from in self._saved}
+        for saved in history:
+            before = self.before(saved)
+            if before is not None and saved.checkpoint not in copies:
+                self.children.setdefault(before.checkpoint, []).append(saved)
+
+    def before(self, saved: Saved) -> Saved | None:
+        """Return the checkpoint that this one came of; None for a question."""
+        parent = self._saved.get(saved.forked_from or "") or self._saved.get(saved.parent or "")
+        if parent is None or saved.source in ("input", None):
+            return None
+        # A question's input, its acceptance, and what followed it all at once are one step.
+        asks = parent.source in ("input", None) or parent.next in ((), ("__start__",))
+        return None if saved.source == "loop" and asks else parent
+
+    def path(self, saved: Saved) -> list[Saved]:
+        """Return the checkpoints from the question to this one."""
+        path = [saved]
+        while (before := self.before(path[-1])) is not None:
+            path.append(before)
+        return path[::-1]
