@@ -27,7 +27,7 @@ function EditText({ run, edit }) {
 }
 
 /** A small form whose fields become an edit. */
-function EditForm({ title, op, fields, add, children, initial = {} }) {
+function EditForm({ title, op, fields, hint, add, children }) {
   const submit = (event) => {
     event.preventDefault();
     const given = [...new FormData(event.target)].map(([name, value]) => [name, value.trim()]);
@@ -39,7 +39,8 @@ function EditForm({ title, op, fields, add, children, initial = {} }) {
     <h4>${title}</h4>
     <div class="fields">
       ${children}
-      ${fields.map((name) => html`<input name=${name} required placeholder=${name} aria-label=${name} defaultValue=${initial[name]} list=${["subject", "object"].includes(name) ? "entities" : null} autocomplete="off" />`)}
+      ${fields.map((name) => html`<input name=${name} required placeholder=${hint ?? name} aria-label=${name}
+        list=${["subject", "object"].includes(name) ? "entities" : null} autocomplete="off" />`)}
       <button>Add</button>
     </div>
   </form>`;
@@ -80,17 +81,16 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
     </div>
     ${!step.next.length && html`<p class="quiet">The run is over after this step; go back to an earlier one to fork.</p>`}
     <p class="quiet">A fork is a new branch. The branches that are there stay as they are.</p>
-    ${allowed("subquery") && html`<${EditForm} key=${"q" + step.checkpoint} title="Ask something else next" op="subquery" fields=${["text"]} add=${add} />`}
-    ${allowed("plan") && html`<${EditForm} title="Plan in the planner's place" op="plan" fields=${["text"]} initial=${{}} add=${add} />
-      <p class="quiet">[SUBQ] a subquery, [SUFFICIENT] or [NO_RETRIEVAL]</p>`}
+    ${allowed("subquery") && html`<${EditForm} title="Ask something else next" op="subquery" fields=${["text"]} hint="a subquery" add=${add} />`}
+    ${allowed("plan") && html`<${EditForm} title="Plan in the planner's place" op="plan" fields=${["text"]} hint="[SUBQ] …, [SUFFICIENT] or [NO_RETRIEVAL]" add=${add} />`}
     ${allowed("add_triple") && html`<${EditForm} title="Add a triple" op="add_triple" fields=${["subject", "predicate", "object"]} add=${add}>
       <select name="passage" aria-label="passage"><option value="">no passage states it</option>
         ${known.map((passage) => html`<option value=${passage.id}>${plain(passage.title || passage.id, 60)}</option>`)}</select>
     </${EditForm}>
     <datalist id="entities">${Object.values(run.entities).slice(0, 500).map((name) => html`<option value=${plain(name, 60)} />`)}</datalist>`}
-    ${allowed("model") && html`<${EditForm} title="Another model" op="model" fields=${["name"]} add=${add}>
+    ${allowed("model") && html`<${EditForm} title="Another model" op="model" fields=${["name"]} hint="provider:model or local:NAME" add=${add}>
       <select name="role" aria-label="role">${ROLES.map((role) => html`<option>${role}</option>`)}</select>
-    </${EditForm}><p class="quiet">provider:model, or local:NAME</p>`}
+    </${EditForm}>`}
     ${review && !every && html`<p><button class="link" onClick=${() => setEvery(true)}>Show edits that only a fork can make</button></p>`}
   </section>`;
 }

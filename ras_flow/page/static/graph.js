@@ -30,7 +30,6 @@ class Drawing {
       boxSelectionEnabled: false,
       minZoom: 0.03,
       maxZoom: 3,
-      hideEdgesOnViewport: false,
     });
     this.cy.on("tap", "edge", (event) => chosen.triple(event.target.data("triple")));
     this.cy.on("tap", "node", (event) => chosen.entity(event.target.data("entity")));
@@ -125,7 +124,7 @@ class Drawing {
     const { x1, y1, x2, y2 } = this.bounds();
     const [width, height] = [this.cy.width(), this.cy.height()];
     if (x1 > x2 || !width) return;
-    const zoom = Math.min(1.15, (width - 48) / (x2 - x1), (height - 72) / (y2 - y1));
+    const zoom = Math.min(1.15, (width - 28) / (x2 - x1), (height - 36) / (y2 - y1));
     this.moved = false;
     this.cy.viewport({ zoom, pan: { x: width / 2 - (zoom * (x1 + x2)) / 2, y: height / 2 - (zoom * (y1 + y2)) / 2 } });
   }
@@ -181,7 +180,7 @@ function styleSheet(holder, large) {
       style: {
         shape: "round-rectangle", width: "data(width)", height: 26, label: "data(label)", color: colors.text,
         "background-color": colors.node, "border-width": 1, "border-color": colors.edge, "font-family": font,
-        "font-size": 12, "text-valign": "center", "min-zoomed-font-size": 5, "overlay-opacity": 0, "z-index": 10,
+        "font-size": 12, "text-valign": "center", "min-zoomed-font-size": 4.5, "overlay-opacity": 0, "z-index": 10,
       },
     },
     {
@@ -189,7 +188,7 @@ function styleSheet(holder, large) {
       style: {
         "curve-style": "bezier", width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
         "target-arrow-color": colors.edge, "arrow-scale": 0.9, label: "data(label)", "font-size": 10.5,
-        "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 6.5,
+        "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5.5,
         "text-background-color": colors.surface, "text-background-opacity": 0.85, "text-background-padding": 2,
         "control-point-step-size": 34, "overlay-opacity": 0,
       },

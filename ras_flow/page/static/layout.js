@@ -35,7 +35,7 @@ class Layout {
     if (!fresh.length) return;
     startNear(edges, nodes);
     const simulation = simulate([...nodes.values()], edges);
-    const rounds = Math.round(Math.max(90, 300 - nodes.size / 6));
+    const rounds = Math.round(Math.max(90, 500 - nodes.size / 2));
     simulation.alphaDecay(1 - Math.pow(0.001, 1 / rounds));
     let since = performance.now();
     for (let round = 0; round < rounds; round += 1) {
@@ -72,8 +72,8 @@ function simulate(nodes, edges) {
   const simulation = d3
     .forceSimulation(nodes)
     .stop()
-    .force("link", d3.forceLink(links).id((node) => node.name).distance(large ? 90 : 95))
-    .force("charge", d3.forceManyBody().strength(large ? -300 : -650).distanceMax(large ? 500 : 900).theta(1))
+    .force("link", d3.forceLink(links).id((node) => node.name).distance(large ? 90 : 75))
+    .force("charge", d3.forceManyBody().strength(large ? -300 : -750).distanceMax(large ? 500 : 900).theta(1))
     .force("collide", d3.forceCollide((node) => node.radius).strength(0.7))
     .force("x", d3.forceX().strength(0.06))
     .force("y", d3.forceY().strength(0.06));
@@ -84,6 +84,7 @@ function simulate(nodes, edges) {
 
 /** Pushes entities off the edges of others, which would seem to end at them. */
 function clearEdges(nodes, links, alpha) {
+  if (alpha > 0.15) return; // the graph untangles first; pushed off edges, it could not
   for (const { source, target } of links) {
     const [dx, dy] = [target.x - source.x, target.y - source.y];
     const square = dx * dx + dy * dy || 1;
@@ -95,7 +96,7 @@ function clearEdges(nodes, links, alpha) {
       const distance = Math.hypot(ox, oy) || 0.1;
       const short = Math.max(26, node.radius) - distance;
       if (short <= 0) continue;
-      const push = (short / distance) * Math.min(1, 3 * alpha + 0.08);
+      const push = (short / distance) * 0.4;
       node.vx += ox * push;
       node.vy += oy * push;
       for (const end of [source, target]) {

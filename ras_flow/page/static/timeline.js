@@ -30,7 +30,7 @@ function Timeline({ steps, index, go, forkedAt, branch }) {
           <bdi class="summary">${plain(summarize(step), 90)}</bdi>
           ${step.usage && html`<span class="bar" style=${{ width: `${(100 * step.usage.seconds) / longest}%` }}></span>`}
         </button>
-        ${at === forkedAt && html`<div class="forked">⑂ from here on, branch ${branch.number} is its own</div>`}
+        ${at === forkedAt && html`<div class="forked">↳ from here on, branch ${branch.number} is its own</div>`}
       </li>`;
     })}
   </ol>`;

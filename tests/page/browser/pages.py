@@ -1,0 +1,59 @@
+"""What the browser tests ask of an open page."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from playwright.async_api import Page, expect
+
+RUN = "run=a71c0ffee001"
+
+_CY = "document.querySelectorAll('.canvas')[{at}]._cyreg.cy"
+
+
+async def drawn(page: Page) -> None:
+    """Wait until the graph is laid out."""
+    await expect(page.locator(".canvas").first).to_be_visible()
+    ready = "[...document.querySelectorAll('.canvas')].every(c => c._cyreg?.cy.nodes().length)"
+    async with asyncio.timeout(30):
+        while not await page.evaluate(ready):
+            await asyncio.sleep(0.02)
+
+
+async def positions(page: Page) -> dict[str, Any]:
+    """Return where each entity is in the window, hidden ones included."""
+    script = "Object.fromEntries({cy}.nodes().map(n => [n.id(), n.renderedPosition()]))"
+    return cast(dict[str, Any], await page.evaluate(script.replace("{cy}", _CY.format(at=0))))
+
+
+async def shown(page: Page, *marks: str, at: int = 0) -> set[str]:
+    """Return the names of the shown edges, those with these marks, without their signs."""
+    selector = "edge" + "".join(f".{mark}" for mark in marks)
+    script = f"{_CY.format(at=at)}.edges({selector!r}).not('.hidden').map(e => e.data('name'))"
+    return set(await page.evaluate(script))
+
+
+async def labels(page: Page, mark: str) -> list[str]:
+    """Return the drawn labels of the edges with a mark."""
+    return list(
+        await page.evaluate(f"{_CY.format(at=0)}.edges('.{mark}').map(e => e.data('label'))")
+    )
+
+
+async def click_edge(page: Page, name: str, *, at: int = 0) -> None:
+    """Click the middle of a drawn edge with the mouse."""
+    script = f"""() => {{
+        const cy = {_CY.format(at=at)};
+        const edge = cy.edges().not('.hidden').filter(e => e.data('name') === {name!r})[0];
+        const box = cy.container().getBoundingClientRect();
+        const middle = edge.renderedMidpoint();
+        return [box.x + middle.x, box.y + middle.y];
+    }}"""
+    x, y = await page.evaluate(script)
+    await page.mouse.click(x, y)
+
+
+def step(page: Page, number: int) -> Any:
+    """Return the button of a step in the timeline."""
+    return page.locator(".timeline .step").nth(number)
