@@ -1,0 +1,18 @@
+"""ras-flow runs: see, replay, edit, compare and keep runs."""
+
+from __future__ import annotations
+
+import typer
+
+from ras_flow.cli.runs.change import fork, replay, resume
+from ras_flow.cli.runs.judge import diff, why
+from ras_flow.cli.runs.keep import export, prune
+from ras_flow.cli.runs.look import graph, list_runs, show
+from ras_flow.cli.runs.options import resumable
+
+__all__ = ["app", "resumable"]
+
+app = typer.Typer(help="See, replay, edit, compare and keep runs.", no_args_is_help=True)
+app.command("list")(list_runs)
+for command in (show, graph, replay, fork, resume, diff, why, export, prune):
+    app.command()(command)

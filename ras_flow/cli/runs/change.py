@@ -1,0 +1,168 @@
+"""ras-flow runs replay, fork and resume: go on with a run, from its end or from any step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ras_flow.cli.runs.edits import (
+    AddTriples,
+    DropPassages,
+    DropTriples,
+    Edits,
+    Models,
+    PlanText,
+    Subquery,
+)
+from ras_flow.cli.runs.options import AsJson, Database, Run, parse_run, print_json, resumable
+from ras_flow.errors import InputError
+
+if TYPE_CHECKING:
+    from ras_flow.cli.render import Screen
+    from ras_flow.events import Event
+    from ras_flow.runs import Runs
+
+From = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        metavar="STEP",
+        help="The step after which to go on: its number in `show`, or its name, like plan:1.",
+    ),
+]
+
+
+def replay(run: Run, start: From, database: Database = None, as_json: AsJson = False) -> None:
+    """Run again from a step on; the new way is a branch of its own."""
+    asyncio.run(_fork(run, start, Edits(), database, as_json))
+
+
+def fork(
+    run: Run,
+    start: From,
+    drop_triple: DropTriples = None,
+    add_triple: AddTriples = None,
+    drop_passage: DropPassages = None,
+    subquery: Subquery = None,
+    plan: PlanText = None,
+    model: Models = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change something after a step and run on from there; the run as it was is kept."""
+    edits = Edits(drop_triple, add_triple, drop_passage, subquery, plan, model)
+    if not edits:
+        raise InputError(
+            "Nothing is edited: give one of --drop-triple, --add-triple, --drop-passage, "
+            "--subquery, --plan and --model, or run it again as it is with: "
+            f"ras-flow runs replay {run} --from {start}"
+        )
+    asyncio.run(_fork(run, start, edits, database, as_json))
+
+
+def resume(
+    run: Run,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Let a run that waits go on as it is.")
+    ] = False,
+    drop_triple: DropTriples = None,
+    add_triple: AddTriples = None,
+    drop_passage: DropPassages = None,
+    subquery: Subquery = None,
+    plan: PlanText = None,
+    model: Models = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with an unfinished run, or with one that waits for you (it shows what it asks)."""
+    edits = Edits(drop_triple, add_triple, drop_passage, subquery, plan, model)
+    if approve and edits:
+        raise InputError("Give --approve or edits, not both: edits approve what they leave.")
+    asyncio.run(_resume(run, approve, edits, database, as_json))
+
+
+async def _fork(run: str, start: str, edits: Edits, database: str | None, as_json: bool) -> None:
+    from ras_flow.cli.render import Screen, plain
+    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.reading import find_step, get_branch, graph_after, passages_of
+
+    address = parse_run(run)
+    async with open_runs_at(database) as runs:
+        document = await runs.document(address.run)
+        branch = get_branch(document, address.branch)
+        step = find_step(document, branch, start)
+        graph = graph_after(document, branch, step)
+        given = edits.to_list(graph, passages_of(branch))
+        events = runs.fork(address.run, branch["steps"][step], given)
+        await _follow(events, address.run, Screen(quiet=as_json))
+        new = await _tell(runs, address.run, as_json)
+    if not as_json:
+        name = plain(address.run)
+        typer.echo(f"Compare with: ras-flow runs diff {name}/{branch['number']} {name}/{new}")
+
+
+async def _resume(
+    run: str, approve: bool, edits: Edits, database: str | None, as_json: bool
+) -> None:
+    from ras_flow.cli.render import Screen
+    from ras_flow.cli.timeline import Timeline
+    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.reading import get_branch
+
+    address = parse_run(run)
+    async with open_runs_at(database) as runs:
+        document = await runs.document(address.run)
+        branch = get_branch(document, address.branch)
+        if branch["number"] != document["current"]:
+            raise InputError(
+                f"Only the newest branch can be resumed, which is {document['current']}. Take "
+                f"this one up with: ras-flow runs replay {run} --from {len(branch['steps']) - 1}"
+            )
+        review = document["steps"][branch["steps"][-1]]["review"]
+        if branch["status"] == "paused" and review is not None:
+            if not approve and not edits:
+                await _tell(runs, address.run, as_json)
+                return
+            given = edits.to_list(review.get("triples", {}), review.get("passages", []))
+            events = runs.resume(address.run, given)
+        elif approve or edits:
+            raise InputError(
+                f"Run {address.run} does not wait for anyone: resume it without --approve and "
+                f"edits, or edit it with: ras-flow runs fork {run} --from STEP"
+            )
+        else:
+            events = runs.resume(address.run)
+        screen = Screen(quiet=as_json)
+        if branch["status"] != "finished":
+            Timeline(document, branch, screen.console).steps()
+        await _follow(events, address.run, screen)
+        await _tell(runs, address.run, as_json)
+
+
+async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> None:
+    """Show events as they come, all but the answer: the outcome has it."""
+    with resumable(run), screen:
+        async for event in events:
+            if event["type"] != "answer":
+                screen.show(event)
+
+
+async def _tell(runs: Runs, run: str, as_json: bool) -> int:
+    """Show how a run stands; return the number of its newest branch."""
+    from ras_flow.cli.timeline import Timeline
+    from ras_flow.runs.reading import get_branch
+
+    document = await runs.document(run)
+    branch = get_branch(document)
+    if as_json:
+        record: dict[str, Any] = (await runs.get(run)).result()
+        review = document["steps"][branch["steps"][-1]]["review"]
+        print_json(
+            {**record, "branch": branch["number"], "status": branch["status"], "review": review}
+        )
+    else:
+        Timeline(document, branch).outcome()
+    return branch["number"]

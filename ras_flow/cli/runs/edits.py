@@ -1,0 +1,105 @@
+"""Edits as options of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ras_flow.errors import InputError
+
+if TYPE_CHECKING:
+    from ras_flow.runs.edits import Edit
+
+DropTriples = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop-triple", metavar="ID", help="Take a triple out; the beginning of its id will do."
+    ),
+]
+AddTriples = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--add-triple", metavar="TRIPLE", help="Put one in: 'subject | predicate | object'."
+    ),
+]
+DropPassages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop-passage",
+        metavar="ID",
+        help="Forget a passage, with the triples that only it states.",
+    ),
+]
+Subquery = Annotated[str | None, typer.Option(metavar="TEXT", help="Ask this next.")]
+PlanText = Annotated[
+    str | None,
+    typer.Option("--plan", metavar="TEXT", help="Decide for the planner: '[SUFFICIENT]'."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model", metavar="ROLE=NAME", help="Another model from here on: planner=openai:…"
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Edits:
+    """The edits that were given, as options."""
+
+    drop_triples: list[str] | None = None
+    add_triples: list[str] | None = None
+    drop_passages: list[str] | None = None
+    subquery: str | None = None
+    plan: str | None = None
+    models: list[str] | None = None
+
+    def __bool__(self) -> bool:
+        """Tell whether there are any."""
+        texts = (self.subquery, self.plan)
+        lists = (self.drop_triples, self.add_triples, self.drop_passages, self.models)
+        return any(text is not None for text in texts) or any(lists)
+
+    def to_list(self, triples: Collection[str], passages: Collection[str]) -> list[Edit]:
+        """Write them in the one form that edits have.
+
+        Args:
+            triples: Ids of the triples in the graph that is edited.
+            passages: Ids of its passages.
+
+        Returns:
+            The edits: models first, then passages, triples, and the plan.
+
+        Raises:
+            InputError: An id fits none or several, or a value is malformed.
+        """
+        from ras_flow.runs.edits import parse_edits
+        from ras_flow.runs.reading import unique_id
+
+        edits: list[dict[str, Any]] = []
+        for text in self.models or ():
+            role, _, name = text.partition("=")
+            edits.append({"op": "model", "role": role.strip(), "name": name.strip()})
+        for prefix in self.drop_passages or ():
+            id = unique_id("passage", prefix, passages)
+            edits.append({"op": "drop_passage", "passage": id})
+        for prefix in self.drop_triples or ():
+            edits.append({"op": "drop_triple", "triple": unique_id("triple", prefix, triples)})
+        edits += [{"op": "add_triple", **_fact(text)} for text in self.add_triples or ()]
+        if self.subquery is not None:
+            edits.append({"op": "subquery", "text": self.subquery})
+        if self.plan is not None:
+            edits.append({"op": "plan", "text": self.plan})
+        return parse_edits(edits)
+
+
+def _fact(text: str) -> dict[str, str]:
+    fields = [field.strip() for field in text.split("|")]
+    if len(fields) != 3 or not all(fields):
+        raise InputError(
+            f"--add-triple {text!r} is no triple: write 'subject | predicate | object'."
+        )
+    return dict(zip(("subject", "predicate", "object"), fields, strict=True))

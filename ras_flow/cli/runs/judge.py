@@ -1,0 +1,122 @@
+"""ras-flow runs diff and why."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ras_flow.cli.runs.options import (
+    AsJson,
+    Database,
+    Run,
+    parse_run,
+    print_json,
+    read_run,
+    read_runs,
+)
+from ras_flow.errors import RunError
+
+if TYPE_CHECKING:
+    from ras_flow.runs.document import Branch, RunDocument
+    from ras_flow.runs.why import Explanation
+    from ras_flow.runs.without import Without
+
+
+def diff(a: Run, b: Run, database: Database = None, as_json: AsJson = False) -> None:
+    """Compare two branches or runs: what changed, and which triples made the difference."""
+    from ras_flow.cli.differences import show_comparison
+    from ras_flow.runs.compare import compare
+
+    (one, first), (two, second) = read_runs(database, [parse_run(a), parse_run(b)])
+    found = compare(one, first["number"], two, second["number"])
+    if as_json:
+        print_json(found)
+    else:
+        show_comparison(found)
+
+
+def why(
+    run: Run,
+    without: Annotated[
+        bool,
+        typer.Option(
+            "--without",
+            help="Ask the answerer again without each cited triple: which one changes the answer?",
+        ),
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Triples to leave out at most.")] = 8,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the triples and passages under each part of the answer."""
+    from ras_flow.runs.why import explain
+
+    document, branch = read_run(database, parse_run(run))
+    if branch["stop_reason"] is None:
+        raise RunError(
+            f"Run {run} has no answer yet. Go on with: ras-flow runs resume {document['run']}"
+        )
+    found = explain(document, branch["number"])
+    if not as_json:
+        _show(found)
+    tried = asyncio.run(_ask(document, branch, limit, as_json)) if without else []
+    if as_json:
+        record = {**found, "without": tried} if without else found
+        print_json(record)
+
+
+def _show(found: Explanation) -> None:
+    from rich.console import Console
+
+    from ras_flow.cli.render import REASONS, plain
+    from ras_flow.cli.timeline import fact_text, line
+
+    console = Console(highlight=False)
+    line(console, ("Question ", "bold"), plain(found["question"]))
+    line(console, ("Answer   ", "bold green"), plain(found["answer"]) or "(none)")
+    reason = found["stop_reason"] or ""
+    line(console, f"         {reason}: {REASONS.get(reason, reason)}")
+    if not found["parts"]:
+        line(console, "Nothing in the graph supports it: it comes from the model alone.")
+    for part in found["parts"]:
+        line(console, ("Part     ", "bold magenta"), (plain(part["text"]), "bold"))
+        for id in part["triples"]:
+            ground = found["triples"][id]
+            mark = "  edited by hand" * ground["edited"]
+            line(console, (f"  {id}  ", "dim"), fact_text(ground), (mark, "yellow"))
+            for source in ground["sources"]:
+                title = plain(source["title"]) or source["passage"]
+                line(console, "    ", (title, "bold"), f": {plain(source['sentence'])}")
+                line(
+                    console,
+                    (f"    found in hop {source['hop']}, score {source['score']:.4f}: ", "dim"),
+                    plain(source["subquery"]),
+                )
+
+
+async def _ask(document: RunDocument, branch: Branch, limit: int, quiet: bool) -> list[Without]:
+    from rich.console import Console
+
+    from ras_flow.cli.render import snippet
+    from ras_flow.cli.timeline import fact_text, line
+    from ras_flow.runs.without import answers_without
+
+    console = Console(highlight=False, quiet=quiet)
+    if not branch["citations"]:
+        line(console, "Without  ", "nothing is cited, so there is nothing to leave out")
+        return []
+    tried: list[Without] = []
+    line(console, ("Asking again with the whole graph, then without each cited triple", "bold"))
+    async for found in answers_without(document, branch["number"], limit=limit):
+        tried.append(found)
+        id, answer = found["triple"], snippet(found["answer"]) or "(none)"
+        if id is None:
+            said = "differs from the run's answer; held against this one" * found["changed"]
+            line(console, f"  whole graph: {answer}  ", (said or "as in the run", "dim"))
+            continue
+        style, said = ("bold red", "changes") if found["changed"] else ("dim", "stays")
+        fact = fact_text(document["triples"][id])
+        line(console, "  without ", (f"{id}  ", "dim"), f"{fact}: ", (said, style), f": {answer}")
+    return tried

@@ -1,0 +1,146 @@
+"""ras-flow runs export and prune."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ras_flow.cli.runs.options import Database, Run, parse_run, parse_time, read_run
+from ras_flow.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from ras_flow.runs import Runs, RunSummary
+    from ras_flow.runs.document import RunDocument
+
+_ALL = 1_000_000
+
+
+class Format(StrEnum):
+    """The forms in which a run can be written."""
+
+    json = "json"
+    graphml = "graphml"
+    jsonld = "jsonld"
+    turtle = "turtle"
+    html = "html"
+
+
+def export(
+    run: Run,
+    format: Annotated[Format, typer.Option(help="html is one file that shows all.")] = Format.json,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file, not to the screen.")
+    ] = None,
+    database: Database = None,
+) -> None:
+    """Write a run for other programs: JSON, GraphML, JSON-LD, Turtle, or an HTML page."""
+    document, branch = read_run(database, parse_run(run))
+    text = _written(document, branch["number"], format)
+    if output is None:
+        typer.echo(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"{output} cannot be written: {error.strerror}.") from error
+    typer.echo(f"{output}: {len(text.encode())} bytes", err=True)
+
+
+def prune(
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN…]", help="Runs to delete, by id.")
+    ] = None,
+    older_than: Annotated[
+        str | None, typer.Option(metavar="AGE", help="Delete runs asked before: 30d, 2026-11-01.")
+    ] = None,
+    keep: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Delete all but the newest N.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    database: Database = None,
+) -> None:
+    """Delete whole runs for good, with all their branches; with both options, what fits both."""
+    if runs and (older_than or keep is not None):
+        raise InputError("Name runs, or give --older-than and --keep: not both.")
+    if not runs and older_than is None and keep is None:
+        raise InputError("Say what to delete: ids of runs, --older-than 30d or --keep 100.")
+    before = None if older_than is None else parse_time(older_than, "--older-than")
+    asyncio.run(_prune(runs or [], before, keep, yes, database))
+
+
+def _written(document: RunDocument, branch: int, format: Format) -> str:
+    from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+
+    match format:
+        case Format.json:
+            return to_json(document, branch)
+        case Format.graphml:
+            return to_graphml(document, branch)
+        case Format.jsonld:
+            return to_json_ld(document, branch)
+        case Format.turtle:
+            return to_turtle(document, branch)
+        case Format.html:
+            from ras_flow.page.export import to_html
+
+            return to_html({**document, "current": branch})
+
+
+async def _prune(
+    named: list[str], before: datetime | None, keep: int | None, yes: bool, database: str | None
+) -> None:
+    from ras_flow.cli.render import plain, snippet
+    from ras_flow.runs.opening import open_runs_at
+
+    async with open_runs_at(database) as runs:
+        chosen = await _chosen(runs, named, before, keep)
+        if not chosen:
+            typer.echo("No run is to be deleted.")
+            return
+        for run in chosen:
+            stopped = run.stop_reason or "unfinished"
+            typer.echo(f"{plain(run.id)}  {run.started}  {stopped}  {snippet(run.question)}")
+        count = f"{len(chosen)} run{'s' * (len(chosen) > 1)}"
+        if not yes and not _confirmed(count):
+            typer.echo("Nothing was deleted.")
+            return
+        await runs.delete([run.id for run in chosen])
+        typer.echo(f"Deleted {count}.")
+
+
+async def _chosen(
+    runs: Runs, named: list[str], before: datetime | None, keep: int | None
+) -> list[RunSummary]:
+    branches = [run for run in named if parse_run(run).branch is not None]
+    if branches:
+        raise InputError(
+            f"{branches[0]} is one branch: only whole runs can be deleted, by their ids."
+        )
+    newest = await runs.recent(limit=_ALL)
+    if not named:
+        spared = {run.id for run in newest[: keep or 0]}
+        old = await runs.recent(limit=_ALL, until=before) if before else newest
+        return [run for run in old if run.id not in spared]
+    known = {run.id: run for run in newest}
+    for run_id in named:
+        if run_id not in known:
+            raise RunError(
+                f"There is no run {run_id!r}, and nothing was deleted. List the runs with: "
+                "ras-flow runs list"
+            )
+    return [known[run_id] for run_id in dict.fromkeys(named)]
+
+
+def _confirmed(count: str) -> bool:
+    if not sys.stdin.isatty():
+        raise InputError(f"Nothing was deleted: say --yes to delete {count} for good.")
+    try:
+        return typer.confirm(f"Delete {count} for good?")
+    except typer.Abort:
+        return False

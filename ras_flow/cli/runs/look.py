@@ -1,0 +1,127 @@
+"""ras-flow runs list, show and graph."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated, Any, get_args
+
+import typer
+
+from ras_flow.cli.runs.options import (
+    AsJson,
+    Database,
+    Run,
+    parse_run,
+    parse_time,
+    print_json,
+    read_run,
+)
+from ras_flow.errors import InputError
+
+
+def list_runs(
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    since: Annotated[
+        str | None, typer.Option(help="Asked since: 2h, 7d, or a date like 2026-11-01 (UTC).")
+    ] = None,
+    stop: Annotated[
+        str | None, typer.Option(metavar="REASON", help="Stopped by: sufficient, budget, ….")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="Words in question or answer.")
+    ] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the newest runs."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from ras_flow.cli.render import plain, snippet
+    from ras_flow.runs import RunSummary
+    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.state.schema import StopReason
+
+    if stop is not None and stop not in get_args(StopReason):
+        raise InputError(f"--stop {stop!r} is none of {', '.join(get_args(StopReason))}.")
+    filters: dict[str, Any] = {"text": text, "stop_reason": stop}
+    if since is not None:
+        filters["since"] = parse_time(since, "--since")
+
+    async def recent() -> list[RunSummary]:
+        async with open_runs_at(database) as runs:
+            return await runs.recent(limit=limit, **filters)
+
+    summaries = asyncio.run(recent())
+    if as_json:
+        print_json([asdict(summary) for summary in summaries])
+        return
+    if not summaries:
+        typer.echo(
+            "No such runs."
+            if any(filters.values())
+            else "No runs yet. Make one with: ras-flow ask 'Who …?' --docs FOLDER"
+        )
+        return
+    table = Table("run", "started", "stopped by", "question", "answer", box=None)
+    for run in summaries:
+        stopped = run.stop_reason or "unfinished"
+        cells = (plain(run.id), run.started, stopped, snippet(run.question), snippet(run.answer))
+        table.add_row(*map(Text, cells))
+    Console().print(table)
+
+
+def show(run: Run, database: Database = None, as_json: AsJson = False) -> None:
+    """Show a run step by step: plans, passages, triples, answer and cost."""
+    from ras_flow.cli.timeline import Timeline
+
+    document, branch = read_run(database, parse_run(run))
+    if as_json:
+        print_json({**document, "current": branch["number"]})
+        return
+    Timeline(document, branch).show()
+
+
+def graph(
+    run: Run,
+    hop: Annotated[
+        int | None, typer.Option(min=0, help="As it was after this hop; new triples have a +.")
+    ] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the graph as a tree, at the end or after a hop; cited triples have a *."""
+    from rich.console import Console
+
+    from ras_flow.cli.render import graph_tree
+    from ras_flow.events import GraphTriple
+    from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
+    from ras_flow.state.kg import QueryKG
+
+    document, branch = read_run(database, parse_run(run))
+    step = None if hop is None else find_hop_step(document, branch, hop)
+    kg = QueryKG.from_triples(graph_of(document, branch, step))
+    before: set[str] = set(kg.triples)
+    if hop == 0:
+        before = set()
+    elif hop:
+        before = set(graph_after(document, branch, find_hop_step(document, branch, hop - 1)))
+    new = kg.triples.keys() - before
+    cited = {citation["triple"] for citation in branch["citations"]} & kg.triples.keys()
+    if as_json:
+        record = {
+            "run": document["run"],
+            "branch": branch["number"],
+            "hop": hop,
+            "entities": kg.entities,
+            "triples": kg.triples,
+            "new": [id for id in kg.triples if id in new],
+            "cited": [id for id in kg.triples if id in cited],
+        }
+        print_json(record)
+        return
+    title = f"Graph    {len(kg.entities)} entities, {len(kg.triples)} triples"
+    triples = [GraphTriple(id=id, **triple) for id, triple in kg.triples.items()]
+    Console(highlight=False).print(graph_tree(title, triples, new, cited=cited, ids=True))

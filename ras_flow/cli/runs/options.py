@@ -1,0 +1,142 @@
+"""What the commands on runs have in common: how a run is named, and where runs are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from ras_flow.errors import InputError, RasFlowError, RunError
+
+if TYPE_CHECKING:
+    from ras_flow.runs.document import Branch, RunDocument
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Run = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN[/N]",
+        help="A run's id, as `ras-flow runs list` shows it; RUN/2 is its second branch.",
+    ),
+]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        envvar="RAS_FLOW_DATABASE",
+        show_default=False,
+        help="Where the runs are: a folder (yours if left out), postgresql://… or the http(s)://… "
+        "of a LangGraph server.",
+    ),
+]
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Address(NamedTuple):
+    """A run and, where it was given, the number of a branch."""
+
+    run: str
+    branch: int | None
+
+
+def parse_run(text: str) -> Address:
+    """Take ``RUN/2`` apart."""
+    run, slash, number = text.rpartition("/")
+    if slash and run and number.isdecimal():
+        return Address(run, int(number))
+    return Address(text, None)
+
+
+def parse_time(text: str, option: str) -> datetime:
+    """Read a time.
+
+    Args:
+        text: How long ago (``30m``, ``2h``, ``7d``, ``4w``), or a date or time in ISO 8601, in
+            UTC where it says nothing else.
+        option: Whose value it is, for messages.
+
+    Returns:
+        The time, with a time zone.
+
+    Raises:
+        InputError: It is neither.
+    """
+    number, unit = text[:-1], text[-1:]
+    try:
+        if unit in _UNITS and number.isdecimal():
+            return datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
+        time = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{option} {text!r} is no time: write 2h, 30d, or a date like 2026-11-01."
+        ) from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def read_run(database: str | None, address: Address) -> tuple[RunDocument, Branch]:
+    """Read a run, and the branch that was asked for; see :func:`read_runs`."""
+    return read_runs(database, [address])[0]
+
+
+def read_runs(
+    database: str | None, addresses: Sequence[Address]
+) -> list[tuple[RunDocument, Branch]]:
+    """Read runs, each once.
+
+    Args:
+        database: Where they are.
+        addresses: Runs, and branches of them; the current branch where none is given.
+
+    Returns:
+        Document and branch for each address.
+
+    Raises:
+        RunError: There is no such run or branch.
+    """
+    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.reading import get_branch
+
+    async def read() -> dict[str, RunDocument]:
+        async with open_runs_at(database) as runs:
+            names = dict.fromkeys(address.run for address in addresses)
+            return {name: await runs.document(name) for name in names}
+
+    documents = asyncio.run(read())
+    return [
+        (documents[address.run], get_branch(documents[address.run], address.branch))
+        for address in addresses
+    ]
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one line of JSON, without characters that drive a terminal."""
+    from ras_flow.runs.export.escapes import json_text
+
+    typer.echo(json_text(value))
+
+
+@contextmanager
+def resumable(run_id: str) -> Iterator[None]:
+    """Tell how to go on with a run that fails or is interrupted.
+
+    Args:
+        run_id: The run.
+
+    Yields:
+        Nothing.
+    """
+    hint = f"Go on with: ras-flow runs resume {run_id}"
+    try:
+        yield
+    except (InputError, RunError):
+        raise
+    except RasFlowError as error:
+        raise RasFlowError(f"{error} {hint}") from error
+    except asyncio.CancelledError:
+        typer.echo(f"ras-flow: interrupted. {hint}", err=True)
+        raise

@@ -1,0 +1,309 @@
+"""From a wrong answer to the triple that caused it, on the command line, as a user goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from ras_flow import Context, open_runs
+from ras_flow.state.kg import triple_id
+from tests.cli.command import Done, ras_flow
+from tests.cli.model import QUESTION, SECOND, Model, write_documents
+from tests.servers import Answer
+
+BORN = triple_id("Mira Lund", "place of birth", "Narvik")
+DESIGNER = triple_id("Aurora Bridge", "designer", "Mira Lund")
+SUBQUERY = SECOND.removeprefix("[SUBQ] ")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, Model]]:
+    """The home folder of a finished run, its id, and its model; tests work on copies."""
+    folder = tmp_path_factory.mktemp("asked")
+    with Model() as model:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RAS_FLOW_HOME", str(folder / "home"))
+            patch.setenv("RAS_FLOW_CACHE", str(folder / "cache"))
+            docs = write_documents(folder / "docs")
+            arguments = ["ask", QUESTION, "--docs", str(docs), "--top-k", "2", "--json"]
+            done = ras_flow(*arguments, *model.options)
+        assert done.code == 0, done.err
+        yield folder / "home", json.loads(done.out)["run"], model
+
+
+@pytest.fixture
+def run(asked: tuple[Path, str, Model], own_home: Path) -> str:
+    home, run, _ = asked
+    own_home.mkdir()
+    for file in home.glob("*.sqlite*"):
+        (own_home / file.name).write_bytes(file.read_bytes())
+    return run
+
+
+@pytest.fixture
+def world_model(asked: tuple[Path, str, Model]) -> Iterator[Model]:
+    """The model that the run's settings name."""
+    model = asked[2]
+    model.asked.clear()
+    yield model
+    model.answers = lambda role, text: None
+
+
+def document(run: str) -> dict[str, Any]:
+    done = ras_flow("runs", "show", run, "--json")
+    assert done.code == 0, done.err
+    return dict(json.loads(done.out))
+
+
+def branch(run: str, number: int) -> dict[str, Any]:
+    return dict(document(run)["branches"][number - 1])
+
+
+def ok(*arguments: str) -> str:
+    done = ras_flow("runs", *arguments)
+    assert (done.code, done.err) == (0, ""), done.err
+    return " ".join(done.out.split())
+
+
+def refused(*arguments: str) -> str:
+    """Run a command that fails, and return its one line."""
+    done: Done = ras_flow("runs", *arguments)
+    [line] = done.err.splitlines()
+    assert done.code in (1, 2) and line.startswith("ras-flow: "), done
+    return line
+
+
+def test_show_numbers_the_steps_that_fork_takes(run: str) -> None:
+    shown = ok("show", run)
+    for part in [
+        "0 question",
+        "2 plan:0",
+        f"+ {BORN} Mira Lund | place of birth | Narvik [Mira Lund]",
+        f"[SUBQ] {SUBQUERY}",
+        "Answer Narvik sufficient",
+        "6 model calls",
+    ]:
+        assert part in shown
+    found = document(run)
+    assert (found["run"], found["question"], found["current"]) == (run, QUESTION, 1)
+    assert ok("show", f"{run}/1") == shown
+
+
+def test_the_graph_grows_hop_by_hop(run: str) -> None:
+    first, last = (
+        json.loads(ras_flow("runs", "graph", run, *more, "--json").out)
+        for more in (["--hop", "0"], [])
+    )
+    assert BORN not in first["new"] or BORN in first["triples"]
+    assert set(first["triples"]) <= set(last["triples"])
+    assert set(first["new"]) == set(first["triples"]) and last["new"] == []
+    assert {BORN, DESIGNER} <= set(last["cited"])
+    shown = ok("graph", run)
+    assert f"* place of birth → Narvik {BORN}" in shown
+    assert "no graph of hop 7" in refused("graph", run, "--hop", "7")
+
+
+def test_a_fork_without_the_triple_changes_the_answer_and_keeps_the_run(run: str) -> None:
+    before = document(run)
+    forked = ok("fork", run, "--from", "merge_graph:1", "--drop-triple", BORN[:6])
+    assert "Answer unknown" in forked
+    assert f"Compare with: ras-flow runs diff {run}/1 {run}/2" in forked
+    after = document(run)
+    assert [way["answer"] for way in after["branches"]] == ["Narvik", "unknown"]
+    assert after["branches"][0] == before["branches"][0]
+    assert after["current"] == 2
+    shown = ok("show", run)
+    assert "branch 2 of 2" in shown and f"- {BORN}" in shown
+    assert "Answer Narvik" in ok("show", f"{run}/1")
+
+    found = json.loads(ras_flow("runs", "diff", f"{run}/1", f"{run}/2", "--json").out)
+    assert {"triple": BORN, "cited_by": "a"} in found["deciding"]
+    assert BORN in found["triples"]["only_a"]
+    told = ok("diff", f"{run}/1", f"{run}/2")
+    assert f"- {BORN} Mira Lund | place of birth | Narvik" in told
+    assert "made the difference" in told
+
+
+def test_a_replay_is_a_branch_of_its_own(run: str, world_model: Model) -> None:
+    done = ras_flow("runs", "replay", run, "--from", "plan:1", "--json")
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert (result["run"], result["branch"], result["status"]) == (run, 2, "finished")
+    assert result["answer"] == "Narvik"
+    assert world_model.count("planner") == 1, "a plan before the step was asked for again"
+    assert "Answer the same" in ok("diff", f"{run}/1", run)
+
+
+def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
+    added = ok(
+        "fork", run, "--from", "merge_graph:0", "--add-triple", "Ada | place of birth | Bodø",
+        "--plan", "[SUFFICIENT]", "--model", "answerer=openai:other",
+    )  # fmt: skip
+    assert "Answer" in added
+    way = branch(run, 2)
+    assert way["settings"]["answerer"] == "openai:other"
+    assert way["stop_reason"] == "sufficient" and len(way["hops"]) == 1
+    assert [role for role, _ in world_model.asked] == ["answerer"]
+    assert world_model.asked[0][1]["model"] == "other"
+    assert "Bodø" in json.dumps(world_model.asked[0][1], ensure_ascii=False)
+
+    ok("fork", f"{run}/1", "--from", "plan:1", "--subquery", "Who is Leo Fahr?")
+    assert branch(run, 3)["hops"][1]["subquery"] == "Who is Leo Fahr?"
+
+    passage = document(run)["triples"][BORN]["passages"][0]
+    ok("fork", f"{run}/1", "--from", "merge_graph:1", "--drop-passage", passage)
+    way = branch(run, 4)
+    assert BORN not in sum(way["hop_triples"], []) and way["answer"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["show", "nope"], ["no run 'nope'", "ras-flow runs list"]),
+        (["show", "RUN/2"], ["no branch 2", "only branch 1"]),
+        (["fork", "RUN", "--from", "plan:1"], ["Nothing is edited", "replay RUN --from"]),
+        (["fork", "RUN", "--from", "99", "--plan", "[SUFFICIENT]"], ["no step '99'", "plan:1"]),
+        (["fork", "RUN", "--drop-triple", "x"], ["--from"]),
+        (["fork", "RUN", "--from", "plan:1", "--drop-triple", "zz"], ["no triple 'zz'"]),
+        (["fork", "RUN", "--from", "plan:1", "--add-triple", "a|b"], ["subject | predicate"]),
+        (["fork", "RUN", "--from", "plan:1", "--model", "cook=openai:x"], ["cook", "planner"]),
+        (["replay", "RUN", "--from", "nowhere"], ["no step 'nowhere'"]),
+        (["resume", "RUN"], ["is finished"]),
+        (["resume", "RUN", "--approve"], ["does not wait"]),
+        (["resume", "RUN", "--approve", "--plan", "[SUFFICIENT]"], ["not both"]),
+        (["diff", "RUN", "nope"], ["no run 'nope'"]),
+        (["list", "--since", "soon"], ["'soon'", "2h"]),
+        (["list", "--stop", "boredom"], ["'boredom'", "sufficient"]),
+        (["export", "RUN", "--format", "pdf"], ["pdf", "graphml"]),
+        (["export", "RUN", "--output", "/nowhere/x.json"], ["/nowhere/x.json", "No such"]),
+        (["prune"], ["--older-than", "--keep"]),
+        (["prune", "RUN", "--keep", "1"], ["not both"]),
+        (["prune", "RUN/1", "--yes"], ["whole runs"]),
+        (["prune", "RUN", "nope", "--yes"], ["no run 'nope'", "nothing was deleted"]),
+        (["show", "RUN", "--database", "mysql://me:secret@host/x"], ["mysql://", "postgresql://"]),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_told_in_one_line(
+    arguments: list[str], words: list[str], run: str
+) -> None:
+    line = refused(*(argument.replace("RUN", run) for argument in arguments))
+    for word in words:
+        assert word.replace("RUN", run) in line
+    assert "secret" not in line
+    assert len(document(run)["branches"]) == 1, "something was changed"
+
+
+def test_why_names_sentence_and_subquery(run: str) -> None:
+    told = ok("why", run)
+    assert "Part Narvik" in told
+    assert f"{BORN} Mira Lund | place of birth | Narvik" in told
+    assert "Mira Lund: She was born in Narvik." in told
+    assert "edited" not in told
+
+
+def test_why_without_names_the_triple_that_the_answer_hangs_on(
+    run: str, world_model: Model
+) -> None:
+    told = ok("why", run, "--without")
+    assert "whole graph: Narvik as in the run" in told
+    assert f"without {BORN} Mira Lund | place of birth | Narvik: changes: unknown" in told
+    assert f"without {DESIGNER} Aurora Bridge | designer | Mira Lund: stays: Narvik" in told
+    found = json.loads(ras_flow("runs", "why", run, "--without", "--json").out)
+    assert [item["triple"] for item in found["without"] if item["changed"]] == [BORN]
+    assert {role for role, _ in world_model.asked} == {"answerer"}
+    assert len(document(run)["branches"]) == 1, "a checkpoint was written"
+
+
+def test_why_fails_in_one_line_when_the_model_does(run: str, world_model: Model) -> None:
+    world_model.answers = lambda role, text: Answer(status=401)
+    done = ras_flow("runs", "why", run, "--without")
+    assert done.code == 1 and "was refused (401)" in done.err
+    assert "Part Narvik" in " ".join(done.out.split())
+
+
+def test_a_run_is_exported_to_a_file_or_to_the_screen(run: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.graphml"
+    done = ras_flow("runs", "export", run, "--format", "graphml", "--output", str(file))
+    assert (done.code, done.out) == (0, "") and str(file) in done.err
+    assert ElementTree.parse(file).getroot().tag.endswith("graphml")
+    assert json.loads(ras_flow("runs", "export", run).out) == document(run)
+    assert '"Narvik"' in ras_flow("runs", "export", run, "--format", "turtle").out
+    graph = json.loads(ras_flow("runs", "export", run, "--format", "jsonld").out)
+    assert graph["@graph"]
+    page = ras_flow("runs", "export", run, "--format", "html").out
+    assert page.startswith("<!") and "Narvik" in page
+
+
+def test_runs_are_filtered(run: str) -> None:
+    def listed(*arguments: str) -> list[str]:
+        return [
+            item["id"] for item in json.loads(ras_flow("runs", "list", "--json", *arguments).out)
+        ]
+
+    assert listed() == listed("--since", "1h") == listed("--since", "2020-01-01") == [run]
+    assert listed("--text", "aurora BRIDGE") == listed("--stop", "sufficient") == [run]
+    assert listed("--text", "zebra") == listed("--stop", "budget") == []
+    assert listed("--since", "2199-01-01") == []
+    assert "No such runs." in ok("list", "--text", "zebra")
+
+
+def test_prune_asks_first_and_deletes_what_it_said(run: str) -> None:
+    assert "say --yes" in refused("prune", run)
+    assert "No run is to be deleted" in ok("prune", "--older-than", "1d", "--yes")
+    assert "No run is to be deleted" in ok("prune", "--keep", "1", "--yes")
+    assert document(run)["run"] == run
+    told = ok("prune", "--older-than", "2199-01-01", "--keep", "0", "--yes")
+    assert run in told and "Deleted 1 run." in told
+    assert "no run" in refused("show", run)
+    assert "No runs yet" in ok("list")
+
+
+def test_another_folder_can_be_read(
+    run: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RAS_FLOW_HOME", str(tmp_path / "empty"))
+    assert "no run" in refused("show", run)
+    assert "Answer Narvik" in ok("show", run, "--database", str(own_home))
+    monkeypatch.setenv("RAS_FLOW_DATABASE", str(own_home))
+    assert "Answer Narvik" in ok("show", run)
+
+
+@pytest.mark.parametrize(
+    ("point", "asks", "arguments", "answer"),
+    [
+        ("pause_before_retrieval", "right subquery", ["--approve"], "Narvik"),
+        ("pause_before_retrieval", "right subquery", ["--plan", "[SUFFICIENT]"], "unknown"),
+        ("pause_after_merge", BORN, ["--drop-triple", BORN], "unknown"),
+        ("pause_before_answer", "before it answers", ["--approve"], "Narvik"),
+    ],
+)  # fmt: skip
+async def test_a_run_that_waits_is_answered(
+    point: str,
+    asks: str,
+    arguments: list[str],
+    answer: str,
+    run: str,
+    own_home: Path,
+    world_model: Model,
+) -> None:
+    settings = {**document(run)["branches"][0]["settings"], point: True}
+    async with open_runs(own_home) as runs:
+        given: Any = {"question": QUESTION}
+        context = Context.from_mapping(settings)
+        [_ async for _ in runs.start(given, context, run_id="waits")]
+    # The first stop of each kind that is not the one meant is approved.
+    for _ in range(4):
+        asked = ok("resume", "waits")
+        assert "Waits" in asked and "--approve" in asked
+        if asks in asked and (arguments != ["--plan", "[SUFFICIENT]"] or SUBQUERY in asked):
+            break
+        ok("resume", "waits", "--approve")
+    told = ok("resume", "waits", *arguments)
+    while branch("waits", 1)["status"] == "paused":
+        told = ok("resume", "waits", "--approve")
+    assert f"Answer {answer}" in told

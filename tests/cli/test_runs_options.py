@@ -1,0 +1,176 @@
+"""Names of runs, times, edits and addresses as the command line takes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.cli.runs.edits import Edits
+from ras_flow.cli.runs.options import parse_run, parse_time
+from ras_flow.errors import EditError, InputError, RunError
+from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.reading import find_hop_step, find_step, get_branch, steps_of, unique_id
+from tests.runs.documents import ADA, DESIGNER, Writer, first_answer
+
+
+@pytest.mark.parametrize(
+    ("text", "run", "branch"),
+    [
+        ("abc", "abc", None),
+        ("abc/2", "abc", 2),
+        ("a/b", "a/b", None),
+        ("a/b/12", "a/b", 12),
+        ("/2", "/2", None),
+        ("abc/", "abc/", None),
+        ("abc/-1", "abc/-1", None),
+    ],
+)
+def test_a_branch_is_a_number_after_a_slash(text: str, run: str, branch: int | None) -> None:
+    assert parse_run(text) == (run, branch)
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"),
+    [
+        ("30m", timedelta(minutes=30)),
+        ("2h", timedelta(hours=2)),
+        ("7d", timedelta(days=7)),
+        ("4w", timedelta(weeks=4)),
+    ],
+)
+def test_a_time_can_be_an_age(text: str, ago: timedelta) -> None:
+    assert abs(datetime.now(UTC) - ago - parse_time(text, "--since")) < timedelta(seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("2026-11-01", datetime(2026, 11, 1, tzinfo=UTC)),
+        ("2026-11-01T12:30:00Z", datetime(2026, 11, 1, 12, 30, tzinfo=UTC)),
+        ("2026-11-01T12:30+02:00", datetime(2026, 11, 1, 10, 30, tzinfo=UTC)),
+    ],
+)
+def test_a_time_can_be_a_date(text: str, time: datetime) -> None:
+    assert parse_time(text, "--since") == time
+
+
+@given(st.sampled_from(["", "h", "2", "-2h", "2y", "1.5h", "yesterday", "9" * 20 + "w", "²h"]))
+def test_any_other_time_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="--since .* is no time: write 2h"):
+        parse_time(text, "--since")
+
+
+def test_edits_take_the_one_form_that_edits_have() -> None:
+    given = Edits(
+        drop_triples=["ab"],
+        add_triples=["Mira Lund|born in | Narvik"],
+        drop_passages=["p1"],
+        subquery="Where?",
+        plan="[SUFFICIENT]",
+        models=["planner=openai:gpt=x"],
+    )
+    assert given and not Edits() and Edits(subquery="")
+    assert given.to_list(["abc", "xyz"], ["p1", "p12"]) == [
+        {"op": "model", "role": "planner", "name": "openai:gpt=x"},
+        {"op": "drop_passage", "passage": "p1"},
+        {"op": "drop_triple", "triple": "abc"},
+        {"op": "add_triple", "subject": "Mira Lund", "predicate": "born in", "object": "Narvik"},
+        {"op": "subquery", "text": "Where?"},
+        {"op": "plan", "text": "[SUFFICIENT]"},
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "a", "a | b", "a | | c", "a|b|c|d", "|||"])
+def test_what_is_no_triple_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is no triple: write 'subject | predicate | object'"):
+        Edits(add_triples=[text]).to_list([], [])
+
+
+@pytest.mark.parametrize("text", ["planner", "planner=", "=openai:x", "cook=openai:x"])
+def test_what_is_no_model_of_a_role_is_refused(text: str) -> None:
+    with pytest.raises(EditError, match="Edit 1"):
+        Edits(models=[text]).to_list([], [])
+
+
+def test_an_id_may_be_cut_short_but_not_guessed() -> None:
+    ids = ["abc1", "abd2", "abd"]
+    assert unique_id("triple", "abc", ids) == "abc1"
+    assert unique_id("triple", "abd", ids) == "abd"
+    with pytest.raises(InputError, match=r"Several triples begin with 'ab' \(abc1, abd2, abd\)"):
+        unique_id("triple", "ab", ids)
+    for unknown in ("", "x"):
+        with pytest.raises(InputError, match="no triple"):
+            unique_id("triple", unknown, ids)
+
+
+def test_a_step_is_named_by_number_or_by_its_node_and_hop() -> None:
+    writer = Writer()
+    first_answer(writer)
+    document = writer.document()
+    branch = get_branch(document)
+    names = {"0": 0, "question": 0, "start": 1, "plan:0": 2, "plan:1": 6, "merge_graph:1": 9}
+    for name, index in names.items():
+        assert find_step(document, branch, name) == index
+    assert steps_of(document, branch)[find_step(document, branch, "answer")]["node"] == "answer"
+    for unknown in ("12", "-1", "plan:7", "plan", "", "²"):
+        with pytest.raises(
+            InputError, match=r"no step .*a number from 0 to 11, or one of .*plan:1"
+        ):
+            find_step(document, branch, unknown)
+
+
+def test_the_last_of_several_steps_of_one_name_is_meant() -> None:
+    writer = Writer()
+    story = writer.ask().plan("er", label=None).plan("[SUBQ] x", subquery="x")
+    story.hop("x", {"Aurora Bridge": [DESIGNER]}).edit(drop=DESIGNER).edit(add=ADA)
+    story.plan("[SUFFICIENT]", label="SUFFICIENT")
+    document = writer.document()
+    branch = get_branch(document)
+    assert find_step(document, branch, "plan:0") == 3
+    # The graph of a hop is the one that the next hop starts from.
+    assert find_hop_step(document, branch, 0) == find_step(document, branch, "edit") == 8
+    with pytest.raises(InputError, match=r"no graph of hop 1: .* hops 0 to 0\."):
+        find_hop_step(document, branch, 1)
+
+
+async def refused(address: str) -> str:
+    with pytest.raises(RunError) as error:
+        async with open_runs_at(address):
+            pass
+    assert error.value.__cause__ is None, "a cause may show what the message hides"
+    return str(error.value)
+
+
+async def test_a_mistyped_folder_is_not_made(tmp_path: Path) -> None:
+    assert "There are no runs in" in await refused(str(tmp_path / "typo"))
+    assert not (tmp_path / "typo").exists()
+
+
+async def test_an_unknown_kind_of_address_is_refused_without_its_secrets() -> None:
+    message = await refused("mysql://me:secret@host/runs")
+    assert "mysql://" in message and "postgresql://" in message and "secret" not in message
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:s3cr%20et@127.0.0.1:1/runs",
+        "postgresql://me:s3cr et%zz@127.0.0.1:1/runs",
+        "postgresql://me@127.0.0.1:1/runs?password=s3cr%20et",
+        "postgres://me:s3cr%20et@[::1/runs",
+        "postgresql://me:s3cr%20et@127.0.0.1:1/runs?nonsense=1",
+    ],
+)
+async def test_no_password_is_shown_when_a_database_cannot_be_opened(address: str) -> None:
+    message = await refused(address)
+    assert "s3cr" not in message and address not in message
+    assert "cannot be used" in message or "malformed" in message
+
+
+async def test_runs_in_postgres_are_opened_by_address(postgres: str) -> None:
+    async with open_runs_at(postgres) as runs:
+        assert isinstance(await runs.recent(text="nothing says this"), list)
