@@ -144,19 +144,24 @@ class Api:
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                async for event in _to_the_end(runs, run, runs.fork(run, checkpoint, edits)):
+                forked = runs.fork(run, checkpoint, edits)
+                async for event in _to_the_end(runs, run, forked, checkpoint):
                     yield event
 
         return _stream(self._work.begin(run, work()))
 
     async def _resume(self, request: Request) -> Response:
         run: str = request.path_params["run"]
-        given = (await read_body(request, "edits")).get("edits")
+        body = await read_body(request, "edits", "branch")
+        given, branch = body.get("edits"), body.get("branch")
         edits: Sequence[Edit] | None = None if given is None else parse_edits(given)
+        if not (branch is None or type(branch) is int):
+            raise InputError("`branch` must be a branch's number.")
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                async for event in _to_the_end(runs, run, runs.resume(run, edits)):
+                resumed = runs.resume(run, edits, branch=branch)
+                async for event in _to_the_end(runs, run, resumed):
                     yield event
 
         return _stream(self._work.begin(run, work(), alone=True))
@@ -188,12 +193,27 @@ class Api:
 
 
 async def _to_the_end(
-    runs: Runs, run: str, events: AsyncIterator[Event]
+    runs: Runs, run: str, events: AsyncIterator[Event], forked_from: str | None = None
 ) -> AsyncGenerator[JsonEvent]:
     async with aclosing(cast(AsyncGenerator[Event], events)) as running:
         async for event in running:
             yield cast(JsonEvent, event)
-    yield {"type": "done", "branch": (await runs.document(run))["current"]}
+    document = await runs.document(run)
+    yield {"type": "done", "branch": _newest_branch(document, forked_from)}
+
+
+def _newest_branch(document: RunDocument, forked_from: str | None) -> int:
+    """Return the newest branch, of those that left at a step if there are any.
+
+    Somebody else may have made another branch meanwhile.
+    """
+    steps = {branch["number"]: branch["steps"] for branch in document["branches"]}
+    left = [
+        branch["number"]
+        for branch in document["branches"]
+        if (point := branch["forked_from"]) and steps[point["branch"]][point["step"]] == forked_from
+    ]
+    return max(left, default=document["current"])
 
 
 def _stream(events: AsyncGenerator[JsonEvent | None]) -> Response:

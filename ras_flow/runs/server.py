@@ -1,0 +1,277 @@
+"""Runs on a LangGraph server: its threads, through LangGraph's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, cast
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+import httpx
+from langgraph.types import Command
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+from langgraph_sdk.errors import ConflictError, NotFoundError
+
+from ras_flow import errors
+from ras_flow.errors import AuthenticationError, RasFlowError, RunError
+from ras_flow.events import Event
+from ras_flow.runs.runs import Runs
+from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
+from ras_flow.state.channels import RasInput
+
+TOKEN = "RAS_FLOW_TOKEN"
+"""Environment variable of what is sent as ``Authorization: Bearer`` to a server."""
+
+_PAGE = 1000
+"""Threads or checkpoints that are asked for at once; the server gives no more."""
+
+_RETRY_SECONDS = 0.5
+"""How often an edit is tried again while another run of the thread is at work."""
+
+
+@asynccontextmanager
+async def open_server_runs(
+    url: str, headers: Mapping[str, str] | None = None, *, graph: str = "ras"
+) -> AsyncIterator[Runs]:
+    """Open the runs of a LangGraph server.
+
+    Args:
+        url: The server's address. LangGraph's client takes an API key for it from the environment
+            (``LANGGRAPH_API_KEY``, ``LANGSMITH_API_KEY``).
+        headers: Sent with every request; by default ``Authorization: Bearer`` with the
+            environment's ``RAS_FLOW_TOKEN``, if that is set.
+        graph: The graph's name in the server's ``langgraph.json``.
+
+    Yields:
+        The runs.
+
+    Raises:
+        RunError: The address is malformed.
+    """
+    if headers is None and (token := os.environ.get(TOKEN)):
+        headers = {"Authorization": f"Bearer {token}"}
+    try:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError
+        client = get_client(url=url, headers=headers)
+    except (ValueError, httpx.InvalidURL):
+        raise RunError(
+            "The server's address is malformed: write it as https://HOST or http://HOST:PORT."
+        ) from None
+    async with client:
+        yield Runs(ServerThreads(client, graph=graph))
+
+
+class ServerThreads:
+    """The threads of a LangGraph server, as far as the client may see them.
+
+    Args:
+        client: LangGraph's client.
+        graph: The graph's name on the server.
+    """
+
+    def __init__(self, client: LangGraphClient, *, graph: str = "ras") -> None:
+        self._client = client
+        self._graph = graph
+
+    def new_id(self) -> str:
+        """Return a fresh run id: the server takes nothing but UUIDs."""
+        return str(uuid4())
+
+    async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
+        """Return id and time of every run, newest first, or of one: when its thread was made."""
+        found: list[tuple[str, str]] = []
+        try:
+            with _told():
+                while len(found) % _PAGE == 0:
+                    page = await self._client.threads.search(
+                        metadata={"graph_id": self._graph},
+                        ids=None if run_id is None else [_thread(run_id)],
+                        limit=_PAGE,
+                        offset=len(found),
+                        sort_by="created_at",
+                        sort_order="desc",
+                        select=["thread_id", "created_at"],
+                    )
+                    found += [(str(each["thread_id"]), f"{each['created_at']}") for each in page]
+                    if not page:
+                        break
+        except _UnknownThreadError:
+            return []
+        return found
+
+    async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
+        """Return a checkpoint, by default the newest; None where there is none."""
+        where = None if checkpoint is None else _checkpoint(checkpoint)
+        try:
+            with _told():
+                state: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
+        except _UnknownThreadError:
+            return None
+        return _saved(state) if state["created_at"] else None
+
+    async def history(self, run_id: str) -> list[Saved]:
+        """Return every checkpoint of a run, oldest first; none for an unknown run."""
+        states: list[Any] = []
+        try:
+            with _told():
+                while len(states) % _PAGE == 0:
+                    page: list[Any] = await self._client.threads.get_history(
+                        _thread(run_id), limit=_PAGE, before=_oldest(states)
+                    )
+                    states += page
+                    if not page:
+                        break
+        except _UnknownThreadError:
+            return []
+        return sorted(map(_saved, states), key=lambda saved: saved.checkpoint)
+
+    async def update(
+        self, run_id: str, checkpoint: str, values: dict[str, Any], as_node: str
+    ) -> str:
+        """Edit a copy of a checkpoint as if a node had; return the id of the new checkpoint.
+
+        The server edits no thread while a run of it is at work: this waits until that is over.
+        """
+        copy = await self._post_state(run_id, _checkpoint(checkpoint), None, "__copy__")
+        where = {**_checkpoint(copy), FORKED_FROM: checkpoint}
+        return await self._post_state(run_id, where, values, as_node)
+
+    async def stream(
+        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
+        asked: dict[str, Any] = {}
+        if isinstance(given, Command):
+            asked["command"] = {"resume": given.resume}
+        elif given is not None:
+            asked |= {"input": dict(given), "if_not_exists": "create"}
+        if checkpoint is not None:
+            asked["checkpoint"] = _checkpoint(checkpoint)
+        with _told():
+            async for part in self._client.runs.stream(
+                _thread(run_id),
+                self._graph,
+                stream_mode="custom",
+                durability="sync",
+                multitask_strategy="enqueue",
+                on_disconnect="cancel",
+                **asked,
+            ):
+                if part.event == "error":
+                    raise _failure(cast(Mapping[str, Any], part.data))
+                if part.event == "custom":
+                    yield cast(Event, part.data)
+
+    async def delete(self, run_id: str) -> None:
+        """Delete all that is stored of a run."""
+        try:
+            with _told():
+                await self._client.threads.delete(_thread(run_id))
+        except _UnknownThreadError:
+            return
+
+    async def _post_state(
+        self, run_id: str, where: Mapping[str, Any], values: Any, as_node: str
+    ) -> str:
+        while True:
+            try:
+                with _told():
+                    made: Any = await self._client.threads.update_state(
+                        _thread(run_id), values, as_node=as_node, checkpoint=cast(Any, where)
+                    )
+                return cast(str, made["checkpoint"]["checkpoint_id"])
+            except _BusyThreadError:
+                await asyncio.sleep(_RETRY_SECONDS)
+
+
+class _UnknownThreadError(RunError):
+    """The server has no such thread, or shows it to others only."""
+
+
+class _BusyThreadError(RunError):
+    """A run of the thread is at work."""
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn the client's errors into ours."""
+    try:
+        yield
+    except httpx.HTTPStatusError as error:
+        status, said = error.response.status_code, str(error)
+        if status in (401, 403):
+            raise AuthenticationError(
+                f"The server refuses access to its runs ({status}: {said}). Give it your key: in "
+                f"the page when it asks, elsewhere in the environment variable {TOKEN}."
+            ) from error
+        if isinstance(error, NotFoundError):
+            raise _unknown(said) from error
+        kind = _BusyThreadError if isinstance(error, ConflictError) else RunError
+        raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
+    except httpx.TransportError as error:
+        raise RunError(
+            f"The server does not answer ({type(error).__name__}: {error}). Check the address, and "
+            "that it is running."
+        ) from error
+
+
+def _unknown(said: str) -> _UnknownThreadError:
+    return _UnknownThreadError(
+        f"The server has no such run ({said}). List the runs with: ras-flow runs list"
+    )
+
+
+def _thread(run_id: str) -> str:
+    """Return a run's id as the server takes it."""
+    try:
+        return str(UUID(run_id))
+    except ValueError as error:
+        raise _unknown("its ids are UUIDs") from error
+
+
+def _failure(data: Mapping[str, Any]) -> RasFlowError:
+    """Make a run's error again, of the class that it had."""
+    kind = getattr(errors, str(data.get("error")), None)
+    if not (isinstance(kind, type) and issubclass(kind, RasFlowError)):
+        kind = RunError
+    return kind(str(data.get("message") or "The run failed; see the server's log."))
+
+
+def _checkpoint(checkpoint: str) -> Any:
+    return {"checkpoint_id": checkpoint, "checkpoint_ns": ""}
+
+
+def _oldest(states: list[Any]) -> Any:
+    if not states:
+        return None
+    where = _checkpoint(states[-1]["checkpoint"]["checkpoint_id"])
+    # One kind of server reads it as the client documents it, another as LangGraph's own config.
+    return {**where, "configurable": where}
+
+
+def _saved(state: Mapping[str, Any]) -> Saved:
+    tasks, metadata, parent = state["tasks"], state["metadata"] or {}, state["parent_checkpoint"]
+    next = tuple(task["name"] for task in tasks)
+    given = tasks[0].get("result") if next == ("__start__",) else None
+    return Saved(
+        checkpoint=state["checkpoint"]["checkpoint_id"],
+        parent=parent["checkpoint_id"] if parent else None,
+        forked_from=metadata.get(FORKED_FROM),
+        time=state["created_at"],
+        source=metadata.get("source"),
+        step=metadata.get("step", 0),
+        values=current_values(state["values"], next, given),
+        next=next,
+        interrupts=tuple(
+            interrupt["value"]
+            for task in tasks
+            for interrupt in task["interrupts"]
+            if isinstance(interrupt.get("value"), dict)
+        ),
+    )
