@@ -15,7 +15,7 @@ from ras_flow.state.schema import Passage, Triple
 Span = tuple[int, int]
 """The first and the last-plus-one character of a sentence in its passage's text."""
 
-_TITLE_WEIGHT = 0.5
+_TITLE_WEIGHT = 0.25
 """A passage's subject, which its title names, is often a mere "she" where something is said."""
 
 
@@ -25,7 +25,7 @@ def find_evidence(
     """Find the sentence of each triple in each of its passages.
 
     Of a triple's words those count the most that few sentences of the passage have; words of the
-    passage's title count half.
+    passage's title count a quarter.
 
     Args:
         triples: Triples by id.

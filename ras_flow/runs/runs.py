@@ -140,7 +140,9 @@ class Runs:
                 f"Run {run_id} waits for no review: resume it without edits, or edit one of its "
                 f"steps with: ras-flow runs fork {run_id} --from STEP"
             )
-        answer = Command[Any](resume={"edits": list(edits or [])}) if saved.interrupts else None
+        answer: Command[Any] | None = None
+        if saved.interrupts:
+            answer = Command(resume={"edits": list(edits or [])})
         async for event in self._threads.stream(run_id, answer, checkpoint):
             yield event
 
