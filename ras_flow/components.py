@@ -136,6 +136,7 @@ class AttributedGraph:
         edge_attr: Embeddings of ``edges``, shape (number of edges, dimension).
         edge_index: Subject and object of each edge as positions in ``nodes``, shape (2, edges).
         hops: For each hop, the positions in ``edges`` of the triples first or again found there.
+        encoder: Identity of the sentence encoder that made the embeddings; empty if unknown.
     """
 
     nodes: list[str]
@@ -144,6 +145,7 @@ class AttributedGraph:
     edge_attr: npt.NDArray[np.float32]
     edge_index: npt.NDArray[np.int64]
     hops: list[list[int]]
+    encoder: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ras_flow.components import AttributedGraph, SentenceEncoder
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.graph_llm.embeddings import EmbeddingCache
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Hop, Triple
+
+_EMBEDDINGS = EmbeddingCache()
 
 
 async def attribute_graph(
@@ -31,7 +35,9 @@ async def attribute_graph(
     nodes = list(kg.entities.values())
     edges = [triple["predicate"] for triple in kg.triples.values()]
     relations = list(dict.fromkeys(edges))
-    vectors = await encoder.encode([*nodes, *relations])
+    # In a thread: an encoder may read its weights to know its name.
+    identity = await asyncio.to_thread(lambda: encoder.identity)
+    vectors = await _EMBEDDINGS.encode(encoder, identity, [*nodes, *relations])
     by_relation = dict(zip(relations, vectors[len(nodes) :], strict=True))
     edge_attr = np.zeros((len(edges), encoder.dimension), dtype=np.float32)
     for index, edge in enumerate(edges):
@@ -48,4 +54,5 @@ async def attribute_graph(
         edge_attr=edge_attr,
         edge_index=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
         hops=[[row[id] for id in ids] for ids in by_hop(triples, hops)],
+        encoder=identity,
     )

@@ -55,7 +55,7 @@ def read_prefix(model: Any, tokens: Sequence[int]) -> Prefix:
 def greedy(
     model: Any,
     prefix: Prefix | None,
-    prompts: Sequence[Sequence[int]],
+    prompts: Sequence[Sequence[int] | torch.Tensor],
     *,
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
@@ -66,7 +66,8 @@ def greedy(
         model: A causal language model of transformers, in evaluation mode.
         prefix: Keys and values of what comes before every prompt; None for nothing, and for
             models for which :func:`can_share` does not hold.
-        prompts: Token ids, at least one a prompt.
+        prompts: Token ids, at least one a prompt; or, for all of them, the tokens' embeddings, of
+            shape (tokens, width).
         max_new_tokens: Limit for each output.
         has_ended: Called after each new token with the prompt's position and all its new tokens;
             True ends that sequence.
@@ -87,7 +88,12 @@ def greedy(
         layer.update(keys.expand(len(prompts), -1, -1, -1), values.expand(len(prompts), -1, -1, -1))
     new = {"dtype": torch.long, "device": model.device}
     # Left padding, between the common beginning and each prompt.
-    tokens = torch.tensor([[0] * (longest - len(p)) + list(p) for p in prompts], **new)
+    if isinstance(prompts[0], torch.Tensor):
+        padded = [torch.nn.functional.pad(p, (0, 0, longest - len(p), 0)) for p in prompts]
+        given = {"inputs_embeds": torch.stack(padded)}
+    else:
+        ids = [[0] * (longest - len(p)) + list(p) for p in prompts]
+        given = {"input_ids": torch.tensor(ids, **new)}
     mask = torch.tensor(
         [[1] * shared + [0] * (longest - len(p)) + [1] * len(p) for p in prompts], **new
     )
@@ -98,7 +104,7 @@ def greedy(
     with torch.inference_mode():
         for _ in range(max_new_tokens):
             logits = model(
-                input_ids=tokens,
+                **given,
                 attention_mask=mask,
                 position_ids=places,
                 past_key_values=states,
@@ -117,6 +123,7 @@ def greedy(
                 states.batch_select_indices(keep)
                 tokens, mask, places = tokens[keep], mask[keep], places[keep]
                 rows = [row for row in rows if row in live]
+            given = {"input_ids": tokens}
             mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
             places = places[:, -1:] + 1
     return outputs

@@ -11,10 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
-from ras_flow.errors import ConfigurationError, ModelResponseError
+from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
-from ras_flow.llms import decoding
+from ras_flow.llms import decoding, generation
 from ras_flow.llms.compute import run_in_lane
+from ras_flow.llms.generation import Encoded, as_plain_text, memory_errors_say
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve
 from ras_flow.tracing import traced_generation
 
@@ -108,17 +109,6 @@ def load_model(name: str) -> LoadedModel:
         return _models[name]
 
 
-@dataclass(frozen=True)
-class _Prompt:
-    """A prompt's tokens: what it shares with others of its role, and the rest."""
-
-    prefix: tuple[int, ...]
-    rest: list[int]
-
-    def __len__(self) -> int:
-        return len(self.prefix) + len(self.rest)
-
-
 class LocalLanguageModel:
     """A chat model of transformers, run greedily in float32.
 
@@ -184,29 +174,28 @@ class LocalLanguageModel:
         stop: tuple[str, ...],
         given_up: threading.Event,
     ) -> list[Generation]:
-        torch = require("torch", extra="local")
         loaded = load_model(self.name)
-        share = decoding.can_share(loaded.model)
-        encoded = [self._encode(prompt, share=share) for prompt in prompts]
-        self._check_lengths(encoded, loaded.model, max_new_tokens)
-        made: dict[int, Generation] = {}
-        try:
-            for batch in _batches(encoded, self.batch_size):
-                made |= self._decode(loaded, encoded, batch, max_new_tokens, stop, given_up)
-        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
-                raise
-            raise ConfigurationError(
-                f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
-                f"{self.batch_size}) or its window (now {self.window} tokens)."
-            ) from error
-        return [made[row] for row in range(len(prompts))]
-
-    def _encode(self, prompt: Sequence[Message], *, share: bool) -> _Prompt:
         tokenizer = load_tokenizer(self.name)
-        special = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special]
+        share = decoding.can_share(loaded.model)
+        with memory_errors_say(
+            f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
+            f"{self.batch_size}) or its window (now {self.window} tokens)."
+        ):
+            return generation.generate(
+                loaded,
+                tokenizer,
+                [self._encode(prompt, share=share) for prompt in prompts],
+                name=self.name,
+                batch_size=self.batch_size,
+                max_new_tokens=max_new_tokens,
+                stop=stop,
+                given_up=given_up,
+            )
+
+    def _encode(self, prompt: Sequence[Message], *, share: bool) -> Encoded:
+        tokenizer = load_tokenizer(self.name)
         messages = [
-            {"role": message["role"], "content": _as_plain_text(message["content"], special)}
+            {"role": message["role"], "content": as_plain_text(message["content"], tokenizer)}
             for message in prompt
         ]
 
@@ -218,86 +207,4 @@ class LocalLanguageModel:
         prefix = tokens(messages[:-1], ask=False) if share and len(messages) > 1 else []
         if whole[: len(prefix)] != prefix:
             prefix = []
-        return _Prompt(tuple(prefix), whole[len(prefix) :])
-
-    def _check_lengths(self, encoded: Sequence[_Prompt], model: Any, max_new_tokens: int) -> None:
-        limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-        longest = max(map(len, encoded))
-        if limit is not None and longest + max_new_tokens > limit:
-            raise ModelResponseError(
-                f"A prompt of {longest} tokens and {max_new_tokens} new ones exceed the {limit} "
-                f"that the local model {self.name!r} can read. Shorten the prompt."
-            )
-
-    def _decode(
-        self,
-        loaded: LoadedModel,
-        encoded: Sequence[_Prompt],
-        batch: Sequence[int],
-        max_new_tokens: int,
-        stop: tuple[str, ...],
-        given_up: threading.Event,
-    ) -> dict[int, Generation]:
-        """Decode prompts with the same beginning; return generations by position."""
-        tokenizer = load_tokenizer(self.name)
-        ends = _end_tokens(loaded.model, tokenizer)
-
-        def text_of(tokens: list[int]) -> str:
-            return str(
-                tokenizer.decode(
-                    tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
-                )
-            )
-
-        def has_ended(_: int, tokens: list[int]) -> bool:
-            if given_up.is_set() or tokens[-1] in ends:
-                return True
-            return bool(stop) and _cut(text_of(tokens), stop) is not None
-
-        prefix = encoded[batch[0]].prefix
-        outputs = decoding.greedy(
-            loaded.model,
-            loaded.prefix(prefix) if prefix else None,
-            [encoded[row].rest for row in batch],
-            max_new_tokens=max_new_tokens,
-            has_ended=has_ended,
-        )
-        made = {}
-        for row, tokens in zip(batch, outputs, strict=True):
-            text = text_of(tokens)
-            cut = _cut(text, stop)
-            made[row] = Generation(
-                text=text if cut is None else text[:cut],
-                input_tokens=len(encoded[row]),
-                output_tokens=len(tokens),
-                truncated=cut is None and tokens[-1] not in ends,
-            )
-        return made
-
-
-def _batches(encoded: Sequence[_Prompt], size: int) -> list[list[int]]:
-    """Group the positions of prompts with the same beginning, similar lengths together."""
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for row in sorted(range(len(encoded)), key=lambda row: len(encoded[row])):
-        groups.setdefault(encoded[row].prefix, []).append(row)
-    return [rows[i : i + size] for rows in groups.values() for i in range(0, len(rows), size)]
-
-
-def _cut(text: str, stop: Sequence[str]) -> int | None:
-    """Return where the first stop string begins."""
-    found = [at for string in stop if (at := text.find(string)) >= 0]
-    return min(found, default=None)
-
-
-def _as_plain_text(text: str, special: Sequence[str]) -> str:
-    """Break special tokens that a text spells out: only the chat template may place them."""
-    for token in special:
-        text = text.replace(token, f"{token[0]} {token[1:]}")
-    return text
-
-
-def _end_tokens(model: Any, tokenizer: Any) -> set[int]:
-    """Return the tokens that end an answer, as the model's own settings name them."""
-    configured = model.generation_config.eos_token_id
-    ends = configured if isinstance(configured, list) else [configured]
-    return {token for token in [*ends, tokenizer.eos_token_id] if token is not None}
+        return Encoded(tuple(prefix), whole[len(prefix) :])

@@ -1,0 +1,183 @@
+"""What a Graph LLM is made of: plain values that a checkpoint keeps as JSON (paper table 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, Self, get_args
+
+from ras_flow.components import AttributedGraph
+from ras_flow.errors import ConfigurationError
+
+GnnKind = Literal["transformer", "gat", "gcn"]
+Scope = Literal["per_hop", "merged"]
+Tokens = Literal["one", "per_hop"]
+
+
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigurationError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+
+
+def _at_least(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ConfigurationError(
+            f"{name} must be a whole number of at least {least}, not {value!r}."
+        )
+
+
+def _share(name: str, value: object) -> None:
+    if not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ConfigurationError(f"{name} must be at least 0 and below 1, not {value!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GnnConfig:
+    """The graph encoder.
+
+    Attributes:
+        kind: ``"transformer"`` (the paper's choice), ``"gat"``, or ``"gcn"``, which knows who is
+            linked to whom but not by which relation: a graph convolution takes no edge features.
+        hidden: Width of its vectors; rounded down to a multiple of ``heads`` (GCN has no heads).
+        layers: Convolutions.
+        heads: Attention heads.
+        dropout: Share of activations and attention weights dropped in training.
+        scope: ``"per_hop"`` encodes each hop's subgraph by itself (appendix D.2); ``"merged"``
+            lets messages pass over the union G_Q (eq. 6).
+        tokens: ``"one"`` soft token for the whole graph: the mean over the hops, or over all
+            nodes where the scope is merged; ``"per_hop"`` one for each hop.
+    """
+
+    kind: GnnKind = "transformer"
+    hidden: int = 1024
+    layers: int = 3
+    heads: int = 8
+    dropout: float = 0.1
+    scope: Scope = "per_hop"
+    tokens: Tokens = "one"
+
+    def __post_init__(self) -> None:
+        """Check every value.
+
+        Raises:
+            ConfigurationError: A value is out of range; the message names it.
+        """
+        _one_of("kind", self.kind, get_args(GnnKind))
+        _one_of("scope", self.scope, get_args(Scope))
+        _one_of("tokens", self.tokens, get_args(Tokens))
+        _at_least("layers", self.layers, 1)
+        _at_least("heads", self.heads, 1)
+        _at_least("hidden", self.hidden, self.heads)
+        _share("dropout", self.dropout)
+
+    @property
+    def width(self) -> int:
+        """Length of a graph's vector."""
+        return self.hidden if self.kind == "gcn" else self.hidden // self.heads * self.heads
+
+    def count_tokens(self, graph: AttributedGraph | None) -> int:
+        """Return how many soft tokens a graph takes: never none, so that emptiness shows."""
+        hops = len(graph.hops) if graph is not None and self.tokens == "per_hop" else 1
+        return max(hops, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoraConfig:
+    """The low-rank adapters of the language model.
+
+    Attributes:
+        r: Rank.
+        alpha: Scale; the adapters' output is multiplied by alpha / r.
+        dropout: Share of their inputs dropped in training.
+        targets: Names of the linear layers that get one.
+    """
+
+    r: int = 8
+    alpha: int = 16
+    dropout: float = 0.05
+    targets: tuple[str, ...] = ("q_proj", "v_proj")
+
+    def __post_init__(self) -> None:
+        """Check every value.
+
+        Raises:
+            ConfigurationError: A value is out of range; the message names it.
+        """
+        object.__setattr__(self, "targets", tuple(self.targets))
+        _at_least("r", self.r, 1)
+        _at_least("alpha", self.alpha, 1)
+        _share("dropout", self.dropout)
+        if not self.targets:
+            raise ConfigurationError("LoRA needs at least one target, such as 'q_proj'.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphLLMConfig:
+    """Everything that a Graph LLM is built from.
+
+    Attributes:
+        base: The language model: a folder, or a name on the model hub.
+        encoder: Identity of the sentence encoder whose vectors the GNN reads.
+        encoder_dimension: Their length.
+        gnn: The graph encoder; None for a model that reads the history's text only (ablation).
+        lora: The adapters; None trains GNN and projector alone (ablation).
+        projector_hidden: Width of the projector's inner layer.
+        window: Input tokens at most, soft tokens included (the paper's maximum text length).
+    """
+
+    base: str
+    encoder: str
+    encoder_dimension: int
+    gnn: GnnConfig | None = GnnConfig()
+    lora: LoraConfig | None = LoraConfig()
+    projector_hidden: int = 2048
+    window: int = 2500
+
+    def __post_init__(self) -> None:
+        """Check every value.
+
+        Raises:
+            ConfigurationError: A value is out of range, or nothing could be trained.
+        """
+        _at_least("encoder_dimension", self.encoder_dimension, 1)
+        _at_least("projector_hidden", self.projector_hidden, 1)
+        _at_least("window", self.window, 1)
+        if self.gnn is None and self.lora is None:
+            raise ConfigurationError("Without gnn and without lora nothing is left to train.")
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the values as JSON-like data."""
+        return asdict(self)
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Read values that :meth:`to_mapping` wrote, or a person.
+
+        Args:
+            values: Names and values; those left out have their defaults.
+
+        Returns:
+            The configuration.
+
+        Raises:
+            ConfigurationError: A name is unknown, a needed one is missing, or a value is wrong.
+        """
+        parts = {"gnn": GnnConfig, "lora": LoraConfig}
+        read = {
+            name: _build(parts[name], value) if name in parts and value is not None else value
+            for name, value in values.items()
+        }
+        built: Self = _build(cls, read)
+        return built
+
+
+def _build(kind: Any, values: Any) -> Any:
+    known = {field.name for field in fields(kind)}
+    if not isinstance(values, Mapping) or not set(values) <= known:
+        raise ConfigurationError(
+            f"{kind.__name__} takes {', '.join(sorted(known))}; this is no such mapping: {values!r}"
+        )
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise ConfigurationError(f"{kind.__name__} cannot be made of {values!r}: {error}") from None

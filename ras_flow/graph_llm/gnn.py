@@ -1,0 +1,98 @@
+"""The graph encoder (GNN of eq. 2 and 8; appendix D.2), over torch-geometric's convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch_geometric.nn import GATConv, GCNConv, TransformerConv
+from torch_geometric.utils import scatter
+
+from ras_flow.components import AttributedGraph
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.batching import batch_graphs
+from ras_flow.graph_llm.config import GnnConfig
+
+
+class GraphEncoder(nn.Module):
+    """Encodes graphs into one vector a soft token.
+
+    A piece (a hop, or the whole graph) is the mean of its nodes after the last convolution. One
+    without nodes is a learned vector, zero before training: that nothing was found, or that
+    nothing was searched for yet, is what the first plan rests on, and a zero among word
+    embeddings says less than a vector of its own.
+
+    Args:
+        config: Kind and sizes.
+        dimension: Length of the attributes of nodes and edges.
+    """
+
+    def __init__(self, config: GnnConfig, dimension: int) -> None:
+        super().__init__()
+        self.config = config
+        self.dimension = dimension
+        widths = [dimension] + [config.width] * config.layers
+        self.convolutions = nn.ModuleList(
+            _convolution(config, given, dimension + 1) for given in widths[:-1]
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(config.width) for _ in widths[2:])
+        self.dropout = nn.Dropout(config.dropout)
+        self.empty = nn.Parameter(torch.zeros(config.width))
+
+    def forward(self, graphs: Sequence[AttributedGraph | None]) -> list[torch.Tensor]:
+        """Encode graphs; a graph's result does not depend on the others.
+
+        Args:
+            graphs: Graphs, None for an empty one.
+
+        Returns:
+            For each graph a tensor of shape (soft tokens, ``config.width``).
+
+        Raises:
+            ConfigurationError: A graph's attributes have another length.
+        """
+        for graph in graphs:
+            if graph is not None and graph.node_attr.shape[1] != self.dimension:
+                raise ConfigurationError(
+                    f"The graph's attributes have {graph.node_attr.shape[1]} dimensions, but this "
+                    f"Graph LLM was trained on {self.dimension}. Set `encoder` to the sentence "
+                    "encoder that it was trained with."
+                )
+        # Sums over many edges lose too much in half precision, and graphs are small.
+        with torch.autocast(self.empty.device.type, enabled=False):
+            batch = batch_graphs(graphs, self.config, self.dimension, self.empty.device)
+            nodes = self._convolve(batch.nodes, batch.edge_index, batch.edge_attr)
+            count = sum(batch.counts)
+            means = scatter(nodes[batch.members], batch.pieces, dim_size=count, reduce="mean")
+            filled = torch.bincount(batch.pieces, minlength=count) > 0
+            vectors = torch.where(filled.unsqueeze(1), means, self.empty)
+        per_graph = torch.split(vectors, batch.counts)
+        if self.config.tokens == "per_hop":
+            return list(per_graph)
+        return [pieces.mean(0, keepdim=True) for pieces in per_graph]
+
+    def _convolve(
+        self, nodes: torch.Tensor, edge_index: torch.Tensor, edge_attr: torch.Tensor
+    ) -> torch.Tensor:
+        given = () if self.config.kind == "gcn" else (edge_attr,)
+        for layer, convolution in enumerate(self.convolutions):
+            if layer:
+                nodes = self.dropout(torch.relu(self.norms[layer - 1](nodes)))
+            nodes = convolution(nodes, edge_index, *given)
+        return nodes
+
+
+def _convolution(config: GnnConfig, given: int, edge_dimension: int) -> Any:
+    """Make one layer from ``given`` to ``config.width`` channels."""
+    if config.kind == "gcn":
+        return GCNConv(given, config.width)
+    kind = GATConv if config.kind == "gat" else TransformerConv
+    return kind(
+        given,
+        config.width // config.heads,
+        heads=config.heads,
+        edge_dim=edge_dimension,
+        dropout=config.dropout,
+    )

@@ -1,0 +1,165 @@
+"""Prompts in, texts out, over any causal language model of transformers in this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ras_flow.components import Generation
+from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
+from ras_flow.extras import require
+from ras_flow.llms import decoding
+
+if TYPE_CHECKING:
+    import torch
+
+    from ras_flow.llms.decoding import Prefix
+
+
+class Loaded(Protocol):
+    """A model in memory with the keys and values of prompts' beginnings."""
+
+    model: Any
+
+    def prefix(self, tokens: tuple[int, ...]) -> Prefix:
+        """Return the keys and values of a prompt's beginning."""
+        ...
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A prompt's tokens: what it shares with others of its role, and the rest.
+
+    Attributes:
+        prefix: Token ids; empty where nothing is shared.
+        rest: Token ids, or embeddings of shape (tokens, width).
+    """
+
+    prefix: tuple[int, ...]
+    rest: Sequence[int] | torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.prefix) + len(self.rest)
+
+
+def generate(
+    loaded: Loaded,
+    tokenizer: Any,
+    prompts: Sequence[Encoded],
+    *,
+    name: str,
+    batch_size: int,
+    max_new_tokens: int,
+    stop: Sequence[str] = (),
+    given_up: threading.Event | None = None,
+) -> list[Generation]:
+    """Continue each prompt greedily.
+
+    Args:
+        loaded: The model, in evaluation mode.
+        tokenizer: Its tokenizer.
+        prompts: The prompts.
+        name: What the model is called in error messages.
+        batch_size: Prompts that are decoded at once.
+        max_new_tokens: Limit for each output.
+        stop: Strings at which an output ends; they are not part of it.
+        given_up: Once set, every text ends at its next token.
+
+    Returns:
+        One generation a prompt, in order; a result never depends on the other prompts.
+
+    Raises:
+        ModelResponseError: A prompt is longer than the model can read.
+    """
+    check_lengths(loaded.model, prompts, max_new_tokens, name)
+    ends = end_tokens(loaded.model, tokenizer)
+
+    def text_of(tokens: Sequence[int]) -> str:
+        return str(
+            tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )
+
+    def has_ended(_: int, tokens: list[int]) -> bool:
+        if (given_up and given_up.is_set()) or tokens[-1] in ends:
+            return True
+        return bool(stop) and _cut(text_of(tokens), stop) is not None
+
+    made: dict[int, Generation] = {}
+    for batch in _batches(prompts, batch_size):
+        prefix = prompts[batch[0]].prefix
+        outputs = decoding.greedy(
+            loaded.model,
+            loaded.prefix(prefix) if prefix else None,
+            [prompts[row].rest for row in batch],
+            max_new_tokens=max_new_tokens,
+            has_ended=has_ended,
+        )
+        for row, tokens in zip(batch, outputs, strict=True):
+            text = text_of(tokens)
+            cut = _cut(text, stop)
+            made[row] = Generation(
+                text=text if cut is None else text[:cut],
+                input_tokens=len(prompts[row]),
+                output_tokens=len(tokens),
+                truncated=cut is None and tokens[-1] not in ends,
+            )
+    return [made[row] for row in range(len(prompts))]
+
+
+@contextmanager
+def memory_errors_say(what_to_do: str) -> Iterator[None]:
+    """Raise a ConfigurationError with this message where memory runs out."""
+    torch = require("torch", extra="local")
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        if isinstance(error, RasFlowError) or "memory" not in repr(error).lower():
+            raise
+        raise ConfigurationError(what_to_do) from error
+
+
+def check_lengths(model: Any, prompts: Sequence[Encoded], new: int, name: str) -> None:
+    """Refuse prompts that exceed a model's positions.
+
+    Raises:
+        ModelResponseError: A prompt is longer than the model can read.
+    """
+    limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    longest = max(map(len, prompts), default=0)
+    if limit is not None and longest + new > limit:
+        raise ModelResponseError(
+            f"A prompt of {longest} tokens and {new} new ones exceed the {limit} "
+            f"that the local model {name!r} can read. Shorten the prompt."
+        )
+
+
+def as_plain_text(text: str, tokenizer: Any) -> str:
+    """Break special tokens that a text spells out: only the chat template may place them."""
+    for token in tokenizer.added_tokens_decoder.values():
+        if token.special:
+            text = text.replace(token.content, f"{token.content[0]} {token.content[1:]}")
+    return text
+
+
+def end_tokens(model: Any, tokenizer: Any) -> set[int]:
+    """Return the tokens that end an answer, as the model's own settings name them."""
+    configured = model.generation_config.eos_token_id
+    ends = configured if isinstance(configured, list) else [configured]
+    return {token for token in [*ends, tokenizer.eos_token_id] if token is not None}
+
+
+def _batches(prompts: Sequence[Encoded], size: int) -> list[list[int]]:
+    """Group the positions of prompts with the same beginning, similar lengths together."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for row in sorted(range(len(prompts)), key=lambda row: len(prompts[row])):
+        groups.setdefault(prompts[row].prefix, []).append(row)
+    return [rows[i : i + size] for rows in groups.values() for i in range(0, len(rows), size)]
+
+
+def _cut(text: str, stop: Sequence[str]) -> int | None:
+    """Return where the first stop string begins."""
+    found = [at for string in stop if (at := text.find(string)) >= 0]
+    return min(found, default=None)
