@@ -1,0 +1,194 @@
+"""The document of a run: its steps, branches and evidence, over each checkpointer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ras_flow import Context
+from ras_flow.errors import ModelUnavailableError
+from ras_flow.runs.reading import graph_after
+from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
+from tests.graph.world import DOCUMENTS, QUESTION, world
+from tests.runs.stories import (
+    BIRTH,
+    TOP1,
+    WHOLE,
+    asked,
+    before,
+    branch,
+    drop,
+    events,
+    runs_with,
+    steps,
+    told,
+)
+
+
+async def test_each_step_says_what_it_did(saver: Any) -> None:
+    document = await (await asked(saver)).document("a")
+    assert told(document) == WHOLE
+    json.dumps(document)
+    done = dict(zip(WHOLE, steps(document), strict=True))
+    assert [name for name, step in done.items() if step["plan"]] == ["plan:0", "plan:1", "plan:2"]
+    assert [name for name, step in done.items() if step["passages"]] == ["retrieve:0", "retrieve:1"]
+    assert {name: len(step["added"]) for name, step in done.items() if step["added"]} == {
+        "merge_graph:0": 2,
+        "merge_graph:1": 2,
+    }
+    assert [name for name, step in done.items() if step["usage"] is None] == [
+        *("question", "start", "merge_graph:0", "merge_graph:1")
+    ]
+    assert done["plan:0"]["usage"]["output_tokens"] == 2  # type: ignore[index]
+    assert done["plan:0"]["next"] == ["retrieve"] and done["answer"]["next"] == []
+    parents = [step["parent"] for step in steps(document)]
+    assert parents == [None, *branch(document, 1)["steps"][:-1]]
+
+
+async def test_a_branch_says_what_came_of_it(saver: Any) -> None:
+    runs = await asked(saver)
+    document = await runs.document("a")
+    state = (await runs.get("a")).state
+    [only] = document["branches"]
+    assert (only["number"], only["forked_from"], only["status"]) == (1, None, "finished")
+    assert (only["answer"], only["stop_reason"]) == ("Narvik", "sufficient")
+    assert (only["citations"], only["hops"], only["plans"]) == (
+        state["citations"],
+        state["hops"],
+        state["plans"],
+    )
+    assert [len(ids) for ids in only["hop_triples"]] == [2, 2]
+    assert only["settings"] == {"top_k": 1}
+    assert (document["question"], document["current"]) == (QUESTION, 1)
+    assert document["passages"] == state["passages"]
+    assert document["entities"]["mira lund"] == "Mira Lund"
+    assert document["edges"][BIRTH] == ("mira lund", "narvik")
+    assert {triple["subject"] for triple in document["triples"].values()} == {
+        *("Aurora Bridge", "Mira Lund")
+    }
+
+
+async def test_the_evidence_is_the_sentence_that_states_the_triple(saver: Any) -> None:
+    document = await (await asked(saver)).document("a")
+    [(passage, (start, end))] = document["evidence"][BIRTH].items()
+    assert document["passages"][passage]["text"][start:end] == "She was born in Narvik."
+
+
+async def test_given_documents_come_with_the_start(saver: Any) -> None:
+    runs = await asked(saver, documents=DOCUMENTS[:2])
+    document = await runs.document("a")
+    assert told(document)[:4] == ["question", "start", "to_triples:0", "merge_graph:0"]
+    assert len(steps(document)[1]["passages"]) == 2
+
+
+async def test_a_run_that_failed_is_unfinished(saver: Any) -> None:
+    def fail(request: Any) -> str:
+        raise ModelUnavailableError("down")
+
+    runs = runs_with(saver, answerer=ScriptedAnswerer(fail))
+    with pytest.raises(ModelUnavailableError):
+        await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    document = await runs.document("a")
+    assert told(document) == WHOLE[:-1]
+    [only] = document["branches"]
+    assert (only["status"], only["answer"], only["stop_reason"]) == ("unfinished", "", None)
+    await events(runs_with(saver).resume("a"))
+    after = await runs.document("a")
+    assert told(after) == WHOLE
+    assert steps(after)[:-1] == steps(document), "resuming rewrote what was there"
+
+
+async def test_a_second_question_has_nothing_of_the_first(saver: Any) -> None:
+    await asked(saver)
+
+    def fail(requests: Any) -> Any:
+        raise ModelUnavailableError("down")
+
+    planner = ScriptedPlanner([])
+    planner.plan = fail  # type: ignore[method-assign]
+    runs = runs_with(saver, planner=planner)
+    with pytest.raises(ModelUnavailableError):
+        await events(runs.start({"question": "And?"}, TOP1, run_id="a"))
+    document = await runs.document("a")
+    assert (document["question"], told(document)) == ("And?", ["question", "start"])
+    assert (document["triples"], branch(document, 1)["hops"]) == ({}, [])
+    await events(runs_with(saver, ["[SUBQ] x"]).resume("a"))
+    document = await runs.document("a")
+    assert told(document) == [*WHOLE[:6], "plan:1", "answer"]
+    assert branch(document, 1)["answer"] == "unknown"
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+async def test_a_run_can_be_read_however_it_was_kept(saver: Any, durability: Any) -> None:
+    thread: Any = {"configurable": {"thread_id": "a"}}
+    for _ in range(2):
+        graph: Any = runs_with(saver)._threads.graph  # type: ignore[attr-defined]
+        given = {"question": QUESTION, "settings": {"top_k": 1}}
+        await graph.ainvoke(given, thread, durability=durability)
+    runs = runs_with(saver)
+    document = await runs.document("a")
+    assert told(document) == (["question"] if durability == "exit" else WHOLE)
+    [only] = document["branches"]
+    assert (only["answer"], only["status"]) == ("Narvik", "finished")
+    assert BIRTH in graph_after(document, only)
+    spent = [step["usage"] for step in steps(document) if step["usage"]]
+    assert sum(usage["calls"] for usage in spent) == 6
+    [summary] = await runs.recent()
+    assert (summary.id, summary.answer) == ("a", "Narvik")
+    await events(runs_with(saver, []).fork("a", only["steps"][-1], drop()))
+    document = await runs.document("a")
+    assert [way["answer"] for way in document["branches"]] == ["Narvik", "unknown"]
+
+
+async def test_a_review_is_in_the_document_while_it_waits(saver: Any) -> None:
+    runs = runs_with(saver)
+    context = Context(top_k=1, pause_after_merge=True)
+    await events(runs.start({"question": QUESTION}, context, run_id="a"))
+    document = await runs.document("a")
+    assert branch(document, 1)["status"] == "paused"
+    last = steps(document)[-1]
+    assert last["next"] == ["review_graph"]
+    assert last["review"] is not None and last["review"]["point"] == "after_merge"
+    assert not (await runs.newest("a")).finished
+    designer = steps(document)[-1]["added"][0]
+    await events(runs.resume("a", drop(designer)))
+    document = await runs.document("a")
+    reviewed = steps(document)[6]
+    assert (reviewed["node"], reviewed["removed"]) == ("review_graph", [designer])
+    assert [step["review"] is not None for step in steps(document)].count(True) == 1
+    await events(runs.resume("a"))
+    assert branch(await runs.document("a"), 1)["status"] == "finished"
+
+
+async def test_two_branches_can_wait_and_each_is_answered(saver: Any) -> None:
+    runs = runs_with(saver)
+    context = Context(top_k=1, pause_before_retrieval=True)
+    await events(runs.start({"question": QUESTION}, context, run_id="a"))
+    document = await runs.document("a")
+    await events(runs_with(saver).fork("a", steps(document)[1]["checkpoint"]))
+    document = await runs.document("a")
+    assert [way["status"] for way in document["branches"]] == ["paused", "paused"]
+    done = runs_with(saver, ["[SUFFICIENT]"])
+    await events(done.resume("a", branch=1))
+    document = await runs.document("a")
+    assert [way["status"] for way in document["branches"]] == ["finished", "paused"]
+    assert document["current"] == 1
+    await events(runs_with(saver, []).resume("a", branch=2))
+    document = await runs.document("a")
+    assert [way["status"] for way in document["branches"]] == ["finished", "finished"]
+
+
+async def test_a_fork_of_a_waiting_run_needs_no_review(saver: Any) -> None:
+    runs = runs_with(saver, world()["planner"]._plans)
+    context = Context(top_k=1, pause_before_answer=True)
+    await events(runs.start({"question": QUESTION}, context, run_id="a"))
+    document = await runs.document("a")
+    await events(runs.fork("a", before(document, "review_answer"), drop()))
+    after = await runs.document("a")
+    assert [(way["status"], way["answer"]) for way in after["branches"]] == [
+        ("paused", ""),
+        ("finished", "unknown"),
+    ]
+    assert branch(after, 1) == branch(document, 1)

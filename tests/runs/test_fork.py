@@ -1,0 +1,289 @@
+"""Forks: what was there stays, several at once, and every step can be taken up."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from ras_flow import Runs
+from ras_flow.errors import EditError, ModelUnavailableError, RunError
+from ras_flow.runs.document import RunDocument
+from ras_flow.runs.edits import parse_edits
+from ras_flow.runs.reading import graph_after
+from ras_flow.state.kg import triple_id
+from ras_flow.testing import ScriptedAnswerer
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND
+from tests.runs.stories import (
+    BIRTH,
+    TOP1,
+    WHOLE,
+    asked,
+    before,
+    branch,
+    drop,
+    events,
+    runs_with,
+    steps,
+    told,
+)
+
+
+async def forked(runs: Runs, node: str, *edits: Any) -> RunDocument:
+    """Edit the run before the node that comes next; the old branch must stay as it is."""
+    old = await runs.document("a")
+    checkpoint = before(old, node) if node else branch(old, 1)["steps"][-1]
+    await events(runs.fork("a", checkpoint, parse_edits(list(edits))))
+    new = await runs.document("a")
+    kept_as_it_was(old, new)
+    return new
+
+
+def kept_as_it_was(old: RunDocument, new: RunDocument) -> None:
+    assert new["branches"][: len(old["branches"])] == old["branches"]
+    assert {id: new["steps"][id] for id in old["steps"]} == old["steps"]
+    assert {id: new["passages"][id] for id in old["passages"]} == old["passages"]
+    assert old["triples"].items() <= new["triples"].items()
+    assert new["current"] == len(new["branches"]) == len(old["branches"]) + 1
+
+
+async def test_a_dropped_triple_leads_to_another_answer(saver: Any) -> None:
+    document = await forked(await asked(saver), "answer", *drop())
+    assert told(document, 2) == [*WHOLE[:-1], "edit", "answer"]
+    assert steps(document, 2)[-2]["removed"] == [BIRTH]
+    assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 10}
+    assert (branch(document, 1)["answer"], branch(document, 2)["answer"]) == ("Narvik", "unknown")
+    assert BIRTH in document["triples"], "the old branch's triple is lost"
+
+
+async def test_the_last_step_is_edited_and_answered_again(saver: Any) -> None:
+    add = {"op": "add_triple", "subject": "Mira Lund", "predicate": "place of birth"}
+    document = await forked(await asked(saver), "", *drop(), {**add, "object": "Bodø"})
+    assert told(document, 2) == [*WHOLE, "edit", "answer"]
+    assert branch(document, 2)["answer"] == "Bodø"
+    assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 11}
+
+
+async def test_a_dropped_passage_takes_its_triples_along(saver: Any) -> None:
+    runs = await asked(saver)
+    birth = (await runs.document("a"))["triples"][BIRTH]
+    document = await forked(runs, "answer", {"op": "drop_passage", "passage": birth["passages"][0]})
+    second = branch(document, 2)
+    assert second["answer"] == "unknown" and second["hops"][1]["passages"] == []
+    assert len(graph_after(document, second)) == 2
+
+
+async def test_a_passage_that_is_dropped_before_extraction_is_not_extracted(saver: Any) -> None:
+    runs = await asked(saver)
+    [passage] = branch(await runs.document("a"), 1)["hops"][1]["passages"]
+    for node in ("to_triples", "merge_graph"):
+        document = await forked(runs, node, {"op": "drop_passage", "passage": passage})
+        assert branch(document, document["current"])["answer"] == "unknown", node
+
+
+@pytest.mark.parametrize("node", ["plan", "retrieve", "answer", ""])
+async def test_another_subquery_is_what_is_retrieved(saver: Any, node: str) -> None:
+    edit = {"op": "subquery", "text": "Who made the Harbour Bridge?"}
+    document = await forked(await asked(saver), node, edit)
+    second = branch(document, 2)
+    assert second["hops"][-1]["subquery"] == "Who made the Harbour Bridge?"
+    assert triple_id("the Harbour Bridge", "designer", "Leo Fahr") in graph_after(document, second)
+    [edited] = [step for step in steps(document, 2) if step["kind"] == "edit"]
+    assert edited["plan"] is not None and edited["next"] == ["retrieve"]
+
+
+async def test_a_plan_that_suffices_ends_the_search(saver: Any) -> None:
+    document = await forked(await asked(saver), "retrieve", {"op": "plan", "text": "[SUFFICIENT]"})
+    second = branch(document, 2)
+    assert (len(second["hops"]), second["stop_reason"]) == (1, "sufficient")
+
+
+async def test_another_model_is_a_setting_of_the_new_branch(saver: Any) -> None:
+    runs = await asked(saver, documents=DOCUMENTS[:2])
+    model = {"op": "model", "role": "answerer", "name": "openai:other"}
+    for number, node in enumerate(["start", "to_triples", "merge_graph", "plan", "answer", ""], 2):
+        document = await forked(runs, node, model)
+        assert branch(document, number)["settings"] == {"top_k": 1, "answerer": "openai:other"}
+        assert branch(document, number)["answer"] == "Narvik", f"documents lost before {node}"
+
+
+async def test_every_step_can_be_replayed(saver: Any) -> None:
+    runs = await asked(saver)
+    old = await runs.document("a")
+    for number, checkpoint in enumerate(branch(old, 1)["steps"][:-1], 2):
+        planned = number - 2 >= WHOLE.index("plan:1")
+        again = runs_with(saver, [] if planned else ["[SUBQ] x", SECOND][number - 2 >= 2 :])
+        await events(again.fork("a", checkpoint))
+        new = await runs.document("a")
+        kept_as_it_was(old, new)
+        assert branch(new, number)["answer"] == "Narvik"
+        assert branch(new, number)["forked_from"] == {"branch": 1, "step": number - 2}
+        assert told(new, number)[number - 1] == "replay"
+        old = new
+    with pytest.raises(RunError, match="nothing to replay"):
+        await events(runs.fork("a", branch(old, 1)["steps"][-1]))
+    assert await runs.document("a") == old
+
+
+async def test_a_branch_can_be_forked_again(saver: Any) -> None:
+    runs = await asked(saver)
+    await forked(runs, "answer", *drop())
+    old = await runs.document("a")
+    add = {"op": "add_triple", "subject": "x", "predicate": "place of birth", "object": "Oslo"}
+    last = branch(old, 2)["steps"][-2]
+    await events(runs.fork("a", last, parse_edits([add])))
+    new = await runs.document("a")
+    kept_as_it_was(old, new)
+    assert branch(new, 3)["forked_from"] == {"branch": 2, "step": 11}
+    assert branch(new, 3)["answer"] == "Oslo"
+    assert told(new, 3) == [*WHOLE[:-1], "edit", "edit", "answer"]
+
+
+@pytest.mark.parametrize("at", ["answer", ""])
+async def test_forks_at_once_are_branches_of_their_own(saver: Any, at: str) -> None:
+    runs = await asked(saver)
+    old = await runs.document("a")
+    checkpoint = before(old, at) if at else branch(old, 1)["steps"][-1]
+    add = {"op": "add_triple", "subject": "x", "predicate": "place of birth"}
+
+    async def fork(town: str) -> str:
+        edits = parse_edits([*drop(), {**add, "object": town}])
+        told = await events(runs_with(saver, []).fork("a", checkpoint, edits))
+        return str(told[-1]["answer"])
+
+    towns = ["Oslo", "Bodø", "Moss", "Voss"]
+    assert await asyncio.gather(*map(fork, towns)) == towns
+    new = await runs.document("a")
+    assert new["branches"][0] == old["branches"][0]
+    assert sorted(way["answer"] for way in new["branches"][1:]) == sorted(towns)
+    for way in new["branches"][1:]:
+        assert way["forked_from"] == {"branch": 1, "step": len(WHOLE) - (1 if at else 0) - 1}
+        graph = graph_after(new, way)
+        assert len(graph) == 4 and BIRTH not in graph
+
+
+async def test_a_fork_that_fails_is_an_unfinished_branch_that_is_resumed(saver: Any) -> None:
+    runs = await asked(saver)
+    old = await runs.document("a")
+
+    def fail(request: Any) -> str:
+        raise ModelUnavailableError("down")
+
+    broken = runs_with(saver, [], answerer=ScriptedAnswerer(fail))
+    with pytest.raises(ModelUnavailableError):
+        await events(broken.fork("a", before(old, "answer"), drop()))
+    new = await runs.document("a")
+    kept_as_it_was(old, new)
+    assert branch(new, 2)["status"] == "unfinished"
+    assert [event["type"] for event in await events(runs.resume("a"))] == ["answer"]
+    done = await runs.document("a")
+    kept_as_it_was(old, done)
+    assert branch(done, 2)["answer"] == "unknown"
+
+
+async def test_an_older_unfinished_branch_is_taken_up(saver: Any) -> None:
+    runs = await asked(saver)
+    old = await runs.document("a")
+
+    def fail(request: Any) -> str:
+        raise ModelUnavailableError("down")
+
+    broken = runs_with(saver, [], answerer=ScriptedAnswerer(fail))
+    with pytest.raises(ModelUnavailableError):
+        await events(broken.fork("a", before(old, "answer"), drop()))
+    await events(runs.fork("a", before(old, "answer")))
+    assert [way["answer"] for way in (await runs.document("a"))["branches"]] == [
+        "Narvik",
+        "",
+        "Narvik",
+    ]
+    await events(runs.resume("a", branch=2))
+    new = await runs.document("a")
+    assert [way["answer"] for way in new["branches"]] == ["Narvik", "unknown", "Narvik"]
+    assert new["current"] == 2
+    with pytest.raises(RunError, match="has no branch 4: its last one is 3"):
+        await events(runs.resume("a", branch=4))
+
+
+async def test_what_cannot_be_forked_changes_nothing(saver: Any) -> None:
+    runs = await asked(saver)
+    old = await runs.document("a")
+    last = branch(old, 1)["steps"][-1]
+    for checkpoint in ("nope", "1f1e57dc-3705-6e90-800b-903ddd8746f4"):
+        with pytest.raises(RunError, match=f"has no step '{checkpoint}'"):
+            await events(runs.fork("a", checkpoint, drop()))
+    with pytest.raises(RunError, match="no run 'b'"):
+        await events(runs.fork("b", last))
+    with pytest.raises(RunError, match="no run 'b'"):
+        await runs.document("b")
+    with pytest.raises(RunError, match="no run 'b'"):
+        await runs.newest("b")
+    with pytest.raises(EditError, match="Edit 1 .*no triple 'zz'"):
+        await events(runs.fork("a", last, drop("zz")))
+    with pytest.raises(RunError, match="is finished"):
+        await events(runs.resume("a", drop()))
+    assert await runs.document("a") == old
+
+
+async def test_edits_are_not_taken_by_a_run_that_waits_for_none(saver: Any) -> None:
+    def fail(request: Any) -> str:
+        raise ModelUnavailableError("down")
+
+    runs = runs_with(saver, answerer=ScriptedAnswerer(fail))
+    with pytest.raises(ModelUnavailableError):
+        await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    with pytest.raises(RunError, match="waits for no review"):
+        await events(runs.resume("a", drop()))
+
+
+async def test_a_step_of_another_version_is_refused_by_name(saver: Any) -> None:
+    runs = await asked(saver)
+    graph: Any = runs._threads.graph  # type: ignore[attr-defined]
+    thread: Any = {"configurable": {"thread_id": "a"}}
+    await graph.aupdate_state(thread, {"settings": {"depth": 3}}, as_node="retrieve")
+    newest = (await runs.newest("a")).checkpoint
+    with pytest.raises(RunError, match="settings of run a .*depth"):
+        await events(runs.fork("a", newest))
+    with pytest.raises(RunError, match="settings of run a .*depth"):
+        await events(runs.resume("a"))
+    hop = {"index": 0, "passages": "p"}
+    await graph.aupdate_state(thread, {"settings": {}, "hops": [hop]}, as_node="retrieve")
+    newest = (await runs.newest("a")).checkpoint
+    with pytest.raises(RunError, match=r"another version of ras_flow: its hops\.0\.passages"):
+        await events(runs.fork("a", newest, drop()))
+    with pytest.raises(RunError, match="another version"):
+        await runs.document("a")
+
+
+async def test_deleted_runs_are_gone_and_others_are_not(saver: Any) -> None:
+    runs = await asked(saver)
+    for run_id in ("b", "c"):
+        await events(runs_with(saver, []).start({"question": QUESTION}, TOP1, run_id=run_id))
+    with pytest.raises(RunError, match="no run 'z'"):
+        await runs.delete(["b", "z"])
+    assert {run.id for run in await runs.recent()} == {"a", "b", "c"}
+    await runs.delete(["b", "a", "b"])
+    assert {run.id for run in await runs.recent()} == {"c"}
+    with pytest.raises(RunError, match="no run 'a'"):
+        await runs.document("a")
+
+
+async def test_runs_are_found_by_words_reason_and_time(saver: Any) -> None:
+    runs = await asked(saver)
+    await events(runs_with(saver, ["[NO_RETRIEVAL]"]).start({"question": "Wer?"}, TOP1, run_id="b"))
+
+    async def found(**filters: Any) -> list[str]:
+        return [run.id for run in await runs.recent(**filters)]
+
+    assert await found(text="NARVIK designer") == ["a"]
+    assert await found(text="narvik wer") == []
+    assert await found(stop_reason="no_retrieval") == ["b"]
+    assert await found(stop_reason="sufficient", limit=1) == ["a"]
+    hour = timedelta(hours=1)
+    now = datetime.now(UTC)
+    assert await found(since=now - hour) == ["b", "a"]
+    assert await found(since=now + hour) == []
+    assert await found(until=now.replace(tzinfo=None) + hour) == ["b", "a"]
+    assert await found(until=now - hour) == []
