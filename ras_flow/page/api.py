@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import asdict
 from typing import cast
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -19,7 +20,7 @@ from ras_flow.errors import InputError
 from ras_flow.events import Event
 from ras_flow.page.bodies import read_body
 from ras_flow.page.export import to_html
-from ras_flow.page.work import JsonEvent, Work
+from ras_flow.page.work import JsonEvent, Work, failing_softly
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, parse_edits
@@ -157,6 +158,8 @@ class Api:
         edits: Sequence[Edit] | None = None if given is None else parse_edits(given)
         if not (branch is None or type(branch) is int):
             raise InputError("`branch` must be a branch's number.")
+        if self._work.is_at_work(run):
+            raise HTTPException(409, f"Run {run} is at work already: wait, or watch it live.")
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
@@ -164,7 +167,7 @@ class Api:
                 async for event in _to_the_end(runs, run, resumed):
                     yield event
 
-        return _stream(self._work.begin(run, work(), alone=True))
+        return _stream(self._work.begin(run, work()))
 
     async def _live(self, request: Request) -> Response:
         run: str = request.path_params["run"]
@@ -185,7 +188,7 @@ class Api:
                     await asyncio.sleep(POLL_SECONDS)
             yield {"type": "done"}
 
-        return _stream(changes())
+        return _stream(failing_softly(changes()))
 
     async def _document(self, request: Request, run: str) -> RunDocument:
         async with self._open(request) as runs:

@@ -21,7 +21,12 @@ HOST = "127.0.0.1"
 
 
 async def serve_page(
-    runs: Runs, *, ready: Callable[[str], None], run: str | None = None, port: int = 0
+    runs: Runs,
+    *,
+    ready: Callable[[str], None],
+    run: str | None = None,
+    branch: int | None = None,
+    port: int = 0,
 ) -> None:
     """Serve the page until the process is interrupted, or the task cancelled.
 
@@ -29,6 +34,7 @@ async def serve_page(
         runs: What the page shows.
         ready: Told the page's link, token included, once it can be opened.
         run: The run to open first; None for the list.
+        branch: The branch of that run; None for its current one.
         port: The port; 0 for any free one.
 
     Raises:
@@ -64,8 +70,9 @@ async def serve_page(
             # A stream that is being watched must not hold up the end.
             timeout_graceful_shutdown=0,
         )
-        fragment = {"token": token} | ({"run": run} if run else {})
-        link = f"http://{HOST}:{port}/#{urlencode(fragment)}"
+        first = {"token": token, "run": run, "branch": branch}
+        fragment = urlencode({name: value for name, value in first.items() if value is not None})
+        link = f"http://{HOST}:{port}/#{fragment}"
         server = _Server(config, lambda: ready(link))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from ras_flow.errors import RasFlowError, RunError
+from ras_flow.errors import RasFlowError
 
 JsonEvent = dict[str, Any]
 """What the page is told: a progress event, or how it ended."""
@@ -26,24 +26,22 @@ class Work:
     def __init__(self) -> None:
         self._tasks: dict[asyncio.Task[None], str] = {}
 
+    def is_at_work(self, run: str) -> bool:
+        """Tell whether a run is being worked on here."""
+        return run in self._tasks.values()
+
     def begin(
-        self, run: str, events: AsyncGenerator[JsonEvent], *, alone: bool = False
+        self, run: str, events: AsyncGenerator[JsonEvent]
     ) -> AsyncGenerator[JsonEvent | None]:
         """Start to work.
 
         Args:
             run: The run's id.
             events: What does the work.
-            alone: Refuse if the run is at work already.
 
         Returns:
             The events, for as long as someone listens, and None now and then in between.
-
-        Raises:
-            RunError: The run is at work, and must not be.
         """
-        if alone and run in self._tasks.values():
-            raise RunError(f"Run {run} is at work already; wait for it, or watch it live.")
         queue: asyncio.Queue[JsonEvent | None] = asyncio.Queue()
         task = asyncio.create_task(_pump(events, queue))
         self._tasks[task] = run

@@ -9,10 +9,11 @@ from ras_flow.cli.runs.judge import diff, why
 from ras_flow.cli.runs.keep import export, prune
 from ras_flow.cli.runs.look import graph, list_runs, show
 from ras_flow.cli.runs.options import resumable
+from ras_flow.cli.runs.view import view
 
 __all__ = ["app", "resumable"]
 
 app = typer.Typer(help="See, replay, edit, compare and keep runs.", no_args_is_help=True)
 app.command("list")(list_runs)
-for command in (show, graph, replay, fork, resume, diff, why, export, prune):
+for command in (show, graph, replay, fork, resume, diff, why, export, prune, view):
     app.command()(command)

@@ -1,0 +1,59 @@
+"""ras-flow runs view: the runs in a browser."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from ras_flow.cli.runs.options import Database, parse_run
+
+
+def view(
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RUN[/N]", help="The run to open, or its branch N; all if left out."
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the page; any free one if left out.")
+    ] = 0,
+    no_browser: Annotated[
+        bool,
+        typer.Option(
+            "--no-browser",
+            help="Only print the link. Where other people use this machine too, they may see a "
+            "link that is opened among its processes.",
+        ),
+    ] = False,
+    database: Database = None,
+) -> None:
+    """Open a page to step through runs, edit and fork them; it is for this machine alone."""
+    import webbrowser
+
+    from ras_flow.extras import require
+    from ras_flow.runs.opening import open_runs_at
+
+    for module in ("starlette", "uvicorn"):
+        require(module, extra="page")
+    from ras_flow.page.local import serve_page
+
+    name, branch = parse_run(run) if run else (None, None)
+
+    def ready(link: str) -> None:
+        typer.echo(f"The page is at {link}\nIts token lets whoever has the link in. End: Ctrl-C.")
+        if not no_browser:
+            # Some browsers return only when they are closed.
+            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, link)
+
+    async def serve() -> None:
+        async with open_runs_at(database) as runs:
+            if name:
+                await runs.newest(name)
+            await serve_page(runs, ready=ready, run=name, branch=branch, port=port)
+
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve())
