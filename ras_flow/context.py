@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.retrieval.source import scrub
+from ras_flow.formats.text import scrub
 from ras_flow.tasks import get_task
 
 RetrieverKind = Literal["hybrid", "bm25", "dense"]

@@ -89,7 +89,7 @@ def ask(
         from ras_flow.demo import default_question
 
         question = default_question()
-    from ras_flow.retrieval.source import scrub
+    from ras_flow.formats.text import scrub
 
     question = scrub(question)  # Arguments need not be UTF-8.
     if not question.strip():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ras_flow.formats.text import UNSTORABLE
+
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
-"""What neither PostgreSQL nor UTF-8 can hold."""
-
 _PREFIX = re.compile(r"^(?:final\s+)?(?:answer|output)\s*:\s*", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`"}
 
@@ -25,7 +24,7 @@ def clean_answer(text: str) -> str:
         is left.
     """
     # The opening tag may have been part of the prompt.
-    spoken = _THOUGHT_END.split(_THOUGHT.sub("", _UNSTORABLE.sub("", text)))[-1]
+    spoken = _THOUGHT_END.split(_THOUGHT.sub("", UNSTORABLE.sub("", text)))[-1]
     answer = _PREFIX.sub("", spoken.strip()).strip()
     if len(answer) > 1 and _QUOTES.get(answer[0]) == answer[-1]:
         inner = answer[1:-1]

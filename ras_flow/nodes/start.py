@@ -10,8 +10,8 @@ from langgraph.types import Overwrite
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
+from ras_flow.formats.text import scrub
 from ras_flow.parts import Parts
-from ras_flow.retrieval.source import scrub
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Document, Hop, Passage, passage_id
 

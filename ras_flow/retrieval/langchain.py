@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import ScoredPassage
 from ras_flow.errors import ConfigurationError, RasFlowError
+from ras_flow.formats.text import scrub
 from ras_flow.retrieval.queries import check_queries
-from ras_flow.retrieval.source import scrub
 from ras_flow.state.schema import Passage, passage_id
 
 if TYPE_CHECKING:

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from hashlib import sha256
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-
-
-def scrub(text: str) -> str:
-    """Replace what UTF-8 cannot hold (lone surrogates, as PDF files contain) and NUL by U+FFFD.
-
-    Args:
-        text: Any string.
-
-    Returns:
-        The same string with such characters replaced.
-    """
-    return _UNSTORABLE.sub("\ufffd", text)
+from ras_flow.formats.text import scrub
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from langgraph.channels import EphemeralValue, UntrackedValue
 from typing_extensions import TypedDict
 
 from ras_flow.state.kg import merge_triples
-from ras_flow.state.reducers import by_index, by_key, delta, latest, once
+from ras_flow.state.reducers import by_index, by_key, delta, latest, once, storable
 from ras_flow.state.schema import (
     Citation,
     Document,
@@ -43,7 +43,7 @@ class RasState(TypedDict):
     which a caller may pass anew each time the run goes on.
     """
 
-    question: str
+    question: Annotated[str, storable]
     settings: dict[str, Any]
     models: dict[str, str]
     documents: Annotated[list[Document], EphemeralValue(list)]

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from langgraph.channels import DeltaChannel
 
 from ras_flow.errors import InputError
+from ras_flow.formats.text import scrub
 
 V = TypeVar("V")
 
@@ -77,3 +78,8 @@ def once(items: list[str], update: list[str]) -> list[str]:
 def latest(_: list[Any], update: list[Any]) -> list[Any]:
     """Keep only the last update."""
     return update
+
+
+def storable(_: str, text: Any) -> Any:
+    """Keep the last text, without what checkpoints cannot hold; ``start`` refuses other values."""
+    return scrub(text) if isinstance(text, str) else text

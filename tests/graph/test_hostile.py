@@ -102,3 +102,10 @@ async def test_a_subquery_without_a_word_is_not_searched_for(nothing: str) -> No
     result = await build(parts).ainvoke({"question": QUESTION}, context=Context(top_k=1))
     assert parts["retriever"].queries == [QUESTION]
     assert result["stop_reason"] == "no_progress"
+
+
+async def test_a_hostile_question_survives_every_saver(saver: Any) -> None:
+    graph = build(world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("yes")), checkpointer=saver)
+    await graph.ainvoke({"question": "Is\0 it {0} \ud800%s?"}, THREAD)
+    steps = [step async for step in graph.aget_state_history(THREAD)]
+    assert {step.values.get("question") for step in steps[:-1]} == {"Is\ufffd it {0} \ufffd%s?"}
