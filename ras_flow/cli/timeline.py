@@ -78,18 +78,14 @@ class Timeline:
 
     def _left(self) -> None:
         branch, run = self._branch, plain(self._document["run"])
+        if branch["number"] != self._document["current"]:
+            run = f"{run}/{branch['number']}"
         last = self._document["steps"][branch["steps"][-1]]
         if branch["status"] == "paused" and last["review"] is not None:
             show_review(self._console, run, last["review"])
         elif branch["status"] == "unfinished":
             then = f"; next: {', '.join(last['next'])}" if last["next"] else ""
-            how = (
-                f"Go on with: ras-flow runs resume {run}"
-                if branch["number"] == self._document["current"]
-                else f"Take it up with: ras-flow runs replay {run}/{branch['number']} "
-                f"--from {len(branch['steps']) - 1}"
-            )
-            self._line(f"Unfinished{then}. {how}")
+            self._line(f"Unfinished{then}. Go on with: ras-flow runs resume {run}")
 
     def _others(self) -> None:
         if len(self._document["branches"]) == 1:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ras_flow import Context, open_runs
+from ras_flow.runs.opening import open_runs_at
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Done, ras_flow
 from tests.cli.model import QUESTION, SECOND, Model, write_documents
@@ -307,3 +308,57 @@ async def test_a_run_that_waits_is_answered(
     while branch("waits", 1)["status"] == "paused":
         told = ok("resume", "waits", "--approve")
     assert f"Answer {answer}" in told
+
+
+def test_a_fork_that_fails_is_kept_and_any_branch_can_be_resumed(
+    run: str, world_model: Model
+) -> None:
+    world_model.answers = lambda role, text: Answer(status=401)
+    line = refused("fork", run, "--from", "merge_graph:1", "--drop-triple", BORN)
+    assert "was refused (401)" in line and line.endswith(f"ras-flow runs resume {run}")
+    world_model.answers = lambda role, text: None
+    assert "Answer Narvik" in ok("replay", f"{run}/1", "--from", "plan:1")
+    assert [way["status"] for way in document(run)["branches"]] == [
+        "finished",
+        "unfinished",
+        "finished",
+    ]
+    shown = ok("show", f"{run}/2")
+    assert f"Unfinished; next: plan. Go on with: ras-flow runs resume {run}/2" in shown
+    assert "Answer unknown" in ok("resume", f"{run}/2")
+    assert [way["answer"] for way in document(run)["branches"]] == ["Narvik", "unknown", "Narvik"]
+
+
+async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> None:
+    settings = {**document(run)["branches"][0]["settings"], "pause_before_answer": True}
+    async with open_runs(own_home) as runs:
+        given: Any = {"question": QUESTION}
+        [_ async for _ in runs.start(given, Context.from_mapping(settings), run_id="waits")]
+    done = ras_flow("runs", "resume", "waits", "--json")
+    asked = json.loads(done.out)
+    assert (asked["run"], asked["branch"], asked["status"]) == ("waits", 1, "paused")
+    assert asked["review"]["point"] == "before_answer" and BORN in asked["review"]["triples"]
+    assert "no triple 'zz'" in refused("resume", "waits", "--drop-triple", "zz")
+    done = ras_flow("runs", "resume", "waits", "--drop-triple", BORN[:8], "--json")
+    result = json.loads(done.out)
+    assert (result["answer"], result["status"], result["review"]) == ("unknown", "finished", None)
+
+
+async def test_runs_in_a_database_are_read_and_pruned(run: str, postgres: str) -> None:
+    settings = Context.from_mapping(document(run)["branches"][0]["settings"])
+    async with open_runs_at(postgres) as runs:
+        given: Any = {"question": QUESTION}
+        [_ async for _ in runs.start(given, settings, run_id="shared")]
+    database = ("--database", postgres)
+    assert "Answer Narvik" in ok("show", "shared", *database)
+    forked = ok("fork", "shared", "--from", "merge_graph:1", "--drop-triple", BORN, *database)
+    assert "Answer unknown" in forked
+    assert BORN in ok("diff", "shared/1", "shared/2", *database)
+    assert "no run 'shared'" in refused("show", "shared")
+    assert "Deleted 1 run." in ok("prune", "shared", "--yes", *database)
+    assert "no run 'shared'" in refused("show", "shared", *database)
+
+
+def test_a_server_that_is_not_there_is_named_without_its_secrets() -> None:
+    line = refused("list", "--database", "http://me:secret@127.0.0.1:1")
+    assert "server" in line and "secret" not in line

@@ -9,12 +9,14 @@ import pytest
 from rich.console import Console
 
 from ras_flow.cli.differences import show_comparison
+from ras_flow.cli.explanation import show_explanation
 from ras_flow.cli.render import graph_tree
 from ras_flow.cli.timeline import Timeline, show_review
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.export.escapes import json_text
+from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from tests.cli.test_hostile import EVIL, FORBIDDEN
 from tests.runs.documents import ADA, BORN, DESIGNER, SUBQUERY, Writer, first_answer
@@ -86,15 +88,13 @@ def test_a_branch_says_where_it_begins_and_which_others_there_are() -> None:
     assert not any("from here on" in line for line in timeline(writer.document(), 1))
 
 
-def test_an_old_branch_that_is_unfinished_is_taken_up_by_a_replay() -> None:
+def test_an_older_branch_that_is_unfinished_is_resumed_by_its_number() -> None:
     writer = Writer()
     first = writer.ask()
     first.fork().answer("x")
     first.step(node="plan", hop=0, next=["retrieve"])
     shown = timeline(writer.document(), 1)
-    assert (
-        "Unfinished; next: retrieve. Take it up with: ras-flow runs replay run1/1 --from 2" in shown
-    )
+    assert "Unfinished; next: retrieve. Go on with: ras-flow runs resume run1/1" in shown
 
 
 def test_a_run_that_waits_shows_what_is_asked_and_how_to_answer() -> None:
@@ -183,6 +183,7 @@ def test_hostile_text_drives_no_terminal(hostile: RunDocument) -> None:
     for branch in hostile["branches"]:
         Timeline(hostile, branch, console).show()
     show_comparison(compare(hostile, 1, hostile, 2), console)
+    show_explanation(explain(hostile, 2), console)
     review = {
         "point": EVIL, "problem": EVIL, "subquery": EVIL, "triples": hostile["triples"],
     }  # fmt: skip

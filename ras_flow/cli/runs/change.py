@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ras_flow.cli.render import Screen
     from ras_flow.events import Event
     from ras_flow.runs import Runs
+    from ras_flow.runs.document import Branch, RunDocument
 
 From = Annotated[
     str,
@@ -116,29 +117,27 @@ async def _resume(
     async with open_runs_at(database) as runs:
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
-        if branch["number"] != document["current"]:
-            raise InputError(
-                f"Only the newest branch can be resumed, which is {document['current']}. Take "
-                f"this one up with: ras-flow runs replay {run} --from {len(branch['steps']) - 1}"
-            )
         review = document["steps"][branch["steps"][-1]]["review"]
         if branch["status"] == "paused" and review is not None:
             if not approve and not edits:
-                await _tell(runs, address.run, as_json)
+                if as_json:
+                    print_json(_standing(document, branch))
+                else:
+                    Timeline(document, branch).outcome()
                 return
             given = edits.to_list(review.get("triples", {}), review.get("passages", []))
-            events = runs.resume(address.run, given)
+            events = runs.resume(address.run, given, branch=address.branch)
         elif approve or edits:
             raise InputError(
                 f"Run {address.run} does not wait for anyone: resume it without --approve and "
                 f"edits, or edit it with: ras-flow runs fork {run} --from STEP"
             )
         else:
-            events = runs.resume(address.run)
+            events = runs.resume(address.run, branch=address.branch)
         screen = Screen(quiet=as_json)
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
-        await _follow(events, address.run, screen)
+        await _follow(events, run, screen)
         await _tell(runs, address.run, as_json)
 
 
@@ -158,11 +157,16 @@ async def _tell(runs: Runs, run: str, as_json: bool) -> int:
     document = await runs.document(run)
     branch = get_branch(document)
     if as_json:
-        record: dict[str, Any] = (await runs.get(run)).result()
-        review = document["steps"][branch["steps"][-1]]["review"]
-        print_json(
-            {**record, "branch": branch["number"], "status": branch["status"], "review": review}
-        )
+        print_json({**(await runs.get(run)).result(), **_standing(document, branch)})
     else:
         Timeline(document, branch).outcome()
     return branch["number"]
+
+
+def _standing(document: RunDocument, branch: Branch) -> dict[str, Any]:
+    return {
+        "run": document["run"],
+        "branch": branch["number"],
+        "status": branch["status"],
+        "review": document["steps"][branch["steps"][-1]]["review"],
+    }

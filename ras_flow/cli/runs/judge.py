@@ -20,7 +20,6 @@ from ras_flow.errors import RunError
 
 if TYPE_CHECKING:
     from ras_flow.runs.document import Branch, RunDocument
-    from ras_flow.runs.why import Explanation
     from ras_flow.runs.without import Without
 
 
@@ -51,6 +50,7 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Show the triples and passages under each part of the answer."""
+    from ras_flow.cli.explanation import show_explanation
     from ras_flow.runs.why import explain
 
     document, branch = read_run(database, parse_run(run))
@@ -60,40 +60,11 @@ def why(
         )
     found = explain(document, branch["number"])
     if not as_json:
-        _show(found)
+        show_explanation(found)
     tried = asyncio.run(_ask(document, branch, limit, as_json)) if without else []
     if as_json:
         record = {**found, "without": tried} if without else found
         print_json(record)
-
-
-def _show(found: Explanation) -> None:
-    from rich.console import Console
-
-    from ras_flow.cli.render import REASONS, plain
-    from ras_flow.cli.timeline import fact_text, line
-
-    console = Console(highlight=False)
-    line(console, ("Question ", "bold"), plain(found["question"]))
-    line(console, ("Answer   ", "bold green"), plain(found["answer"]) or "(none)")
-    reason = found["stop_reason"] or ""
-    line(console, f"         {reason}: {REASONS.get(reason, reason)}")
-    if not found["parts"]:
-        line(console, "Nothing in the graph supports it: it comes from the model alone.")
-    for part in found["parts"]:
-        line(console, ("Part     ", "bold magenta"), (plain(part["text"]), "bold"))
-        for id in part["triples"]:
-            ground = found["triples"][id]
-            mark = "  edited by hand" * ground["edited"]
-            line(console, (f"  {id}  ", "dim"), fact_text(ground), (mark, "yellow"))
-            for source in ground["sources"]:
-                title = plain(source["title"]) or source["passage"]
-                line(console, "    ", (title, "bold"), f": {plain(source['sentence'])}")
-                line(
-                    console,
-                    (f"    found in hop {source['hop']}, score {source['score']:.4f}: ", "dim"),
-                    plain(source["subquery"]),
-                )
 
 
 async def _ask(document: RunDocument, branch: Branch, limit: int, quiet: bool) -> list[Without]:

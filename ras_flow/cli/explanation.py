@@ -1,0 +1,39 @@
+"""The triples and passages under an answer, on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from ras_flow.cli.render import REASONS, plain
+from ras_flow.cli.timeline import fact_text, line
+from ras_flow.runs.why import Explanation
+
+
+def show_explanation(found: Explanation, console: Console | None = None) -> None:
+    """Show what each part of an answer rests on.
+
+    Args:
+        found: The explanation.
+        console: Where to; standard output by default.
+    """
+    console = console or Console(highlight=False)
+    line(console, ("Question ", "bold"), plain(found["question"]))
+    line(console, ("Answer   ", "bold green"), plain(found["answer"]) or "(none)")
+    reason = found["stop_reason"] or ""
+    line(console, f"         {reason}: {REASONS.get(reason, reason)}")
+    if not found["parts"]:
+        line(console, "Nothing in the graph supports it: it comes from the model alone.")
+    for part in found["parts"]:
+        line(console, ("Part     ", "bold magenta"), (plain(part["text"]), "bold"))
+        for id in part["triples"]:
+            ground = found["triples"][id]
+            mark = "  edited by hand" * ground["edited"]
+            line(console, (f"  {id}  ", "dim"), fact_text(ground), (mark, "yellow"))
+            for source in ground["sources"]:
+                title = plain(source["title"]) or source["passage"]
+                line(console, "    ", (title, "bold"), f": {plain(source['sentence'])}")
+                line(
+                    console,
+                    (f"    found in hop {source['hop']}, score {source['score']:.4f}: ", "dim"),
+                    plain(source["subquery"]),
+                )
