@@ -56,6 +56,7 @@ class CannedServer:
             Route("/runs", self._streamed, methods=["POST"]),
             Route("/runs/{run}", self._document),
             Route("/runs/{run}/live", self._live),
+            Route("/runs/{run}/export", self._export),
             Route("/runs/{run}/fork", self._streamed, methods=["POST"]),
             Route("/runs/{run}/resume", self._streamed, methods=["POST"]),
         ]
@@ -99,6 +100,14 @@ class CannedServer:
     async def _document(self, request: Request) -> Response:
         refused = await self._refused(request)
         return refused or JSONResponse(self.documents[request.path_params["run"]])
+
+    async def _export(self, request: Request) -> Response:
+        if refused := await self._refused(request):
+            return refused
+        query = request.query_params
+        name = f"{request.path_params['run']}-{query['branch']}.{query['format']}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response("exported", media_type="application/octet-stream", headers=headers)
 
     async def _live(self, request: Request) -> Response:
         if refused := await self._refused(request):

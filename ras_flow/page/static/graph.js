@@ -35,6 +35,7 @@ class Drawing {
     this.cy.on("tap", "node", (event) => chosen.entity(event.target.data("entity")));
     this.cy.on("dragpan scrollzoom pinchzoom", () => (this.moved = true));
     this.cy.on("resize", () => this.moved || this.fit());
+    this.cy.on("viewport", () => this.nameSoon());
   }
 
   /** Adds what the document has and the drawing lacks. */
@@ -53,7 +54,7 @@ class Drawing {
       added.push({ group: "edges", data, classes: "hidden" });
     }
     this.cy.add(added);
-    if (added.length && this.cy.edges().length > LARGE) this.paint();
+    if (added.length && this.large) this.paint();
     const { x1, y1, x2, y2 } = this.bounds();
     const seen = this.cy.extent();
     const outside = x1 < seen.x1 || x2 > seen.x2 || y1 < seen.y1 || y2 > seen.y2;
@@ -93,6 +94,27 @@ class Drawing {
         setMarks(node, classes, all?.selected);
       });
     });
+    this.nameSoon();
+  }
+
+  get large() {
+    return this.cy.edges().length > LARGE;
+  }
+
+  /** In a large graph, only what is seen from near has its name drawn: names are what is slow. */
+  nameSoon() {
+    clearTimeout(this.naming);
+    if (!this.large) return;
+    this.naming = setTimeout(() => {
+      const { x1, y1, x2, y2 } = this.cy.extent();
+      const near = this.cy.zoom() > 0.38;
+      this.cy.batch(() =>
+        this.cy.elements().not(".hidden").forEach((element) => {
+          const { x, y } = near ? (element.isNode() ? element.position() : element.midpoint()) : {};
+          element.toggleClass("named", near && x > x1 && x < x2 && y > y1 && y < y2);
+        }),
+      );
+    }, 120);
   }
 
   /** Pans as little as needed for a triple to be seen. */
@@ -140,8 +162,13 @@ class Drawing {
     this.cy.panBy({ x, y });
   }
 
+  destroy() {
+    clearTimeout(this.naming);
+    this.cy.destroy();
+  }
+
   paint() {
-    this.cy.style(styleSheet(this.holder, this.cy.edges().length > LARGE));
+    this.cy.style(styleSheet(this.holder, this.large));
   }
 }
 
@@ -170,7 +197,7 @@ function styleSheet(holder, large) {
   const font = getComputedStyle(holder).fontFamily;
   probe.remove();
   const marked = (name, extra = {}) => [
-    { selector: `edge.${name}`, style: { "line-color": colors[name], "target-arrow-color": colors[name], color: colors[name], width: 2.8 * bold, "font-weight": "bold", "z-index": 5, ...extra } },
+    { selector: `edge.${name}`, style: { "line-color": colors[name], "target-arrow-color": colors[name], "mid-target-arrow-color": colors[name], color: colors[name], width: 2.8 * bold, "font-weight": "bold", "z-index": 5, ...extra } },
     { selector: `node.${name}`, style: { "border-color": colors[name], "border-width": 2.5 * bold } },
   ];
   const gone = { "line-style": "dashed", "line-dash-pattern": [6, 5], "text-opacity": 0.9, opacity: 0.85 };
@@ -186,15 +213,16 @@ function styleSheet(holder, large) {
     {
       selector: "edge",
       style: {
-        "curve-style": "bezier", width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
-        "target-arrow-color": colors.edge, "arrow-scale": 0.9, label: "data(label)", "font-size": 10.5,
+        width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
+        "target-arrow-color": colors.edge, "mid-target-arrow-color": colors.edge, "arrow-scale": 0.9, label: "data(label)", "font-size": 10.5,
         "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5.5,
         "text-background-color": colors.surface, "text-background-opacity": 0.85, "text-background-padding": 2,
         "control-point-step-size": 34, "overlay-opacity": 0,
       },
     },
+    ...(large ? [{ selector: "node", style: { label: "" } }, { selector: "edge", style: { "curve-style": "haystack", "haystack-radius": 0, "mid-target-arrow-shape": "triangle", label: "" } }] : []),
+    ...marked("new", { width: large ? 4 : 2.8 }).map((rule) => ({ ...rule, selector: rule.selector.replace(".new", ".fresh") })),
     ...marked("cited"),
-    ...marked("new").map((rule) => ({ ...rule, selector: rule.selector.replace(".new", ".fresh") })),
     ...marked("only"),
     { selector: "edge.fresh.cited", style: { "line-style": "solid", width: 3.6 * bold } },
     ...marked("gone", gone).map((rule) => ({ ...rule, selector: rule.selector.replace(".gone", ".removed") })),
@@ -202,6 +230,7 @@ function styleSheet(holder, large) {
     { selector: "edge.pending", style: { ...gone, "line-color": colors.gone, "target-arrow-color": colors.gone, color: colors.gone } },
     { selector: "edge.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 7, width: 4 * bold, "z-index": 20, "font-size": 12 } },
     { selector: "node.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 6 } },
+    { selector: ".named, .selected, .cited, .removed, .pending", style: { label: "data(label)" } },
     { selector: ".hidden", style: { display: "none" } },
   ];
 }
@@ -224,7 +253,7 @@ function GraphView({ run, positions, version, marks, selected, chosen, theme, la
     };
     drawing.current = new Drawing(holder.current, now);
     if (handle) handle.current = drawing.current;
-    return () => drawing.current.cy.destroy();
+    return () => drawing.current.destroy();
   }, []);
   useLayoutEffect(() => drawing.current.grow(run, positions), [run, version]);
   useLayoutEffect(() => drawing.current.mark(marks, selected), [marks, selected, run, version]);

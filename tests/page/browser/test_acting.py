@@ -1,0 +1,235 @@
+"""Runs are edited, forked, reviewed and watched in a real browser."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+from playwright.async_api import expect
+
+from tests.page.browser.conftest import OpenPage
+from tests.page.browser.pages import RUN, click_edge, drawn, positions, shown, step
+from tests.page.canned import CannedServer
+from tests.page.documents import QUESTION, WRONG, bridge, cut, triples_named, two_branches
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FORK = "runs/a71c0ffee001/fork"
+
+
+@pytest.fixture
+def one_branch(server: CannedServer) -> CannedServer:
+    """The run before it was forked; a fork's answer makes the second branch."""
+    server.documents["a71c0ffee001"] = bridge().document
+    server.then = two_branches()
+    server.stream = [
+        {"type": "plan", "hop": 2, "label": "SUBQ", "subquery": "On which <b>river</b>?"},
+        None,
+        {"type": "answer", "answer": "The Glåma", "stop_reason": "sufficient", "citations": []},
+        {"type": "done", "branch": 2},
+    ]
+    return server
+
+
+async def test_from_the_wrong_triple_to_a_branch_without_it(
+    open_page: OpenPage, one_branch: CannedServer
+) -> None:
+    page = await open_page(f"{RUN}&step=10")
+    await drawn(page)
+    await expect(page.get_by_role("button", name="Compare")).to_be_disabled()
+    before = await positions(page)
+    await click_edge(page, "born in")
+    await page.get_by_role("button", name="Drop this triple").click()
+    pending = page.get_by_role("list", name="Pending edits").get_by_role("listitem")
+    await expect(pending).to_contain_text("drop Mira Lund")
+    assert await shown(page, "pending") == {"born in"}
+    await page.get_by_role("button", name="Fork from step 10 with 1 edit").click()
+
+    progress = page.get_by_role("status").filter(has_text="Fork")
+    await expect(progress).to_contain_text("[SUBQ] On which <b>river</b>?")
+    one_branch.gate.set()
+    await expect(page.get_by_role("heading", name="Answer sufficient")).to_be_visible()
+    await expect(page.locator(".answer")).to_have_text("The Glåma")
+    assert one_branch.sent("POST", FORK) == [
+        {
+            "checkpoint": bridge().branch["steps"][10],
+            "edits": [{"op": "drop_triple", "triple": triples_named(WRONG)[0]}],
+        }
+    ]
+    await expect(page.get_by_label("Branch", exact=True)).to_have_value("2")
+    await expect(page.get_by_role("list", name="Steps of branch 2")).to_contain_text("edit")
+    after = await positions(page)
+    # What was drawn stays at its place relative to the rest, though the view may show more.
+    graph = "document.querySelector('.canvas')._cyreg.cy.getElementById('e:vargnes').position()"
+    assert set(before) < set(after)
+    assert await page.evaluate(graph) is not None
+    await page.get_by_role("button", name="Compare").click()
+    await expect(page.get_by_role("region", name="Branch 1", exact=True)).to_be_visible()
+
+
+async def test_every_kind_of_edit_is_sent_as_it_was_made(
+    open_page: OpenPage, one_branch: CannedServer
+) -> None:
+    one_branch.gate.set()
+    page = await open_page(f"{RUN}&step=10")
+    await page.keyboard.press("e")
+
+    async def fill(form: str, **fields: str) -> None:
+        place = page.get_by_role("form", name=form)
+        for name, value in fields.items():
+            await place.get_by_label(name, exact=True).fill(value)
+        await place.get_by_role("button", name="Add").click()
+
+    await fill("Ask something else next", text=" Where was the <engineer> born? ")
+    await fill("Plan in the planner's place", text="[SUFFICIENT]")
+    add = page.get_by_role("form", name="Add a triple")
+    await add.get_by_label("passage").select_option(label="Trondheim")
+    await fill("Add a triple", subject="Mira Lund", predicate="place of birth", object="Elvestad")
+    await fill("Add a triple", subject="A", predicate="b", object="C")
+    model = page.get_by_role("form", name="Another model")
+    await model.get_by_label("role").select_option("answerer")
+    await fill("Another model", name="openai:gpt-5")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("tab", name="Passages").click()
+    painter = page.locator(".passage").filter(has_text="Mira Lund (painter)")
+    await painter.locator("summary").click()
+    await painter.get_by_role("button", name="Drop this passage").click()
+    assert await shown(page, "pending") == {"born in", "moved to", "occupation"}
+    pending = page.get_by_role("list", name="Pending edits").get_by_role("listitem")
+    await expect(pending).to_have_count(6)
+    await page.get_by_role("button", name="Undo edit 2").click()
+    await page.get_by_role("button", name="Fork from step 10 with 5 edits").click()
+    await expect(page.get_by_role("heading", name="Answer sufficient")).to_be_visible()
+    document = bridge().document
+    ids = {passage["title"]: id for id, passage in document["passages"].items()}
+    born = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Elvestad"}
+    assert one_branch.sent("POST", FORK)[0]["edits"] == [
+        {"op": "subquery", "text": "Where was the <engineer> born?"},
+        {"op": "add_triple", **born, "passages": [ids["Trondheim"]]},
+        {"op": "add_triple", "subject": "A", "predicate": "b", "object": "C"},
+        {"op": "model", "role": "answerer", "name": "openai:gpt-5"},
+        {"op": "drop_passage", "passage": ids["Mira Lund (painter)"]},
+    ]
+
+
+async def test_a_replay_sends_no_edits_and_the_last_step_cannot_be_forked(
+    open_page: OpenPage, one_branch: CannedServer
+) -> None:
+    one_branch.gate.set()
+    page = await open_page(f"{RUN}&branch=1")
+    await page.keyboard.press("e")
+    await expect(page.get_by_role("button", name="Replay from step 16")).to_be_disabled()
+    await step(page, 2).click()
+    await page.get_by_role("button", name="Replay from step 2").click()
+    await expect(page.locator(".answer")).to_have_text("The Glåma")
+    checkpoint = bridge().branch["steps"][2]
+    assert one_branch.sent("POST", FORK) == [{"checkpoint": checkpoint, "edits": []}]
+
+
+async def test_a_refused_edit_is_told_and_kept(
+    open_page: OpenPage, one_branch: CannedServer
+) -> None:
+    one_branch.stream = [
+        {"type": "error", "message": "Edit 1: no <b>subquery</b> is planned here."}
+    ]
+    page = await open_page(f"{RUN}&step=10")
+    await page.keyboard.press("e")
+    form = page.get_by_role("form", name="Ask something else next")
+    await form.get_by_label("text").fill("Why?")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Fork from step 10 with 1 edit").click()
+    await expect(page.get_by_role("alert")).to_contain_text("no <b>subquery</b> is planned here.")
+    await expect(page.get_by_role("button", name="Fork from step 10 with 1 edit")).to_be_enabled()
+    await page.get_by_role("button", name="Dismiss the error").click()
+    await expect(page.get_by_role("alert")).to_be_hidden()
+
+
+@pytest.mark.parametrize("edited", [False, True])
+async def test_a_paused_run_is_answered(
+    open_page: OpenPage, server: CannedServer, edited: bool
+) -> None:
+    server.stream = [{"type": "done", "branch": 1}]
+    page = await open_page("run=a71c0ffee002")
+    await page.get_by_role("button", name="Review …").click()
+    panel = page.get_by_role("tabpanel")
+    await expect(panel).to_contain_text("The run waits before it retrieves")
+    await expect(panel.locator(".review")).to_contain_text("Where was Mira Lund born?")
+    await expect(page.get_by_role("form", name="Add a triple")).to_be_hidden()
+    if edited:
+        form = page.get_by_role("form", name="Ask something else next")
+        await form.get_by_label("text").fill("Where was the engineer born?")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("button", name="Go on with 1 edit").click()
+    else:
+        await page.get_by_role("button", name="Approve and go on").click()
+    await expect(page.get_by_role("status").filter(has_text="Resume")).to_contain_text("done")
+    edits = [{"op": "subquery", "text": "Where was the engineer born?"}] if edited else []
+    assert server.sent("POST", "runs/a71c0ffee002/resume") == [{"edits": edits}]
+
+
+async def test_a_run_at_work_grows_before_ones_eyes_and_nothing_moves(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    whole = bridge().document
+    server.documents[whole["run"]] = cut(whole, 6)
+    page = await open_page(RUN)
+    await drawn(page)
+    await expect(page.get_by_text("16 entities, 16 triples")).to_be_visible()
+    script = "Object.fromEntries(document.querySelector('.canvas')._cyreg.cy.nodes().map(n => [n.id(), n.position()]))"
+    before = await page.evaluate(script)
+    server.documents[whole["run"]] = cut(whole, 11)
+    await server.live.put({"type": "changed"})
+    await expect(step(page, 10)).to_have_attribute("aria-current", "step")
+    await expect(page.get_by_text("26 entities, 29 triples")).to_be_visible()
+    await page.keyboard.press("Home")
+    server.documents[whole["run"]] = whole
+    await server.live.put({"type": "changed"})
+    await server.live.put({"type": "done"})
+    # Who looks at an earlier step is left there.
+    await expect(page.get_by_text("0 / 16")).to_be_visible()
+    await page.keyboard.press("End")
+    await expect(page.get_by_text("31 entities, 35 triples")).to_be_visible()
+    after = await page.evaluate(script)
+    assert {name: after[name] for name in before} == before
+    assert len(after) > len(before)
+
+
+async def test_a_question_is_asked_and_its_run_opened(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    whole = bridge("fresh").document
+    server.documents["fresh"] = cut(whole, 3)
+    server.then = whole
+    server.stream = [{"type": "run", "run": "fresh"}, None, {"type": "done", "branch": 1}]
+    page = await open_page()
+    await page.get_by_label("Question").fill(QUESTION)
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("2 / 2")).to_be_visible()
+    server.gate.set()
+    await expect(page.get_by_text("16 / 16")).to_be_visible()
+    assert server.sent("POST", "runs") == [{"question": QUESTION, "settings": {}}]
+
+
+async def test_an_export_is_downloaded_with_the_token(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    page = await open_page(f"{RUN}&branch=2")
+    async with page.expect_download() as started:
+        await page.get_by_label("Export this branch").select_option("graphml")
+    download = await started.value
+    assert download.suggested_filename == "a71c0ffee001-2.graphml"
+    queries = [query for _, path, query, _ in server.requests if path.endswith("/export")]
+    assert queries == [{"format": "graphml", "branch": "2"}]
+
+
+async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: CannedServer) -> None:
+    page = await open_page(RUN, errors=("503",))
+    await drawn(page)
+    server.error = (503, "The database is locked; try again.")
+    await page.keyboard.press("Home")
+    await page.keyboard.press("e")
+    await page.get_by_role("button", name="Replay from step 0").click()
+    await expect(page.get_by_role("alert")).to_contain_text("The database is locked; try again.")
+    # The run that was there is still shown.
+    await expect(step(page, 0)).to_have_attribute("aria-current", "step")
+    assert deepcopy(server.documents) == server.documents

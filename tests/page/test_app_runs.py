@@ -1,0 +1,319 @@
+"""The page's API over real runs in SQLite, and over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow import Context, Runs, build_graph, open_runs
+from ras_flow.components import AnswerRequest, Reply
+from ras_flow.errors import ModelUnavailableError
+from ras_flow.page import api
+from ras_flow.runs.compare import compare
+from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.why import explain
+from ras_flow.state.kg import triple_id
+from ras_flow.testing import MappingExtractor, ScriptedAnswerer
+from tests.graph.world import QUESTION, TRIPLES, read_birthplace, world
+from tests.page.server import Page, serving
+
+BIRTH = triple_id("Mira Lund", "place of birth", "Narvik")
+DROP = {"op": "drop_triple", "triple": BIRTH}
+SETTINGS = {"top_k": 1}
+STORY = ["start", *["plan", "passages", "extracted", "graph"] * 2, "plan", "answer"]
+
+
+class GatedAnswerer(ScriptedAnswerer):
+    """Answers once it may."""
+
+    def __init__(self) -> None:
+        super().__init__(read_birthplace)
+        self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        self.asked.set()
+        await self.may_answer.wait()
+        return await super().answer(requests)
+
+
+@asynccontextmanager
+async def opened(folder: Path, **parts: Any) -> AsyncIterator[tuple[Runs, Page]]:
+    async with (
+        open_runs(folder, builder=build_graph(**world(**parts))) as runs,
+        serving(runs) as page,
+    ):
+        yield runs, page
+
+
+async def ask(page: Page, question: str = QUESTION) -> str:
+    """Ask by the page; return the run."""
+    told = await page.events("api/runs", {"question": question, "settings": SETTINGS})
+    assert told[-1]["type"] == "done", told
+    return str(told[0]["run"])
+
+
+def at(document: Any, branch: int, next: str) -> str:
+    """The last step of a branch before a node."""
+    steps = document["branches"][branch - 1]["steps"]
+    return [step for step in steps if document["steps"][step]["next"] == [next]][-1]
+
+
+async def test_a_question_asked_on_the_page_is_streamed_and_kept(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (runs, page):
+        told = await page.events("api/runs", {"question": QUESTION, "settings": SETTINGS})
+        run = told[0]["run"]
+        assert [event["type"] for event in told] == ["run", *STORY, "done"]
+        assert told[-2]["answer"] == "Narvik" and told[-1] == {"type": "done", "branch": 1}
+        assert (await runs.get(run)).context == Context(top_k=1)
+        [summary] = (await page.get("api/runs"))["runs"]
+        assert (summary["id"], summary["answer"]) == (run, "Narvik")
+
+
+async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (runs, page):
+        run = await ask(page)
+        before = await page.get(f"api/runs/{run}")
+        body = {"checkpoint": at(before, 1, "answer"), "edits": [DROP]}
+        await page.events(f"api/runs/{run}/fork", body)
+        document = await runs.document(run)
+        assert await page.get(f"api/runs/{run}") == json.loads(json.dumps(document))
+        for query, branch in (("", None), ("?branch=1", 1), ("?branch=2", 2)):
+            expected = json.loads(json.dumps(explain(document, branch)))
+            assert await page.get(f"api/runs/{run}/explain{query}") == expected
+        expected = json.loads(json.dumps(compare(document, 1, document, 2)))
+        assert await page.get("api/compare", params={"a": f"{run}/1", "b": run}) == expected
+        writers = {
+            "json": to_json,
+            "graphml": to_graphml,
+            "jsonld": to_json_ld,
+            "turtle": to_turtle,
+        }
+        for name, write in writers.items():
+            answer = await page.client.get(f"api/runs/{run}/export?format={name}&branch=1")
+            assert answer.text == write(document, 1)
+            assert answer.headers["content-disposition"].startswith("attachment")
+        answer = await page.client.get(f"api/runs/{run}/export?format=html")
+        assert "<html" in answer.text and run in answer.text
+        assert answer.headers["content-disposition"] == f'attachment; filename="{run}-2.html"'
+
+
+async def test_the_list_is_filtered(tmp_path: Path) -> None:
+    async with opened(tmp_path, answerer=ScriptedAnswerer("so")) as (_, page):
+        for question in ("Where is Narvik?", "Who is Leo Fahr?", "Where is Leo?"):
+            await ask(page, question)
+
+        async def listed(query: str) -> list[str]:
+            return [run["question"] for run in (await page.get(f"api/runs?{query}"))["runs"]]
+
+        assert await listed("limit=2") == ["Where is Leo?", "Who is Leo Fahr?"]
+        assert await listed("text=LEO+who") == ["Who is Leo Fahr?"]
+        assert await listed("stop_reason=error") == []
+        assert await listed("stop_reason=sufficient&text=") == ["Where is Narvik?"]
+
+
+async def test_an_edit_makes_a_branch_and_leaves_the_run_as_it_was(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, page):
+        run = await ask(page)
+        before = await page.get(f"api/runs/{run}")
+        url, step = f"api/runs/{run}/fork", at(before, 1, "answer")
+        told = await page.events(url, {"checkpoint": step, "edits": [DROP]})
+        assert [event["type"] for event in told] == ["answer", "done"]
+        assert told[0]["answer"] == "unknown" and told[-1]["branch"] == 2
+        told = await page.events(url, {"checkpoint": step})
+        assert told[0]["answer"] == "Narvik" and told[-1]["branch"] == 3
+        after = await page.get(f"api/runs/{run}")
+        assert [branch["answer"] for branch in after["branches"]] == ["Narvik", "unknown", "Narvik"]
+        assert after["branches"][0] == before["branches"][0]
+        assert {id: after["steps"][id] for id in before["steps"]} == before["steps"]
+
+
+async def test_two_forks_at_once_both_succeed_and_are_told_apart(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, page):
+        run = await ask(page)
+        document = await page.get(f"api/runs/{run}")
+        url = f"api/runs/{run}/fork"
+        first = document["branches"][0]["steps"][2]
+        last = at(document, 1, "answer")
+        bodies = [{"checkpoint": last, "edits": [DROP]}, {"checkpoint": first, "edits": []}] * 2
+        told = await asyncio.gather(*(page.events(url, body) for body in bodies))
+        after = await page.get(f"api/runs/{run}")
+        assert len(after["branches"]) == 5
+        for body, events in zip(bodies, told, strict=True):
+            assert events[-1]["type"] == "done", events
+            branch = after["branches"][events[-1]["branch"] - 1]
+            assert branch["status"] == "finished"
+            assert branch["answer"] == events[-2]["answer"]
+            left = branch["forked_from"]
+            assert (
+                after["branches"][left["branch"] - 1]["steps"][left["step"]] == body["checkpoint"]
+            )
+
+
+async def test_a_page_that_is_closed_does_not_end_the_run(tmp_path: Path) -> None:
+    answerer = GatedAnswerer()
+    async with opened(tmp_path, answerer=answerer) as (runs, page):
+        body = {"question": QUESTION, "settings": SETTINGS}
+        async with aclosing(page.stream("api/runs", body)) as told:
+            run = (await anext(told))["run"]
+        await asyncio.wait_for(answerer.asked.wait(), 20)
+        refused = await page.client.post(f"api/runs/{run}/resume", json={})
+        assert refused.status_code == 409 and "at work" in refused.json()["error"]
+        watched = asyncio.create_task(page.events(f"api/runs/{run}/live"))
+        answerer.may_answer.set()
+        assert (await asyncio.wait_for(watched, 20))[-1] == {"type": "done"}
+        assert (await runs.get(run)).summary.answer == "Narvik"
+        assert len(answerer.requests) == 1
+
+
+async def test_a_run_that_the_servers_end_cut_short_is_resumed(tmp_path: Path) -> None:
+    answerer = GatedAnswerer()
+    async with opened(tmp_path, answerer=answerer) as (_, page):
+        told = page.stream("api/runs", {"question": QUESTION, "settings": SETTINGS})
+        run = (await anext(told))["run"]
+        await asyncio.wait_for(answerer.asked.wait(), 20)
+        ended = asyncio.get_running_loop().time()
+    assert asyncio.get_running_loop().time() - ended < 1
+    await told.aclose()
+    async with opened(tmp_path, plans=[]) as (_, page):
+        document = await page.get(f"api/runs/{run}")
+        assert document["branches"][0]["status"] == "unfinished"
+        told_again = await page.events(f"api/runs/{run}/resume", {})
+        assert [event["type"] for event in told_again] == ["answer", "done"]
+        assert told_again[0]["answer"] == "Narvik"
+
+
+async def test_what_another_process_writes_is_seen_live(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "POLL_SECONDS", 0.05)
+    answerer = GatedAnswerer()
+    builder = build_graph(**world(answerer=answerer))
+    async with opened(tmp_path) as (_, page), open_runs(tmp_path, builder=builder) as others:
+        work = asyncio.create_task(_drain(others, "a"))
+        await asyncio.wait_for(answerer.asked.wait(), 20)
+        async with aclosing(page.stream("api/runs/a/live")) as live:
+            seen = await asyncio.wait_for(anext(live), 20)
+            document = await page.get("api/runs/a")
+            assert seen == {"type": "changed", "checkpoint": document["branches"][0]["steps"][-1]}
+            waiting = asyncio.ensure_future(anext(live))
+            await asyncio.sleep(0.3)
+            assert not waiting.done(), "nothing had changed"
+            answerer.may_answer.set()
+            changed = await asyncio.wait_for(waiting, 20)
+            assert changed["type"] == "changed" and changed != seen
+            assert await asyncio.wait_for(anext(live), 20) == {"type": "done"}
+        await work
+        document = await page.get("api/runs/a")
+        assert document["branches"][0]["steps"][-1] == changed["checkpoint"]
+
+
+async def _drain(runs: Runs, run: str) -> None:
+    async for _ in runs.start({"question": QUESTION}, Context(top_k=1), run_id=run):
+        pass
+
+
+async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, page):
+        settings = SETTINGS | {"pause_before_answer": True}
+        told = await page.events("api/runs", {"question": QUESTION, "settings": settings})
+        run = told[0]["run"]
+        assert told[-1]["type"] == "done" and "answer" not in [event["type"] for event in told]
+        document = await page.get(f"api/runs/{run}")
+        assert document["branches"][0]["status"] == "paused"
+        asked = document["steps"][document["branches"][0]["steps"][-1]]["review"]
+        assert asked["point"] == "before_answer" and BIRTH in asked["triples"]
+        told = await page.events(f"api/runs/{run}/resume", {"edits": [DROP], "branch": 1})
+        assert told[-2]["answer"] == "unknown"
+
+
+async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, page):
+        run = await ask(page)
+        document = await page.get(f"api/runs/{run}")
+        step = at(document, 1, "answer")
+        for path, status, message in [
+            ("api/runs/nobody", 404, "no run 'nobody'"),
+            ("api/runs/nobody/explain", 404, "no run 'nobody'"),
+            ("api/runs/nobody/live", 404, "no run 'nobody'"),
+            ("api/runs/nobody/export", 404, "no run 'nobody'"),
+            (f"api/compare?a={run}/1&b=nobody", 404, "no run 'nobody'"),
+            (f"api/runs/{run}/explain?branch=7", 404, "no branch 7"),
+            (f"api/compare?a={run}/1&b={run}/9", 404, "no branch 9"),
+            ("api/compare?a=x", 400, "two runs"),
+            (f"api/runs/{run}/explain?branch=-1", 400, "whole number"),
+            ("api/runs?limit=99999", 400, "at most 1000"),
+            ("api/runs?limit=٣", 400, "whole number"),
+            (f"api/runs/{run}/export?format=exe", 400, "one of json"),
+        ]:
+            answer = await page.client.get(path)
+            assert answer.status_code == status, path
+            assert message in answer.json()["error"]
+        for path, body, message in [
+            ("nobody/fork", {"checkpoint": step}, "no run 'nobody'"),
+            (f"{run}/fork", {"checkpoint": "1f"}, "no step '1f'"),
+            (f"{run}/fork", {"checkpoint": step, "edits": [DROP | {"triple": "x"}]}, "x"),
+            (f"{run}/resume", {}, "finished"),
+        ]:
+            [error] = await page.events(f"api/runs/{path}", body)
+            assert error["type"] == "error" and message in error["message"]
+        for path, body, message in [
+            (f"/{run}/fork", {}, "checkpoint"),
+            (f"/{run}/fork", {"checkpoint": 1}, "checkpoint"),
+            (f"/{run}/fork", {"checkpoint": step, "edits": [{"op": "x"}]}, "Edit 1"),
+            (f"/{run}/resume", {"branch": "1"}, "branch"),
+            ("", {"question": " "}, "empty"),
+            ("", {"question": QUESTION, "settings": {"hops": 3}}, "hops"),
+            ("", {"question": QUESTION, "settings": {"max_hops": -1}}, "max_hops"),
+            ("", {"question": QUESTION, "documents": []}, "documents"),
+        ]:
+            answer = await page.client.post(f"api/runs{path}", json=body)
+            assert answer.status_code == 400, path
+            assert message in answer.json()["error"]
+        assert await page.get(f"api/runs/{run}") == document
+        assert len((await page.get("api/runs"))["runs"]) == 1
+
+
+async def test_a_failing_model_is_an_event_and_the_run_can_be_resumed(tmp_path: Path) -> None:
+    def fail(_: AnswerRequest) -> str:
+        raise ModelUnavailableError("The model is down; try later.")
+
+    answerer = ScriptedAnswerer(fail)
+    async with opened(tmp_path, answerer=answerer) as (_, page):
+        told = await page.events("api/runs", {"question": QUESTION, "settings": SETTINGS})
+        assert told[-1] == {"type": "error", "message": "The model is down; try later."}
+        answerer._answer = read_birthplace
+        told = await page.events(f"api/runs/{told[0]['run']}/resume", {})
+        assert told[0]["answer"] == "Narvik"
+
+
+async def test_a_fault_of_the_program_shows_no_traceback(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (runs, page):
+
+        async def broken(**_: Any) -> Any:
+            raise KeyError("inside")
+
+        runs.recent = broken  # type: ignore[method-assign]
+        answer = await page.client.get("api/runs")
+        assert answer.status_code == 500
+        assert "inside" not in answer.text and "log" in answer.json()["error"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_hostile_text_is_data(tmp_path: Path) -> None:
+    hostile = "</script><script>alert(1)</script>\u202e\u0000'\""
+    triples = TRIPLES | {"Mira Lund": f"(S> Mira Lund| P> place of birth| O> {hostile})"}
+    async with opened(tmp_path, extractor=MappingExtractor(triples)) as (_, page):
+        run = await ask(page)
+        answer = await page.client.get(f"api/runs/{run}")
+        assert answer.headers["content-type"].startswith("application/json")
+        objects = [triple["object"] for triple in answer.json()["triples"].values()]
+        assert any("<script>alert(1)" in text for text in objects)
+        saved = await page.client.get(f"api/runs/{run}/export?format=html")
+        assert "<script>alert(1)" not in saved.text
