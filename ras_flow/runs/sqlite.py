@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from sqlite3 import DatabaseError
+from sqlite3 import SQLITE_BUSY, DatabaseError
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite.aio import AsyncSqliteStore
@@ -33,7 +33,8 @@ async def open_runs(
         The runs.
 
     Raises:
-        RunError: The folder cannot be made, or a file there is no database of ours.
+        RunError: The folder cannot be made, a file there is no database of ours, or another
+            program keeps it locked. What is stored stays as it is.
     """
     # The graph's own nodes read edits, which live beside this module.
     from ras_flow.graph import build_graph  # noqa: PLC0415
@@ -58,6 +59,12 @@ async def open_runs(
             graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
             yield Runs(graph)
     except DatabaseError as error:
+        # The low byte is the kind of error; SQLite itself has waited for five seconds.
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == SQLITE_BUSY:
+            raise RunError(
+                f"The run database in {folder} is locked: another program is writing to it. "
+                "Nothing is lost. Try again when it is done; a run that stopped can be resumed."
+            ) from error
         raise RunError(
             f"The run database in {folder} cannot be used ({error}). Close other programs that "
             "use it, or move its files away to start with an empty one."

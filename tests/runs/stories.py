@@ -8,7 +8,7 @@ from ras_flow import Context, Runs
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.edits import Edit, parse_edits
 from ras_flow.state.kg import triple_id
-from tests.graph.world import QUESTION, SECOND, build, world
+from tests.graph.world import QUESTION, build, world
 
 BIRTH = triple_id("Mira Lund", "place of birth", "Narvik")
 TOP1 = Context(top_k=1)
@@ -29,7 +29,8 @@ def runs_with(saver: Any, plans: list[str] | None = None, **changes: Any) -> Run
 async def asked(saver: Any, context: Context = TOP1, **given: Any) -> Runs:
     """Ask as run "a", then hand over runs whose planner finds that everything suffices."""
     first = runs_with(saver)
-    await events(first.start({"question": QUESTION, **given}, context, run_id="a"))
+    asks: Any = {"question": QUESTION, **given}
+    await events(first.start(asks, context, run_id="a"))
     return runs_with(saver, [])
 
 
@@ -60,4 +61,3 @@ WHOLE = [
     *("question", "start", "plan:0", "retrieve:0", "to_triples:0", "merge_graph:0"),
     *("plan:1", "retrieve:1", "to_triples:1", "merge_graph:1", "plan:2", "answer"),
 ]
-SECOND_PLAN = SECOND

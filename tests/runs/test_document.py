@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from ras_flow import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.runs.reading import graph_after
+from ras_flow.runs.threads import Saved
+from ras_flow.runs.timeline import build_document
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import DOCUMENTS, QUESTION, world
 from tests.runs.stories import (
@@ -192,3 +195,32 @@ async def test_a_fork_of_a_waiting_run_needs_no_review(saver: Any) -> None:
         ("finished", "unknown"),
     ]
     assert branch(after, 1) == branch(document, 1)
+
+
+def test_thousands_of_triples_and_many_branches_take_no_time() -> None:
+    """Wants 0.2 s where nothing else runs; work that grows with steps times branches, minutes."""
+    passages: Any = {
+        f"p{i}": {"id": f"p{i}", "title": f"T{i}", "text": f"Word{i} is here. So is Thing{i}."}
+        for i in range(300)
+    }
+    triples: Any = {
+        f"t{i}": {
+            "subject": f"word{i % 300}",
+            "predicate": "is",
+            "object": f"o{i}",
+            "passages": [f"p{i % 300}"],
+        }
+        for i in range(2000)
+    }
+    history = [Saved("00", None, None, "", "input", -1, {}, ("__start__",))]
+    for i in range(60):
+        known = dict(list(triples.items())[: 2000 * (i % 30 + 1) // 30])
+        values = {"question": "Q?", "passages": passages, "triples": known, "hops": []}
+        parent = "30" if i == 30 else f"{i:02}"
+        source = "update" if i == 30 else "loop"
+        history.append(Saved(f"{i + 1:02}", parent, None, "", source, i % 30, values, ("plan",)))
+    began = perf_counter()
+    document = build_document("a", history)
+    assert perf_counter() - began < 2
+    assert [len(way["steps"]) for way in document["branches"]] == [30, 60]
+    assert len(document["evidence"]) == 2000

@@ -15,7 +15,7 @@ from ras_flow.runs.edits import parse_edits
 from ras_flow.runs.reading import graph_after
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import ScriptedAnswerer
-from tests.graph.world import DOCUMENTS, QUESTION, SECOND
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND, read_birthplace
 from tests.runs.stories import (
     BIRTH,
     TOP1,
@@ -287,3 +287,26 @@ async def test_runs_are_found_by_words_reason_and_time(saver: Any) -> None:
     assert await found(since=now + hour) == []
     assert await found(until=now.replace(tzinfo=None) + hour) == ["b", "a"]
     assert await found(until=now - hour) == []
+
+
+async def test_a_run_at_work_is_not_disturbed_by_a_fork_of_its_newest_step(saver: Any) -> None:
+    reached, released = asyncio.Event(), asyncio.Event()
+
+    class Slow(ScriptedAnswerer):
+        async def answer(self, requests: Any) -> Any:
+            reached.set()
+            await released.wait()
+            return await super().answer(requests)
+
+    slow = runs_with(saver, answerer=Slow(read_birthplace))
+    work = asyncio.create_task(events(slow.start({"question": QUESTION}, TOP1, run_id="a")))
+    await reached.wait()
+    runs = runs_with(saver, [])
+    newest = (await runs.newest("a")).checkpoint
+    await events(runs.fork("a", newest, drop()))
+    released.set()
+    assert (await work)[-1]["answer"] == "Narvik"
+    document = await runs.document("a")
+    assert [way["answer"] for way in document["branches"]] == ["Narvik", "unknown"]
+    assert told(document) == WHOLE
+    assert [len(graph_after(document, way)) for way in document["branches"]] == [4, 3]

@@ -1,0 +1,71 @@
+"""Forks of runs in files: killed at any moment, and while another program holds the lock."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ras_flow import build_graph, open_runs
+from ras_flow.errors import RunError
+from tests.cli.command import Command
+from tests.graph.world import QUESTION, world
+from tests.runs import killed_fork
+from tests.runs.stories import BIRTH, TOP1, branch, drop, events
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Path:
+    """A folder with the finished run "a"."""
+    async with open_runs(tmp_path, builder=build_graph(**world())) as runs:
+        await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("when", "answer"), [("copied", "Narvik"), ("edited", "unknown"), ("answer", "unknown")]
+)
+@pytest.mark.parametrize("step", [-2, -1])
+async def test_a_killed_fork_is_a_branch_that_resume_goes_on_with(
+    home: Path, when: str, answer: str, step: int
+) -> None:
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        old = await runs.document("a")
+    checkpoint = branch(old, 1)["steps"][step]
+    died = Command(str(home), checkpoint, BIRTH, when, main=killed_fork.run).wait()
+    assert died.code == -signal.SIGKILL, died.err
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        new = await runs.document("a")
+        assert new["branches"][0] == old["branches"][0]
+        assert {id: new["steps"][id] for id in old["steps"]} == old["steps"]
+        if when == "copied" and step == -1:
+            # There is nothing to go on with: a finished run was copied, and not yet edited.
+            assert new == old
+            with pytest.raises(RunError, match="is finished"):
+                await events(runs.resume("a"))
+            return
+        assert (branch(new, 2)["status"], new["current"]) == ("unfinished", 2)
+        await events(runs.resume("a"))
+        done = await runs.document("a")
+        assert done["branches"][0] == old["branches"][0]
+        assert [way["answer"] for way in done["branches"]] == ["Narvik", answer]
+
+
+async def test_a_locked_database_is_named_and_loses_nothing(home: Path) -> None:
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        old = await runs.document("a")
+    last = branch(old, 1)["steps"][-1]
+    other = sqlite3.connect(home / "runs.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(RunError, match=r"is locked: .* Try again"):
+        async with open_runs(home, builder=build_graph(**world([]))) as runs:
+            assert await runs.document("a") == old, "reading needs no lock"
+            await events(runs.fork("a", last, drop()))
+    other.execute("ROLLBACK")
+    other.close()
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        assert await runs.document("a") == old
+        await events(runs.fork("a", last, drop()))
+        assert branch(await runs.document("a"), 2)["answer"] == "unknown"
