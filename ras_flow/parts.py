@@ -20,6 +20,8 @@ from ras_flow.components import SentenceEncoder as Encoder
 from ras_flow.context import DEMO_INDEX, Context, RetrieverKind, resolve_context
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
+from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
@@ -203,15 +205,27 @@ def _retriever_part(given: Any) -> Retriever | None:
 
 
 def _planner(context: Context) -> Planner:
+    if graph_llm := _graph_llm(context.planner):
+        return GraphPlanner(graph_llm)
     return PromptedPlanner(_model(context, context.planner))
 
 
 def _extractor(context: Context) -> Extractor:
+    if _graph_llm(context.extractor):
+        raise ConfigurationError(
+            f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
+            "triples. Name another model as the extractor."
+        )
     return PromptedExtractor(_model(context, context.extractor))
 
 
 def _answerer(context: Context) -> Answerer:
+    if graph_llm := _graph_llm(context.answerer):
+        return GraphAnswerer(graph_llm)
     return PromptedAnswerer(_model(context, context.answerer))
+
+
+_graph_llm = lru_cache(maxsize=32)(find_graph_llm)
 
 
 def _model(context: Context, name: str) -> LanguageModel:

@@ -35,11 +35,11 @@ async def attribute_graph(
     nodes = list(kg.entities.values())
     edges = [triple["predicate"] for triple in kg.triples.values()]
     relations = list(dict.fromkeys(edges))
-    # In a thread: an encoder may read its weights to know its name.
-    identity = await asyncio.to_thread(lambda: encoder.identity)
+    # In a thread: an encoder may read its weights to know its name and its dimension.
+    identity, dimension = await asyncio.to_thread(lambda: (encoder.identity, encoder.dimension))
     vectors = await _EMBEDDINGS.encode(encoder, identity, [*nodes, *relations])
     by_relation = dict(zip(relations, vectors[len(nodes) :], strict=True))
-    edge_attr = np.zeros((len(edges), encoder.dimension), dtype=np.float32)
+    edge_attr = np.zeros((len(edges), dimension), dtype=np.float32)
     for index, edge in enumerate(edges):
         edge_attr[index] = by_relation[edge]
     row = {id: index for index, id in enumerate(kg.triples)}

@@ -53,11 +53,12 @@ _models: dict[str, LoadedModel] = {}
 _tokenizers: dict[str, Any] = {}
 
 
-def load_tokenizer(name: str) -> Any:
+def load_tokenizer(name: str, *, chat: bool = True) -> Any:
     """Return a model's tokenizer, loaded once per process.
 
     Args:
         name: As for :func:`ras_flow.llms.weights.resolve`.
+        chat: Whether a chat template is needed.
 
     Raises:
         ConfigurationError: There is none, or it has no chat template.
@@ -70,12 +71,42 @@ def load_tokenizer(name: str) -> Any:
                 tokenizer = transformers.AutoTokenizer.from_pretrained(source)
             except (OSError, ValueError) as error:
                 raise load_error(name, error) from error
-            if not tokenizer.chat_template:
-                raise ConfigurationError(
-                    f"The model {name!r} has no chat template. Name an instruction-tuned model."
-                )
             _tokenizers[name] = tokenizer
+        if chat and not _tokenizers[name].chat_template:
+            raise ConfigurationError(
+                f"The model {name!r} has no chat template. Name an instruction-tuned model."
+            )
         return _tokenizers[name]
+
+
+def read_model(name: str, dtype: str = "float32") -> Any:
+    """Read a model from disk or the hub, each time anew.
+
+    Args:
+        name: As for :func:`ras_flow.llms.weights.resolve`.
+        dtype: Number format of the weights in memory.
+
+    Returns:
+        A causal language model of transformers on the GPU where there is one, else the CPU.
+
+    Raises:
+        ConfigurationError: It cannot be found, downloaded or read.
+    """
+    torch = require("torch", extra="local")
+    transformers = require("transformers", extra="local")
+    source = resolve(name)
+    bars = transformers.utils.logging.is_progress_bar_enabled()
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            source, dtype=getattr(torch, dtype)
+        )
+    except (OSError, ValueError) as error:
+        raise load_error(name, error) from error
+    finally:
+        if bars:
+            transformers.utils.logging.enable_progress_bar()
+    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
 
 def load_model(name: str) -> LoadedModel:
@@ -89,23 +120,8 @@ def load_model(name: str) -> LoadedModel:
     """
     with _loading:
         if name not in _models:
-            torch = require("torch", extra="local")
-            transformers = require("transformers", extra="local")
-            source = resolve(name)
-            bars = transformers.utils.logging.is_progress_bar_enabled()
-            transformers.utils.logging.disable_progress_bar()
-            try:
-                # bfloat16 has no fast path on many CPUs, and makes results depend on the batch.
-                model = transformers.AutoModelForCausalLM.from_pretrained(
-                    source, dtype=torch.float32
-                )
-            except (OSError, ValueError) as error:
-                raise load_error(name, error) from error
-            finally:
-                if bars:
-                    transformers.utils.logging.enable_progress_bar()
-            model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-            _models[name] = LoadedModel(model)
+            # bfloat16 has no fast path on many CPUs, and makes results depend on the batch.
+            _models[name] = LoadedModel(read_model(name))
         return _models[name]
 
 

@@ -1,0 +1,35 @@
+"""A new Graph LLM over a base model that is loaded by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ras_flow.extras import require
+from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.llms.local import load_tokenizer, read_model
+
+if TYPE_CHECKING:
+    from ras_flow.graph_llm.model import GraphLLM
+
+
+def build_graph_llm(config: GraphLLMConfig, *, dtype: str = "float32") -> GraphLLM:
+    """Load the base model and put untrained parts around it.
+
+    Args:
+        config: What it is made of.
+        dtype: Number format of the base model's weights; the trained parts are float32.
+
+    Returns:
+        The model in evaluation mode, on the GPU where there is one.
+
+    Raises:
+        ConfigurationError: The base cannot be loaded or has no layers for LoRA.
+        MissingExtraError: torch, transformers, torch-geometric or peft is not installed.
+    """
+    for package in ("torch", "torch_geometric", "peft"):
+        require(package, extra="local")
+    # Its classes are torch modules, so this imports torch.
+    from ras_flow.graph_llm.model import GraphLLM  # noqa: PLC0415
+
+    tokenizer = load_tokenizer(config.base, chat=False)
+    return GraphLLM(config, read_model(config.base, dtype), tokenizer).eval()

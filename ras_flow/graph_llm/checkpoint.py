@@ -1,0 +1,158 @@
+"""Graph LLMs on disk: adapter, GNN and projector with a description; never the base's weights."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.extras import require
+from ras_flow.graph_llm.build import build_graph_llm
+from ras_flow.graph_llm.card import model_card
+from ras_flow.graph_llm.manifest import (
+    ADAPTER,
+    GNN,
+    Manifest,
+    check_files,
+    hash_file,
+    is_checkpoint,
+    read_manifest,
+    write_manifest,
+)
+
+if TYPE_CHECKING:
+    from ras_flow.graph_llm.model import GraphLLM
+
+BASE_FACTS = ("model_type", "hidden_size", "num_hidden_layers", "vocab_size")
+"""What must agree between the base that was trained on and the one that is loaded."""
+
+
+def save_graph_llm(
+    model: GraphLLM,
+    folder: Path,
+    *,
+    card: Mapping[str, object] | None = None,
+    dtype: Literal["float32", "float16"] = "float32",
+) -> None:
+    """Save what was trained; a folder is whole or not there.
+
+    Args:
+        model: The model.
+        folder: Where to; an earlier checkpoint there is replaced.
+        card: Facts for the model card, such as data, seed and scores.
+        dtype: Number format of the weights; half precision halves their size.
+
+    Raises:
+        ConfigurationError: The folder holds something else, or the adapter was merged.
+    """
+    if model.config.lora and not model.has_adapter:
+        raise ConfigurationError(
+            "This Graph LLM was loaded to be used: its adapter is merged into the base. Load it "
+            "with trainable=True to save it."
+        )
+    if folder.exists() and not is_checkpoint(folder) and any(folder.iterdir()):
+        raise ConfigurationError(
+            f"{str(folder)!r} holds files that are no Graph LLM. Name a new folder."
+        )
+    safetensors = require("safetensors.torch", extra="local")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = folder.with_name(f"{folder.name}.unfinished")
+    # What a killed process may have left.
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    if model.config.gnn:
+        safetensors.save_file(_cast(_graph_part(model).state_dict(), dtype), scratch / GNN)
+    if model.config.lora:
+        peft = require("peft", extra="local")
+        weights = peft.get_peft_model_state_dict(model.lm, save_embedding_layers=False)
+        settings = model.lm.peft_config["default"]
+        # peft puts the folder here that the base was read from, which may be a cache.
+        settings.base_model_name_or_path = model.config.base
+        settings.save_pretrained(str(scratch))
+        safetensors.save_file(_cast(weights, dtype), scratch / ADAPTER)
+    files = {path.name: hash_file(path) for path in sorted(scratch.iterdir())}
+    manifest = Manifest(model.config, base_facts(model.base), files)
+    write_manifest(manifest, scratch)
+    text = model_card(manifest, model, card or {})
+    (scratch / "README.md").write_text(text, encoding="utf-8")
+    if folder.exists():
+        before = folder.with_name(f"{folder.name}.before")
+        shutil.rmtree(before, ignore_errors=True)
+        os.replace(folder, before)
+        os.replace(scratch, folder)
+        shutil.rmtree(before)
+    else:
+        os.replace(scratch, folder)
+
+
+def load_graph_llm(
+    folder: Path, *, base: str | None = None, trainable: bool = False, dtype: str = "float32"
+) -> GraphLLM:
+    """Load a checkpoint and its base model.
+
+    Args:
+        folder: What :func:`save_graph_llm` wrote.
+        base: Where the base model is, if not where it was in training.
+        trainable: To go on training. Otherwise the adapter is merged into the base, which makes
+            it faster, and nothing of it can be saved again.
+        dtype: Number format of the base model's weights.
+
+    Returns:
+        The model in evaluation mode.
+
+    Raises:
+        ConfigurationError: A file is missing or damaged, the version is unknown, or the base
+            model is another one.
+    """
+    manifest = read_manifest(folder)
+    check_files(manifest, folder)
+    config = replace(manifest.config, base=base or manifest.config.base)
+    model = build_graph_llm(config, dtype=dtype)
+    found = base_facts(model.base)
+    differing = [name for name in BASE_FACTS if found[name] != manifest.base.get(name)]
+    if differing:
+        said = ", ".join(f"{n} {found[n]} instead of {manifest.base.get(n)}" for n in differing)
+        raise ConfigurationError(
+            f"The Graph LLM in {str(folder)!r} does not fit the base model {config.base!r}, which "
+            f"has {said}. Name the base model that it was trained on."
+        )
+    read = require("safetensors.torch", extra="local").load_file
+    try:
+        if config.gnn:
+            _graph_part(model).load_state_dict(read(folder / GNN))
+        if config.lora:
+            peft = require("peft", extra="local")
+            result = peft.set_peft_model_state_dict(model.lm, read(folder / ADAPTER))
+            wrong = [*result.unexpected_keys, *(k for k in result.missing_keys if "lora_" in k)]
+            if wrong:
+                raise RuntimeError(f"adapter weights differ at {wrong[0]}")
+    except RuntimeError as error:
+        raise ConfigurationError(
+            f"The weights in {str(folder)!r} do not fit its own description "
+            f"({str(error).splitlines()[0]}). Copy or train the Graph LLM again."
+        ) from error
+    if not trainable:
+        model.merge()
+    return model
+
+
+def base_facts(language_model: Any) -> dict[str, Any]:
+    """Return type and sizes of a base model."""
+    config = language_model.config.get_text_config()
+    return {name: getattr(config, name, None) for name in BASE_FACTS}
+
+
+def _graph_part(model: GraphLLM) -> Any:
+    """Return graph encoder and projector as one module."""
+    torch = require("torch", extra="local")
+    return torch.nn.ModuleDict({"encoder": model.encoder, "projector": model.projector})
+
+
+def _cast(weights: Mapping[str, Any], dtype: str) -> dict[str, Any]:
+    torch = require("torch", extra="local")
+    kind = getattr(torch, dtype)
+    return {name: value.detach().cpu().to(kind).contiguous() for name, value in weights.items()}

@@ -1,0 +1,79 @@
+"""Training examples as padded tensors: labels on the target and its end only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import torch
+
+from ras_flow.components import AnswerRequest, AttributedGraph, PlanRequest
+from ras_flow.graph_llm.prompt import PromptFormatter
+
+IGNORED = -100
+"""Label of a position that the loss leaves out."""
+
+MAX_TARGET = 300
+"""Tokens of a target at most (appendix D.2)."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """What the model is asked, exactly as inference asks it, and what it is to write."""
+
+    request: PlanRequest | AnswerRequest
+    target: str
+
+
+class Collated(TypedDict):
+    """The arguments of :meth:`ras_flow.graph_llm.model.GraphLLM.forward`."""
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    labels: torch.Tensor
+    graphs: list[AttributedGraph | None]
+
+
+class Collator:
+    """Makes batches, padded on the left as in inference, so that all targets end together.
+
+    Args:
+        formatter: The model's formatter.
+        max_target: Tokens of a target at most.
+    """
+
+    def __init__(self, formatter: PromptFormatter, *, max_target: int = MAX_TARGET) -> None:
+        self.formatter = formatter
+        self.max_target = max_target
+
+    def __call__(self, examples: Sequence[Example]) -> Collated:
+        """Format and pad examples.
+
+        Args:
+            examples: At least one.
+
+        Returns:
+            Tensors of shape (examples, tokens), and the graphs.
+
+        Raises:
+            InputError: A question does not fit into the model's window.
+        """
+        prompts = [self.formatter.prompt(example.request).input_ids for example in examples]
+        targets = [self.formatter.target(one.target, self.max_target) for one in examples]
+        length = max(len(p) + len(t) for p, t in zip(prompts, targets, strict=True))
+        size = (len(examples), length)
+        input_ids = torch.zeros(size, dtype=torch.long)
+        attention_mask = torch.zeros(size, dtype=torch.long)
+        labels = torch.full(size, IGNORED)
+        for row, (prompt, target) in enumerate(zip(prompts, targets, strict=True)):
+            whole = torch.tensor([*prompt, *target])
+            input_ids[row, length - len(whole) :] = whole
+            attention_mask[row, length - len(whole) :] = 1
+            labels[row, length - len(target) :] = torch.tensor(target)
+        return Collated(
+            input_ids=input_ids,
+            attention_mask=attention_mask,
+            labels=labels,
+            graphs=[example.request.graph for example in examples],
+        )

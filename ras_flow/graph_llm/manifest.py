@@ -1,0 +1,126 @@
+"""graph_llm.json: what a checkpoint folder holds, and whether it is whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
+from ras_flow.llms.weights import hash_text
+
+NAME = "graph_llm.json"
+FORMAT = 1
+"""Version of the folder's layout."""
+
+GNN = "gnn.safetensors"
+ADAPTER = "adapter_model.safetensors"
+ADAPTER_CONFIG = "adapter_config.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A checkpoint's description of itself.
+
+    Attributes:
+        config: What the model is made of.
+        base: Type and sizes of the base model that it was trained on.
+        files: SHA-256 of each file of weights.
+    """
+
+    config: GraphLLMConfig
+    base: Mapping[str, Any]
+    files: Mapping[str, str]
+
+    @property
+    def identity(self) -> str:
+        """Names the weights: the same for copies of a checkpoint, another after training."""
+        return f"graph-llm:{hash_text(json.dumps([self.to_mapping()], sort_keys=True))}"
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return it as JSON-like data."""
+        return {
+            "format": FORMAT,
+            "prompt": PROMPT_VERSION,
+            "config": self.config.to_mapping(),
+            "base": dict(self.base),
+            "files": dict(self.files),
+        }
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Tell whether a folder holds a Graph LLM."""
+    return (folder / NAME).is_file()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read a checkpoint's description, and no weights.
+
+    Args:
+        folder: The checkpoint.
+
+    Returns:
+        The description.
+
+    Raises:
+        ConfigurationError: There is none, it is damaged, or of another version.
+    """
+    path = folder / NAME
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        versions = (values["format"], values["prompt"])
+        described = values["config"], dict(values["base"]), dict(values["files"])
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"There is no Graph LLM in {str(folder)!r}: it has no {NAME}. Check the path."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{path} is damaged ({type(error).__name__}). Copy or train the Graph LLM again."
+        ) from error
+    if versions != (FORMAT, PROMPT_VERSION):
+        raise ConfigurationError(
+            f"The Graph LLM in {str(folder)!r} has format {versions[0]!r} and prompts "
+            f"{versions[1]!r}; this version of ras-flow reads format {FORMAT} and prompts "
+            f"{PROMPT_VERSION}. Train it again, or use the version of ras-flow that wrote it."
+        )
+    config, base, files = described
+    return Manifest(GraphLLMConfig.from_mapping(config), base, files)
+
+
+def write_manifest(manifest: Manifest, folder: Path) -> None:
+    """Write a description beside the files that it describes."""
+    text = json.dumps(manifest.to_mapping(), indent=2, ensure_ascii=False)
+    (folder / NAME).write_text(f"{text}\n", encoding="utf-8")
+
+
+def check_files(manifest: Manifest, folder: Path) -> None:
+    """Compare a checkpoint's files with what it says of them.
+
+    Raises:
+        ConfigurationError: A file is missing or was altered.
+    """
+    needed = [GNN] if manifest.config.gnn else []
+    needed += [ADAPTER, ADAPTER_CONFIG] if manifest.config.lora else []
+    for name in needed:
+        path = folder / name
+        if not path.is_file():
+            raise ConfigurationError(
+                f"{name} is missing from the Graph LLM in {str(folder)!r}. Copy it again."
+            )
+        if hash_file(path) != manifest.files.get(name):
+            raise ConfigurationError(
+                f"{name} of the Graph LLM in {str(folder)!r} is damaged: its checksum is not the "
+                f"one that {NAME} has. Copy it again."
+            )
+
+
+def hash_file(path: Path) -> str:
+    """Return a file's SHA-256 in hex."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,246 @@
+"""The Graph LLM (§3.4): a language model that reads a graph as soft tokens among its words."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, Self
+
+import torch
+from torch import nn
+
+from ras_flow.components import AttributedGraph, Generation
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.extras import require
+from ras_flow.graph_llm.collate import IGNORED
+from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.graph_llm.gnn import GraphEncoder
+from ras_flow.graph_llm.projector import Projector
+from ras_flow.graph_llm.prompt import SOFT, Prompt, PromptFormatter
+from ras_flow.llms import decoding, generation
+from ras_flow.llms.local import LoadedModel
+
+Graphs = Sequence[AttributedGraph | None]
+
+
+class GraphLLM(nn.Module):
+    """A frozen causal language model with LoRA, a graph encoder and a projector.
+
+    Only LoRA, graph encoder and projector are trainable.
+
+    Args:
+        config: What it is made of.
+        language_model: A decoder-only model of transformers; LoRA is put into it.
+        tokenizer: Its tokenizer.
+
+    Raises:
+        ConfigurationError: The base has none of the layers that LoRA is to adapt, or its
+            tokenizer has no end token.
+
+    Attributes:
+        formatter: Formats requests for it.
+        has_adapter: LoRA is in place, not merged into the base.
+    """
+
+    def __init__(self, config: GraphLLMConfig, language_model: Any, tokenizer: Any) -> None:
+        super().__init__()
+        if tokenizer.eos_token_id is None:
+            raise ConfigurationError(
+                f"The tokenizer of {config.base!r} has no end token, so a text could not end. "
+                "Set its eos_token."
+            )
+        self.config = config
+        self.tokenizer = tokenizer
+        self.formatter = PromptFormatter(tokenizer, config)
+        language_model.requires_grad_(False)
+        weight = language_model.get_input_embeddings().weight
+        self.lm = _with_lora(language_model, config) if config.lora else language_model
+        self.has_adapter = config.lora is not None
+        if config.gnn is not None:
+            self.encoder = GraphEncoder(config.gnn, config.encoder_dimension).to(weight.device)
+            size = weight.float().square().mean().sqrt().item()
+            self.projector = Projector(
+                config.gnn.width, config.projector_hidden, weight.shape[1], size=size
+            ).to(weight.device)
+        self._loaded = LoadedModel(self.base)
+
+    @property
+    def base(self) -> Any:
+        """The language model itself, LoRA in place, without peft's wrapper."""
+        return self.lm.get_base_model() if self.has_adapter else self.lm
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        device: torch.device = self.base.device
+        return device
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch between training and evaluation; what was computed before is forgotten."""
+        self._loaded = LoadedModel(self.base)
+        return super().train(mode)
+
+    def merge(self) -> None:
+        """Add LoRA's weights to the base's own: quicker, but nothing can be trained any more."""
+        if self.has_adapter:
+            self.lm = self.lm.merge_and_unload()
+            self.has_adapter = False
+        self.requires_grad_(False)
+        self.eval()
+
+    def gradient_checkpointing_enable(self, **settings: Any) -> None:
+        """Save memory in training: the language model's activations are computed again."""
+        self.base.gradient_checkpointing_enable(**settings)
+
+    def soft_tokens(self, graphs: Graphs) -> list[torch.Tensor]:
+        """Encode graphs.
+
+        Args:
+            graphs: Graphs, None for an empty one.
+
+        Returns:
+            For each graph a tensor of shape (soft tokens, width of a word embedding).
+
+        Raises:
+            ConfigurationError: A graph's attributes have another length.
+        """
+        vectors = self.encoder(graphs)
+        projected = self.projector(torch.cat(vectors))
+        return list(torch.split(projected, [len(tokens) for tokens in vectors]))
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        graphs: Graphs,
+        labels: torch.Tensor | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Predict the next token at each position; with labels, also the loss.
+
+        Args:
+            input_ids: Shape (batch, tokens), with :data:`ras_flow.graph_llm.prompt.SOFT` where
+                the graphs' soft tokens go.
+            attention_mask: Same shape; 0 for padding, on either side.
+            graphs: One graph a row.
+            labels: Same shape; -100 where nothing is to be learned.
+            **kwargs: For the language model, such as Trainer's ``num_items_in_batch``.
+
+        Returns:
+            The language model's output. With labels its logits begin at the position before the
+            first label: those of a long prompt over a large vocabulary would fill the memory.
+
+        Raises:
+            InputError: The places for soft tokens are not as many as the graphs have.
+            ConfigurationError: A graph's attributes have another length.
+        """
+        if labels is not None:
+            learned = (labels != IGNORED).any(0).nonzero()
+            first = max(int(learned[0]) - 1, 0) if len(learned) else labels.shape[1] - 1
+            labels = labels[:, first:]
+            kwargs |= {"labels": labels, "logits_to_keep": labels.shape[1]}
+        return self.lm(
+            inputs_embeds=self._embed(input_ids, graphs),
+            attention_mask=attention_mask,
+            position_ids=(attention_mask.cumsum(1) - 1).clamp(min=0),
+            use_cache=False,
+            **kwargs,
+        )
+
+    def generate(
+        self,
+        prompts: Sequence[Prompt],
+        graphs: Graphs,
+        *,
+        max_new_tokens: int,
+        batch_size: int = 8,
+        given_up: threading.Event | None = None,
+    ) -> list[Generation]:
+        """Continue each prompt greedily, with dropout off and the base's sampling unused.
+
+        Args:
+            prompts: Prompts of :attr:`formatter`.
+            graphs: One graph a prompt.
+            max_new_tokens: Limit for each output.
+            batch_size: Prompts that are decoded at once.
+            given_up: Once set, every text ends at its next token.
+
+        Returns:
+            One generation a prompt, in order; in float32 a result never depends on the others.
+
+        Raises:
+            ModelResponseError: A prompt is longer than the base model can read.
+            ConfigurationError: A graph's attributes have another length, or memory ran out.
+        """
+        share = decoding.can_share(self.base)
+        order = sorted(range(len(prompts)), key=lambda row: len(prompts[row].input_ids))
+        made: dict[int, Generation] = {}
+        training = self.training
+        if training:
+            self.eval()
+        try:
+            with generation.memory_errors_say(
+                f"Memory ran out in the Graph LLM over {self.config.base!r}. Lower the batch size "
+                f"(now {batch_size}) or its window (now {self.config.window} tokens)."
+            ):
+                for start in range(0, len(order), batch_size):
+                    rows = order[start : start + batch_size]
+                    outputs = generation.generate(
+                        self._loaded,
+                        self.tokenizer,
+                        self._encode([prompts[i] for i in rows], [graphs[i] for i in rows], share),
+                        name=self.config.base,
+                        batch_size=batch_size,
+                        max_new_tokens=max_new_tokens,
+                        given_up=given_up,
+                    )
+                    made.update(zip(rows, outputs, strict=True))
+        finally:
+            if training:
+                self.train()
+        return [made[row] for row in range(len(prompts))]
+
+    @torch.inference_mode()
+    def _encode(
+        self, prompts: Sequence[Prompt], graphs: Graphs, share: bool
+    ) -> list[generation.Encoded]:
+        """Embed what follows the fixed beginning, and that too where it cannot be shared."""
+        encoded = []
+        for prompt, graph in zip(prompts, graphs, strict=True):
+            head = prompt.head if share else ()
+            ids = torch.tensor([prompt.input_ids[len(head) :]], device=self.device)
+            encoded.append(generation.Encoded(head, self._embed(ids, [graph])[0]))
+        return encoded
+
+    def _embed(self, input_ids: torch.Tensor, graphs: Graphs) -> torch.Tensor:
+        """Return the embeddings of words and graphs, shape (batch, tokens, width)."""
+        words: torch.Tensor = self.base.get_input_embeddings()(input_ids.clamp(min=0))
+        places = input_ids == SOFT
+        soft = self.soft_tokens(graphs) if self.config.gnn else [words.new_zeros(0, 1)]
+        tokens = torch.cat(soft).to(words.dtype)
+        if int(places.sum()) != len(tokens):
+            raise InputError(
+                f"There are {int(places.sum())} places for {len(tokens)} soft tokens. Format the "
+                "prompts with this model's own formatter, and pass one graph a row."
+            )
+        return words.masked_scatter(places.unsqueeze(-1), tokens)
+
+
+def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:
+    peft = require("peft", extra="local")
+    lora = config.lora
+    assert lora is not None
+    settings = peft.LoraConfig(
+        task_type="CAUSAL_LM",
+        r=lora.r,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=list(lora.targets),
+    )
+    try:
+        return peft.get_peft_model(language_model, settings)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"LoRA finds no layers named {', '.join(lora.targets)} in {config.base!r}. Name "
+            "linear layers of that model as targets."
+        ) from error

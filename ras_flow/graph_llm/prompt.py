@@ -1,0 +1,145 @@
+"""What a Graph LLM reads and writes: one formatter for training and inference.
+
+::
+
+    <instruction> <soft tokens> <history and question> -> <plan or answer>
+
+inside the base model's chat template, if it has one. The instruction comes first, so that
+everything before the soft tokens is the same for all prompts of a task and is computed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.formats.history import format_history
+from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.llms.generation import as_plain_text
+from ras_flow.prompts.planner import AGAIN
+
+VERSION = 1
+"""Version of instructions and layout; raise it when either changes: old weights know the old."""
+
+SOFT = -1
+"""Stands for a soft token among token ids."""
+
+PLAN_INSTRUCTION = (
+    "Plan the next step towards an answer. Write [SUBQ] and one search question if a fact is still "
+    "missing, [SUFFICIENT] if the facts found are enough, or [NO_RETRIEVAL] if no search is needed."
+)
+ANSWER_INSTRUCTION = (
+    "Answer the question. Each [SUBQ] line is a search made for it, followed by the facts found. "
+    "Use the facts that help."
+)
+
+_MARK = "@@HISTORY@@"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A formatted request.
+
+    Attributes:
+        input_ids: Token ids, with :data:`SOFT` where soft tokens go.
+        position: Where those start: the length of the task's fixed beginning.
+        soft_tokens: How many there are; none for a model without graph encoder.
+        instruction: The instruction, as text.
+        text: The history, as text.
+        lost_triples: Triples that did not fit into the window.
+    """
+
+    input_ids: list[int]
+    position: int
+    soft_tokens: int
+    instruction: str
+    text: str
+    lost_triples: int = 0
+
+    @property
+    def head(self) -> tuple[int, ...]:
+        """The tokens before the soft tokens."""
+        return tuple(self.input_ids[: self.position])
+
+
+class PromptFormatter:
+    """Formats requests and targets for one base model.
+
+    Args:
+        tokenizer: The base model's.
+        config: Window and graph encoder.
+    """
+
+    def __init__(self, tokenizer: Any, config: GraphLLMConfig) -> None:
+        self.tokenizer = tokenizer
+        self.config = config
+        self._frame = cache(self._make_frame)
+
+    def prompt(self, request: PlanRequest | AnswerRequest) -> Prompt:
+        """Format a request; triples that do not fit are left out, the question never is.
+
+        Args:
+            request: What to plan or to answer.
+
+        Returns:
+            The prompt.
+
+        Raises:
+            InputError: Question and instruction alone exceed the window.
+        """
+        planning = isinstance(request, PlanRequest)
+        instruction = PLAN_INSTRUCTION if planning else ANSWER_INSTRUCTION
+        again = ""
+        if isinstance(request, PlanRequest) and request.problem is not None:
+            again = "\n" + AGAIN.replace("{problem}", request.problem)
+        head, tail = self._frame(instruction)
+        gnn = self.config.gnn
+        soft = gnn.count_tokens(request.graph) if gnn else 0
+        history = format_history(
+            request.question,
+            request.chain,
+            instruction=request.instruction,
+            max_tokens=self.config.window - len(head) - soft - len(self._ids(again + tail)),
+            count_tokens=lambda text: len(self._ids(as_plain_text(text, self.tokenizer))),
+        )
+        text = history.text + again
+        rest = self._ids(as_plain_text(text, self.tokenizer) + tail)
+        return Prompt(
+            input_ids=[*head, *[SOFT] * soft, *rest],
+            position=len(head),
+            soft_tokens=soft,
+            instruction=instruction,
+            text=text,
+            lost_triples=history.lost_triples,
+        )
+
+    def target(self, text: str, max_tokens: int | None = None) -> list[int]:
+        """Return the tokens of what the model is to write, with the one that ends it.
+
+        Args:
+            text: A plan by :func:`ras_flow.formats.plan.format_plan`, or an answer.
+            max_tokens: Limit; a text that is cut there gets no end.
+
+        Returns:
+            Token ids.
+        """
+        ids = [*self._ids(as_plain_text(text.strip(), self.tokenizer)), self.tokenizer.eos_token_id]
+        return ids[:max_tokens]
+
+    def _make_frame(self, instruction: str) -> tuple[list[int], str]:
+        """Return the tokens before the soft tokens, and the text after the history."""
+        if self.tokenizer.chat_template:
+            # Not as a system message: some templates refuse one.
+            content = f"{instruction}\n{_MARK}"
+            text = self.tokenizer.apply_chat_template(
+                [{"role": "user", "content": content}], tokenize=False, add_generation_prompt=True
+            )
+        else:
+            text = f"{self.tokenizer.bos_token or ''}{instruction}\n{_MARK}\n"
+        before, _, after = text.partition(_MARK)
+        return self._ids(before), after
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text, add_special_tokens=False))

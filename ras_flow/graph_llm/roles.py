@@ -1,0 +1,134 @@
+"""The Graph LLM as planner and answerer (eq. 1, 2, 7 and 8)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+from ras_flow.components import AnswerRequest, Generation, Message, PlanRequest, Reply
+from ras_flow.graph_llm.prompt import Prompt
+from ras_flow.graph_llm.shared import SharedGraphLLM
+from ras_flow.llms.compute import run_in_lane
+from ras_flow.tracing import traced_generation
+
+PLAN_TOKENS = 64
+"""New tokens that a plan may take."""
+
+BATCH_SIZE = 8
+
+
+class GraphPlanner:
+    """Plans from the graph's soft tokens and the text of the subquery chain.
+
+    Args:
+        source: The Graph LLM, shared with the answerer.
+        batch_size: Requests that are decoded at once; lower it where memory is short.
+    """
+
+    def __init__(self, source: SharedGraphLLM, *, batch_size: int = BATCH_SIZE) -> None:
+        self.source = source
+        self.batch_size = batch_size
+        self.identity = source.identity
+        self.takes_soft_tokens = source.takes_soft_tokens
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Plan for each request.
+
+        Args:
+            requests: Questions with their chains and graphs; no graph counts as an empty one.
+
+        Returns:
+            The model's raw text for each request, in order; it never depends on the others.
+
+        Raises:
+            InputError: A question alone does not fit into the model's window.
+            ConfigurationError: The model cannot be loaded, a graph was embedded by another
+                sentence encoder, or memory ran out.
+            ModelResponseError: A prompt is longer than the base model can read.
+        """
+        return await _write(self.source, requests, PLAN_TOKENS, self.batch_size)
+
+
+class GraphAnswerer:
+    """Answers from the graph's soft tokens and the text of the subquery chain.
+
+    Args:
+        source: The Graph LLM, shared with the planner.
+        batch_size: Requests that are decoded at once; lower it where memory is short.
+    """
+
+    def __init__(self, source: SharedGraphLLM, *, batch_size: int = BATCH_SIZE) -> None:
+        self.source = source
+        self.batch_size = batch_size
+        self.identity = source.identity
+        self.takes_soft_tokens = source.takes_soft_tokens
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Answer each request.
+
+        Args:
+            requests: Questions with their chains and graphs; an empty chain asks the model's own
+                knowledge.
+
+        Returns:
+            The model's text for each request, in order; it never depends on the others.
+
+        Raises:
+            InputError: A question alone does not fit into the model's window.
+            ConfigurationError: The model cannot be loaded, a graph was embedded by another
+                sentence encoder, or memory ran out.
+            ModelResponseError: A prompt is longer than the base model can read.
+        """
+        replies: dict[int, Reply] = {}
+        for limit in dict.fromkeys(request.max_new_tokens for request in requests):
+            rows = [i for i, request in enumerate(requests) if request.max_new_tokens == limit]
+            alike = [requests[row] for row in rows]
+            made = await _write(self.source, alike, limit, self.batch_size)
+            replies.update(zip(rows, made, strict=True))
+        return [replies[row] for row in range(len(requests))]
+
+
+async def _write(
+    source: SharedGraphLLM,
+    requests: Sequence[PlanRequest | AnswerRequest],
+    max_new_tokens: int,
+    batch_size: int,
+) -> list[Reply]:
+    if not requests:
+        return []
+    graphs = [request.graph if source.takes_soft_tokens else None for request in requests]
+    source.check_graphs(graphs)
+    # In a thread: the first prompt loads the tokenizer.
+    prompts = await asyncio.to_thread(lambda: [source.formatter.prompt(one) for one in requests])
+    given_up = threading.Event()
+
+    def work() -> list[Generation]:
+        return source.model().generate(
+            prompts,
+            graphs,
+            max_new_tokens=max_new_tokens,
+            batch_size=batch_size,
+            given_up=given_up,
+        )
+
+    messages = [_messages(prompt) for prompt in prompts]
+    name = source.folder.name
+    async with traced_generation(name, messages, max_new_tokens=max_new_tokens) as made:
+        try:
+            made += await run_in_lane(work)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+    return [
+        Reply(one.text, one.input_tokens, one.output_tokens, prompt.lost_triples)
+        for one, prompt in zip(made, prompts, strict=True)
+    ]
+
+
+def _messages(prompt: Prompt) -> list[Message]:
+    """Return a prompt's words, as a trace shows them."""
+    return [
+        Message(role="system", content=prompt.instruction),
+        Message(role="user", content=prompt.text),
+    ]
