@@ -92,9 +92,9 @@ class Api:
         return await _json(await asyncio.to_thread(explain, document, branch))
 
     async def _compare(self, request: Request) -> Response:
+        named = [_run_and_branch(request, name) for name in ("a", "b")]
         sides: list[tuple[RunDocument, int]] = []
-        for name in ("a", "b"):
-            run, branch = _run_and_branch(request, name)
+        for run, branch in named:
             document = await self._document(request, run)
             sides.append((document, get_branch(document, branch)["number"]))
         (a, a_branch), (b, b_branch) = sides

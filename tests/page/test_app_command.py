@@ -26,7 +26,7 @@ async def run(own_home: Path) -> str:
 
 
 def link_of(command: Command) -> str:
-    command.until(lambda: "Ctrl-C" in command.out.read_text())
+    command.until(lambda: command.out.exists() and "Ctrl-C" in command.out.read_text())
     found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", command.out.read_text())
     assert found, command.out.read_text()
     return found.group()
