@@ -38,6 +38,8 @@ class GnnConfig:
     Attributes:
         kind: ``"transformer"`` (the paper's choice), ``"gat"``, or ``"gcn"``, which knows who is
             linked to whom but not by which relation: a graph convolution takes no edge features.
+            To the last two a triple that links an entity to itself says nothing: each node has a
+            loop of theirs instead.
         hidden: Width of its vectors; rounded down to a multiple of ``heads`` (GCN has no heads).
         layers: Convolutions.
         heads: Attention heads.

@@ -1,0 +1,65 @@
+"""Texts are embedded once: a hop costs what is new in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ras_flow import Context
+from ras_flow.graph_llm import attributes
+from ras_flow.graph_llm.embeddings import EmbeddingCache
+from ras_flow.testing import HashEncoder, ScriptedPlanner
+from tests.graph.world import QUESTION, SECOND, build, world
+
+
+class CountingEncoder(HashEncoder):
+    def __init__(self, identity: str = "counting", dimension: int = 8) -> None:
+        super().__init__(dimension)
+        self.identity = identity
+        self.calls: list[list[str]] = []
+
+    async def encode(self, texts: Sequence[str]) -> Any:
+        self.calls.append(list(texts))
+        return await super().encode(texts)
+
+
+async def test_the_next_hop_embeds_only_what_is_new(monkeypatch: Any) -> None:
+    monkeypatch.setattr(attributes, "_EMBEDDINGS", EmbeddingCache())
+    encoder = CountingEncoder()
+    planner = ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=True)
+    graph = build(world(planner=planner, encoder=encoder))
+    await graph.ainvoke({"question": QUESTION}, context=Context(top_k=1))
+    assert encoder.calls == [
+        ["Aurora Bridge", "Mira Lund", "1961", "designer", "year"],
+        ["engineer", "Narvik", "occupation", "place of birth"],
+    ]
+    seen = planner.requests[-1].graph
+    assert seen is not None and seen.encoder == "counting"
+    np.testing.assert_array_equal(seen.node_attr, await HashEncoder().encode(seen.nodes))
+
+
+async def test_encoders_do_not_share_vectors() -> None:
+    cache = EmbeddingCache()
+    first, second, wider = CountingEncoder("a"), CountingEncoder("b"), CountingEncoder("a", 4)
+    for encoder in (first, second, wider, first):
+        rows = await cache.encode(encoder, encoder.identity, ["x", "y", "x"])
+        np.testing.assert_array_equal(rows, await HashEncoder(encoder.dimension).encode("xyx"))
+    assert [encoder.calls for encoder in (first, second, wider)] == [[["x", "y"]]] * 3
+
+
+async def test_those_used_longest_ago_are_forgotten() -> None:
+    cache, encoder = EmbeddingCache(2), CountingEncoder()
+    for texts in (["a", "b"], ["a"], ["c"], ["a"], ["b"]):
+        await cache.encode(encoder, "e", texts)
+    assert encoder.calls == [["a", "b"], ["c"], ["b"]] and len(cache) == 2
+    many = await cache.encode(encoder, "e", list("defgh"))
+    np.testing.assert_array_equal(many, await HashEncoder().encode(list("defgh")))
+    assert len(cache) == 2
+
+
+async def test_no_texts_ask_no_encoder() -> None:
+    encoder = CountingEncoder()
+    assert (await EmbeddingCache().encode(encoder, "e", [])).shape == (0, 8)
+    assert encoder.calls == []

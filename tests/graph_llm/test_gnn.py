@@ -1,0 +1,190 @@
+"""The graph encoder: every shape of graph, batched as one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from ras_flow.components import AttributedGraph
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.config import GnnConfig
+from ras_flow.graph_llm.gnn import GraphEncoder
+from tests.graph_llm.tiny import APART, BRIDGE, FAILED, HALF, LOOP, graph
+
+KINDS = ("transformer", "gat", "gcn")
+MODES = list(product(("per_hop", "merged"), ("one", "per_hop")))
+
+
+def encoder(**changes: Any) -> GraphEncoder:
+    torch.manual_seed(1)
+    config = GnnConfig(**({"hidden": 16, "heads": 2, "layers": 3} | changes))
+    made = GraphEncoder(config, 8).eval()
+    torch.nn.init.normal_(made.empty)
+    return made
+
+
+def lone_node() -> AttributedGraph:
+    pair = graph([("x", "is", "y")])
+    return AttributedGraph(
+        nodes=["x"],
+        node_attr=pair.node_attr[:1],
+        edges=[],
+        edge_attr=np.zeros((0, 8), dtype=np.float32),
+        edge_index=np.zeros((2, 0), dtype=np.int64),
+        hops=[],
+    )
+
+
+def graphs() -> list[AttributedGraph | None]:
+    made = [graph(*hops) for hops in (BRIDGE, LOOP, APART, HALF, FAILED, [])]
+    return [*made, lone_node(), None, graph()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scope, tokens", MODES)
+def test_batched_equals_one_by_one_in_any_order(kind: str, scope: str, tokens: str) -> None:
+    model = encoder(kind=kind, scope=scope, tokens=tokens)
+    several = graphs()
+    with torch.no_grad():
+        together = model(several)
+        backwards = model(several[::-1])[::-1]
+        alone = [model([one])[0] for one in several]
+    for a, b, c, given in zip(together, backwards, alone, several, strict=True):
+        assert a.shape == (model.config.count_tokens(given), 16)
+        torch.testing.assert_close(a, c, atol=1e-5, rtol=0)
+        torch.testing.assert_close(b, c, atol=1e-5, rtol=0)
+    assert model([]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hop_is_encoded_by_itself_and_hops_are_averaged(kind: str) -> None:
+    """Appendix D.2."""
+    model = encoder(kind=kind)
+    with torch.no_grad():
+        first, second, both = model([graph(BRIDGE[0]), graph(BRIDGE[1]), graph(*BRIDGE)])
+        per_hop = encoder(kind=kind, tokens="per_hop")([graph(*BRIDGE)])[0]
+    torch.testing.assert_close(both, (first + second) / 2)
+    torch.testing.assert_close(per_hop, torch.cat([first, second]))
+
+
+def test_in_the_union_a_hop_hears_of_the_others() -> None:
+    apart, union = encoder(tokens="per_hop"), encoder(tokens="per_hop", scope="merged")
+    changed = [BRIDGE[0], [("Mira Lund", "enemy of", "Leo Fahr")]]
+    with torch.no_grad():
+        kept, moved = (model([graph(*BRIDGE), graph(*changed)]) for model in (apart, union))
+    assert torch.allclose(kept[0][0], kept[1][0])
+    assert not torch.allclose(moved[0][0], moved[1][0])
+
+
+def test_merged_and_one_is_the_mean_of_all_nodes() -> None:
+    """A node of two hops counts once: unlike the mean over hops."""
+    model = encoder(scope="merged")
+    joined = [hop for hops in BRIDGE for hop in hops]
+    with torch.no_grad():
+        by_hops, at_once = model([graph(*BRIDGE), graph(joined)])
+    torch.testing.assert_close(by_hops, at_once)
+
+
+@pytest.mark.parametrize("scope, tokens", MODES)
+def test_nothing_found_is_a_vector_that_is_learned(scope: str, tokens: str) -> None:
+    model = encoder(scope=scope, tokens=tokens)
+    for nothing in (None, graph(), graph(*FAILED), graph(*FAILED[:1])):
+        for vector in model([nothing])[0]:
+            assert torch.equal(vector, model.empty)
+    assert not torch.equal(GraphEncoder(model.config, 8)([None])[0], model.empty)
+    assert GraphEncoder(model.config, 8).empty.requires_grad
+
+
+def test_a_hop_without_triples_counts_as_one() -> None:
+    model = encoder()
+    with torch.no_grad():
+        half, whole = model([graph(*HALF), graph(HALF[0])])
+    torch.testing.assert_close(half, (whole + model.empty) / 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_single_nodes_and_self_loops_are_encoded(kind: str) -> None:
+    model = encoder(kind=kind)
+    with_loop, without = model([graph(LOOP[0]), graph(LOOP[0][1:])])
+    single = model([lone_node()])[0]
+    assert single.isfinite().all() and not torch.equal(single[0], model.empty)
+    assert with_loop.isfinite().all()
+    # The other kinds put a loop of their own in its place.
+    assert torch.allclose(with_loop, without) == (kind != "transformer")
+
+
+@pytest.mark.parametrize("kind", ["transformer", "gat"])
+def test_relations_and_their_direction_matter(kind: str) -> None:
+    model = encoder(kind=kind)
+    vectors = model([
+        graph([("Ann", "mother of", "Bo"), ("Bo", "knows", "Cy")]),
+        graph([("Ann", "murderer of", "Bo"), ("Bo", "knows", "Cy")]),
+        graph([("Bo", "mother of", "Ann"), ("Bo", "knows", "Cy")]),
+    ])  # fmt: skip
+    assert not torch.allclose(vectors[0], vectors[1])
+    assert not torch.allclose(vectors[0], vectors[2])
+
+
+def test_a_graph_convolution_sees_links_without_relations() -> None:
+    model = encoder(kind="gcn")
+    one, same, other = model([
+        graph([("Ann", "mother of", "Bo"), ("Bo", "knows", "Cy")]),
+        graph([("Ann", "murderer of", "Bo"), ("Bo", "knows", "Cy")]),
+        graph([("Ann", "mother of", "Bo"), ("Ann", "knows", "Cy")]),
+    ])  # fmt: skip
+    torch.testing.assert_close(one, same)
+    assert not torch.allclose(one, other)
+
+
+def test_what_is_said_of_a_subject_reaches_the_object() -> None:
+    """Messages pass against the triples' direction too."""
+    model = encoder(scope="merged", tokens="per_hop", layers=2)
+    hops = [[("a", "p", "b")], [("b", "q", "c")]]
+    changed = [hops[0], [("b", "q", "d")]]
+    before, after = model([graph(*hops), graph(*changed)])
+    assert not torch.allclose(before[0], after[0])
+
+
+def test_dropout_is_for_training_only() -> None:
+    model = encoder(dropout=0.5)
+    given = [graph(*BRIDGE)]
+    assert torch.equal(model(given)[0], model(given)[0])
+    model.train()
+    assert not torch.equal(model(given)[0], model(given)[0])
+
+
+@pytest.mark.parametrize("heads", [4, 6, 8, 12])
+def test_the_sizes_of_table_8(heads: int) -> None:
+    config = GnnConfig(hidden=64, heads=heads, layers=2)
+    assert GraphEncoder(config, 8)([graph(*BRIDGE)])[0].shape == (1, config.width)
+    assert 64 - heads < config.width <= 64
+
+
+def test_every_weight_gets_a_gradient() -> None:
+    for kind in KINDS:
+        model = encoder(kind=kind)
+        torch.cat(model([graph(*BRIDGE), None])).square().sum().backward()
+        missing = [name for name, p in model.named_parameters() if p.grad is None]
+        assert missing == []
+
+
+def test_attributes_of_another_length_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="6 dimensions.*trained on 8"):
+        encoder()([graph(*BRIDGE, dimension=6)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "gin"}, {"layers": 0}, {"hidden": 3}, {"dropout": 1.0}, {"scope": "all"},
+        {"tokens": "two"}, {"heads": True},
+    ],
+)  # fmt: skip
+def test_impossible_settings_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        replace(GnnConfig(), **wrong)
