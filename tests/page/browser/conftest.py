@@ -6,11 +6,13 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
+from ras_flow.runs.document import RunDocument
 from tests.page.canned import TOKEN, CannedServer
 from tests.page.documents import big, hostile, paused, two_branches
 
@@ -55,7 +57,14 @@ class Watch:
         )
 
 
+expect.set_options(timeout=20_000)  # a busy machine is no error of the page
+
 OpenPage = Callable[..., Awaitable[Page]]
+
+
+@cache
+def _documents() -> list[RunDocument]:
+    return [two_branches(), paused(), hostile(), big()]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -70,7 +79,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def server() -> AsyncIterator[CannedServer]:
-    canned = CannedServer([two_branches(), paused(), hostile(), big()])
+    canned = CannedServer(_documents())
     async with canned.running():
         yield canned
 
@@ -88,7 +97,7 @@ async def open_page(browser: Browser, server: CannedServer) -> AsyncIterator[Ope
         token = f"token={TOKEN}&" if address.startswith(server.address) else ""
         options = {"viewport": {"width": 1400, "height": 850}} | options
         context = await browser.new_context(**options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(20_000)
         page = await context.new_page()
         watch = Watch(address)
         watch.attach(page)

@@ -12,19 +12,29 @@ RUN = "run=a71c0ffee001"
 _CY = "document.querySelectorAll('.canvas')[{at}]._cyreg.cy"
 
 
-async def drawn(page: Page) -> None:
-    """Wait until the graph is laid out."""
+async def drawn(page: Page, entities: int = 1) -> None:
+    """Wait until the graph is laid out, with at least so many entities."""
     await expect(page.locator(".canvas").first).to_be_visible()
-    ready = "[...document.querySelectorAll('.canvas')].every(c => c._cyreg?.cy.nodes().length)"
+    ready = f"""[...document.querySelectorAll('.canvas')]
+        .every(c => c._cyreg?.cy.nodes().length >= {entities})"""
     async with asyncio.timeout(30):
         while not await page.evaluate(ready):
             await asyncio.sleep(0.02)
 
 
+async def places(page: Page) -> dict[str, Any]:
+    """Return where each entity is on the plane, hidden ones included."""
+    return await _of_nodes(page, "n.position()")
+
+
 async def positions(page: Page) -> dict[str, Any]:
     """Return where each entity is in the window, hidden ones included."""
-    script = "Object.fromEntries({cy}.nodes().map(n => [n.id(), n.renderedPosition()]))"
-    return cast(dict[str, Any], await page.evaluate(script.replace("{cy}", _CY.format(at=0))))
+    return await _of_nodes(page, "n.renderedPosition()")
+
+
+async def _of_nodes(page: Page, what: str) -> dict[str, Any]:
+    script = f"Object.fromEntries({_CY.format(at=0)}.nodes().map(n => [n.id(), {what}]))"
+    return cast(dict[str, Any], await page.evaluate(script))
 
 
 async def shown(page: Page, *marks: str, at: int = 0) -> set[str]:
