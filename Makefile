@@ -11,7 +11,7 @@ export Q DOCS
 ask: .venv/.ask
 	@$(BIN)/ras-flow ask $${DOCS:+--docs "$$DOCS"} -- $${Q:+"$$Q"}
 
-test: .venv/.test
+test: .venv/.test .venv/.browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -37,6 +37,14 @@ lint: .venv/.test
 
 .venv/.test: .venv/.ask
 	$(BIN)/pip install -q -c constraints.txt -e '.[local,dev]'
+	@touch $@
+
+# The page's tests drive a Chromium: the machine's own, Debian's, or the one that Playwright brings.
+.venv/.browser: .venv/.test
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+		{ command -v apt-get && $$([ "$$(id -u)" = 0 ] || echo sudo -n) sh -c \
+			'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium'; } || \
+		$(BIN)/playwright install chromium
 	@touch $@
 
 clean:
