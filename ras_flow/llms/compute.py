@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -23,3 +23,15 @@ async def run_in_lane(work: Callable[[], T]) -> T:
         is cancelled is never started.
     """
     return await asyncio.get_running_loop().run_in_executor(_LANE, work)
+
+
+def submit_to_lane(work: Callable[[], T]) -> Future[T]:
+    """Start heavy work after the heavy work that came before it, from any thread.
+
+    Args:
+        work: What to do, as for :func:`run_in_lane`.
+
+    Returns:
+        The work's future.
+    """
+    return _LANE.submit(work)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.llms import decoding, generation
-from ras_flow.llms.compute import run_in_lane
-from ras_flow.llms.generation import Encoded, as_plain_text, memory_errors_say
+from ras_flow.llms.generation import Encoded, as_plain_text, check_lengths, memory_errors_say
+from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve
 from ras_flow.tracing import traced_generation
 
@@ -129,7 +127,8 @@ class LocalLanguageModel:
     """A chat model of transformers, run greedily in float32.
 
     Everything before a prompt's last message (instruction and examples) is computed once per
-    process and kept, so prompts that differ in their last message only are cheap.
+    process and kept, so prompts that differ in their last message only are cheap. Calls that wait
+    for the same model are made together; see :mod:`ras_flow.llms.joining`.
 
     Args:
         name: A folder, or a name on the model hub.
@@ -145,6 +144,7 @@ class LocalLanguageModel:
         self.window = window
         self.batch_size = batch_size
         self.identity = f"local:{fingerprint(name)}"
+        self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
 
     def count_tokens(self, text: str) -> int:
         """Return the number of the model's tokens of a text, without special tokens."""
@@ -173,40 +173,38 @@ class LocalLanguageModel:
         """
         if not prompts:
             return []
-        given_up = threading.Event()
-        work = partial(self._generate, prompts, max_new_tokens, tuple(stop), given_up)
+        call = Call(prompts, max_new_tokens, tuple(stop))
         async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
-            try:
-                made += await run_in_lane(work)
-            except asyncio.CancelledError:
-                given_up.set()
-                raise
+            made += await self._calls.make(call)
         return made
 
-    def _generate(
-        self,
-        prompts: Sequence[Sequence[Message]],
-        max_new_tokens: int,
-        stop: tuple[str, ...],
-        given_up: threading.Event,
-    ) -> list[Generation]:
+    def _serve(self, calls: Sequence[Call], given_up: threading.Event) -> dict[Call, Outcome]:
         loaded = load_model(self.name)
         tokenizer = load_tokenizer(self.name)
         share = decoding.can_share(loaded.model)
+
+        def encode(call: Call) -> list[Encoded]:
+            encoded = [self._encode(prompt, share=share) for prompt in call.prompts]
+            check_lengths(loaded.model, encoded, call.max_new_tokens, self.name)
+            return encoded
+
+        def make(prompts: list[Encoded]) -> list[Generation]:
+            return generation.generate(
+                loaded,
+                tokenizer,
+                prompts,
+                name=self.name,
+                batch_size=self.batch_size,
+                max_new_tokens=calls[0].max_new_tokens,
+                stop=calls[0].stop,
+                given_up=given_up,
+            )
+
         with memory_errors_say(
             f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
             f"{self.batch_size}) or its window (now {self.window} tokens)."
         ):
-            return generation.generate(
-                loaded,
-                tokenizer,
-                [self._encode(prompt, share=share) for prompt in prompts],
-                name=self.name,
-                batch_size=self.batch_size,
-                max_new_tokens=max_new_tokens,
-                stop=stop,
-                given_up=given_up,
-            )
+            return serve_together(calls, encode, make)
 
     def _encode(self, prompt: Sequence[Message], *, share: bool) -> Encoded:
         tokenizer = load_tokenizer(self.name)
@@ -223,4 +221,4 @@ class LocalLanguageModel:
         prefix = tokens(messages[:-1], ask=False) if share and len(messages) > 1 else []
         if whole[: len(prefix)] != prefix:
             prefix = []
-        return Encoded(tuple(prefix), whole[len(prefix) :])
+        return Encoded(tuple(prefix), tuple(whole[len(prefix) :]))

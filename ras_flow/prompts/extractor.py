@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-INSTRUCTION = """\
-Turn the text into facts of the form (S> subject| P> predicate| O> object), separated by commas.
+RULES = """\
 Each fact has one subject, one clear predicate and one object. Write every fact that the text \
 states. Use full names, never pronouns.
 Keep names, dates and numbers exactly as written. Write only the facts."""
+
+INSTRUCTION = f"""\
+Turn the text into facts of the form (S> subject| P> predicate| O> object), separated by commas.
+{RULES}"""
 
 EXAMPLES: list[tuple[str, str]] = [
     (
@@ -21,3 +24,46 @@ EXAMPLES: list[tuple[str, str]] = [
     ),
 ]
 """A titled passage whose pronoun stands for the title, and its triples."""
+
+JSON_INSTRUCTION = f"""\
+Turn the text into facts, as a JSON object with a list "triples" of objects that have a \
+"subject", a "predicate" and an "object".
+{RULES}"""
+
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "triples": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "subject": {"type": "string"},
+                    "predicate": {"type": "string"},
+                    "object": {"type": "string"},
+                },
+                "required": ["subject", "predicate", "object"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["triples"],
+    "additionalProperties": False,
+}
+"""JSON schema of the structured form, within what strict servers take."""
+
+
+def source(title: str, text: str) -> str:
+    """Write a passage as extractors read it.
+
+    A model that was trained to extract reads nothing else; a prompted one reads it as the last
+    message.
+
+    Args:
+        title: The passage's title, possibly empty.
+        text: Its text.
+
+    Returns:
+        Two lines. Neither title nor text can add one, so neither can pose as another passage.
+    """
+    return f"Title: {' '.join(title.split())}\nText: {' '.join(text.split())}"

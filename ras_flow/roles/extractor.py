@@ -1,69 +1,155 @@
-"""The extractor f_t2t as a prompted language model (eq. 4)."""
+"""The extractor f_t2t as a language model (eq. 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from ras_flow.components import Extraction, Generation, LanguageModel
+from ras_flow.components import Extraction, Generation, LanguageModel, Message
 from ras_flow.errors import ModelResponseError
-from ras_flow.formats.triples import parse_triples
-from ras_flow.prompts import extractor as prompts
-from ras_flow.roles.prompting import ask, few_shot
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.text import scrub
+from ras_flow.formats.triples import format_triple
+from ras_flow.prompts.extractor import source
+from ras_flow.retrieval.split import MAX_WORDS, split_text
+from ras_flow.roles.extractor_forms import Form, text_form
+from ras_flow.roles.prompting import ask, room
 from ras_flow.state.schema import Passage
 
-MAX_NEW_TOKENS = 256
 STOP = ("\nTitle:", "\nText:")
+
+MAX_SOURCE = 512
+"""Tokens of text that are read at once, as in training (appendix D.1)."""
+
+LEAST_SOURCE = 32
+"""Tokens of text that a model's window must leave."""
+
+MOST_PARTS = 256
+"""Parts of about 100 words that one passage may be split into."""
+
+MOST_TRIPLES = 64
+"""Triples that are taken from one part, whatever the model writes about it."""
+
+_LONGEST = MOST_PARTS * MAX_WORDS * 12
+"""Characters above which a passage has too many parts without a look at them."""
+
+_TITLE = 300
+"""Characters of a title that are read."""
 
 
 class PromptedExtractor:
     """Asks for the triples of each passage.
 
+    A passage longer than 512 tokens is read in parts of about 100 words, each under its title;
+    one that was given twice is read once.
+
     Args:
         model: The language model that extracts.
+        form: How it is asked; with rules and an example by default.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(self, model: LanguageModel, form: Form | None = None) -> None:
         self.model = model
+        self.form = form = form or text_form()
         self.batch_size = model.batch_size
-        self._prefix = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
-        fingerprint = sha256(repr((self._prefix, MAX_NEW_TOKENS, STOP)).encode()).hexdigest()[:8]
-        self.identity = f"{model.identity}+{fingerprint}"
+        asked = (list(form.prefix), form.max_new_tokens, form.schema, STOP, MAX_SOURCE)
+        self.identity = f"{model.identity}+{sha256(repr(asked).encode()).hexdigest()[:8]}"
 
     async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
         """Extract each passage's triples.
 
         Args:
-            passages: Titled passages.
+            passages: Titled passages, of any length and content.
 
         Returns:
-            One extraction a passage, in order. Where the model cannot use a passage, that
-            passage's extraction has an ``error`` and no triples.
+            One extraction a passage, in order. Where the model cannot use a passage or a part of
+            it, that passage's extraction has an ``error``, and the triples of its other parts.
 
         Raises:
             AuthenticationError: The key was refused.
             ModelUnavailableError: The model cannot be reached.
         """
-        if not passages:
-            return []
-        asked = [
-            ask(self._prefix, f"Title: {passage['title']}\nText: {passage['text']}")
-            for passage in passages
+        # In a thread: counting tokens takes long, and loads a local model's tokenizer.
+        parts = await asyncio.to_thread(lambda: [self._parts(passage) for passage in passages])
+        wanted = list(
+            dict.fromkeys(text for some in parts if isinstance(some, list) for text in some)
+        )
+        made = dict(zip(wanted, await self._generate(wanted), strict=True))
+        return [
+            self._extraction([made[text] for text in some])
+            if isinstance(some, list)
+            else Extraction([], error=some)
+            for some in parts
         ]
+
+    def _parts(self, passage: Passage) -> list[str] | str:
+        """Return the texts that are read for a passage: none for an empty one; or what is wrong."""
+        title, text = (scrub(passage[name]).strip() for name in ("title", "text"))
+        title = title[:_TITLE]
+        empty = source(title, "")
+        space = room(self.model, self.form.prefix) - self.model.count_tokens(empty)
+        if space < LEAST_SOURCE:
+            return (
+                f"The window of the extractor ({self.model.window} tokens) leaves no room for "
+                "text. Use a model with a larger window."
+            )
+        parts: list[str] = []
+        if len(text) <= _LONGEST:
+            parts = list(self._split(text, min(space, MAX_SOURCE)))
+        if len(text) > _LONGEST or len(parts) > MOST_PARTS:
+            return (
+                f"It has {len(text)} characters, and more than {MOST_PARTS} parts of {MAX_WORDS} "
+                "words. Split it into smaller documents, or index it with `ras-flow index build`."
+            )
+        return [source(title, part) for part in parts]
+
+    def _split(self, text: str, limit: int, words: int = MAX_WORDS) -> Iterator[str]:
+        """Yield a text, or parts of it that are short enough."""
+        if not text:
+            return
+        if words < 1 or self.model.count_tokens(text) <= limit:
+            yield text
+            return
+        for part in split_text(text, words):
+            yield from self._split(part, limit, words // 2)
+
+    async def _generate(self, texts: Sequence[str]) -> list[Generation | ModelResponseError]:
+        """Ask about each text; what the model cannot read fails alone."""
+        if not texts:
+            return []
+        asked: list[list[Message]] = [ask(self.form.prefix, text) for text in texts]
+        more = {"schema": self.form.schema} if self.form.schema else {}
         try:
-            made = await self.model.generate(asked, max_new_tokens=MAX_NEW_TOKENS, stop=STOP)
+            return list(
+                await self.model.generate(
+                    asked, max_new_tokens=self.form.max_new_tokens, stop=STOP, **more
+                )
+            )
         except ModelResponseError as error:
-            if len(passages) == 1:
-                return [Extraction([], error=str(error))]
-            return [(await self.extract([passage]))[0] for passage in passages]
-        return [_extraction(generation) for generation in made]
+            if len(texts) == 1:
+                return [error]
+        alone = await asyncio.gather(*(self._generate([text]) for text in texts))
+        return [made for [made] in alone]
 
-
-def _extraction(made: Generation) -> Extraction:
-    parsed = parse_triples(made.text)
-    return Extraction(
-        parsed.triples,
-        parsed.dropped,
-        input_tokens=made.input_tokens,
-        output_tokens=made.output_tokens,
-    )
+    def _extraction(self, made: Sequence[Generation | ModelResponseError]) -> Extraction:
+        """Join what was made of a passage's parts."""
+        triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
+        dropped: list[str] = []
+        good = [part for part in made if isinstance(part, Generation)]
+        for part in good:
+            parsed = self.form.parse(part.text)
+            for triple in parsed.triples[:MOST_TRIPLES]:
+                triples.setdefault(tuple(map(normalize_name, triple)), triple)
+            dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]
+            dropped += parsed.dropped
+        error = next((str(part) for part in made if isinstance(part, ModelResponseError)), None)
+        if error and len(made) > 1:
+            error = f"{len(made) - len(good)} of its {len(made)} parts failed: {error}"
+        return Extraction(
+            list(triples.values()),
+            dropped,
+            error,
+            input_tokens=sum(part.input_tokens for part in good),
+            output_tokens=sum(part.output_tokens for part in good),
+        )

@@ -1,0 +1,147 @@
+"""Calls of a local model that wait for the compute lane are made together.
+
+Concurrent runs of one process ask for a few prompts each; a batch of all of them takes little more
+time than one of them alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from ras_flow.components import Generation, Message
+from ras_flow.errors import ModelResponseError
+from ras_flow.llms.compute import submit_to_lane
+
+P = TypeVar("P", bound=Hashable)
+
+GATHERING = 0.003
+"""Seconds that a call waits for others of the same moment when the lane is free."""
+
+GROUP = 4
+"""Batches that are joined at most: more of them make batches of more equal lengths."""
+
+
+@dataclass(eq=False)
+class Call:
+    """One caller's prompts.
+
+    Attributes:
+        prompts: One message list a prompt.
+        max_new_tokens: Limit for each output.
+        stop: Strings at which an output ends.
+        given_up: The caller no longer waits.
+    """
+
+    prompts: Sequence[Sequence[Message]]
+    max_new_tokens: int
+    stop: tuple[str, ...]
+    given_up: bool = False
+
+
+Outcome = list[Generation] | ModelResponseError
+"""What became of one call: a generation a prompt, or why the call cannot be served."""
+
+Serve = Callable[[Sequence[Call], threading.Event], Mapping[Call, Outcome]]
+"""Serves calls with equal limits; the event is set once nobody waits for any of them."""
+
+
+@dataclass(eq=False)
+class _Group:
+    calls: list[Call]
+    given_up: threading.Event = field(default_factory=threading.Event)
+    served: Future[Mapping[Call, Outcome]] | None = None
+
+
+class JoinedCalls:
+    """Serves calls in the compute lane; those with equal limits that wait there are joined.
+
+    Args:
+        serve: Does the work, in the lane's thread.
+        most: Prompts that are joined; a call that finds no room for its own opens the next group.
+    """
+
+    def __init__(self, serve: Serve, most: int) -> None:
+        self._serve = serve
+        self._most = most
+        self._lock = threading.Lock()
+        self._open: dict[tuple[int, tuple[str, ...]], _Group] = {}
+
+    async def make(self, call: Call) -> list[Generation]:
+        """Serve a call.
+
+        Args:
+            call: The prompts. When the awaiting task is cancelled, the others go on without it.
+
+        Returns:
+            One generation a prompt, in order.
+
+        Raises:
+            ModelResponseError: The model cannot read a prompt of this call.
+        """
+        group, served = self._join(call)
+        try:
+            outcome = (await asyncio.shield(asyncio.wrap_future(served)))[call]
+        except asyncio.CancelledError:
+            with self._lock:
+                call.given_up = True
+                if all(call.given_up for call in group.calls):
+                    group.given_up.set()
+            raise
+        if isinstance(outcome, ModelResponseError):
+            raise outcome
+        return outcome
+
+    def _join(self, call: Call) -> tuple[_Group, Future[Mapping[Call, Outcome]]]:
+        limits = (call.max_new_tokens, call.stop)
+        with self._lock:
+            group = self._open.get(limits)
+            full = group and sum(len(c.prompts) for c in [*group.calls, call]) > self._most
+            if group is None or group.served is None or full or group.given_up.is_set():
+                group = self._open[limits] = _Group([])
+                group.served = submit_to_lane(partial(self._work, group, limits))
+            group.calls.append(call)
+            return group, group.served
+
+    def _work(self, group: _Group, limits: tuple[int, tuple[str, ...]]) -> Mapping[Call, Outcome]:
+        time.sleep(GATHERING)
+        with self._lock:
+            if self._open.get(limits) is group:
+                del self._open[limits]
+        waiting = [call for call in group.calls if not call.given_up]
+        return self._serve(waiting, group.given_up) if waiting else {}
+
+
+def serve_together(
+    calls: Sequence[Call],
+    encode: Callable[[Call], list[P]],
+    make: Callable[[list[P]], list[Generation]],
+) -> dict[Call, Outcome]:
+    """Serve calls by one, each different prompt once; what is wrong with a call is its own.
+
+    Args:
+        calls: The calls.
+        encode: Encodes a call's prompts; may raise a ModelResponseError.
+        make: Continues each prompt, whatever the others are.
+
+    Returns:
+        What became of each call.
+    """
+    encoded: dict[Call, list[P]] = {}
+    outcomes: dict[Call, Outcome] = {}
+    for call in calls:
+        try:
+            encoded[call] = encode(call)
+        except ModelResponseError as error:
+            outcomes[call] = error
+    different = list(dict.fromkeys(prompt for prompts in encoded.values() for prompt in prompts))
+    made = dict(zip(different, make(different), strict=True))
+    for call, prompts in encoded.items():
+        outcomes[call] = [made[prompt] for prompt in prompts]
+    return outcomes

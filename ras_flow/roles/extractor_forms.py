@@ -1,0 +1,89 @@
+"""In which form an extractor is asked, and how its output is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ras_flow.components import Message
+from ras_flow.formats.triples import ParsedTriples, format_triples, parse_triples
+from ras_flow.prompts import extractor as prompts
+from ras_flow.roles.prompting import few_shot
+
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to ask for triples.
+
+    Attributes:
+        prefix: The messages before the passage.
+        max_new_tokens: Limit for what is written about one piece of text.
+        parse: Reads what was written; never raises.
+        schema: JSON schema to send along; None for free text.
+    """
+
+    prefix: Sequence[Message]
+    max_new_tokens: int = 256
+    parse: Callable[[str], ParsedTriples] = parse_triples
+    schema: Mapping[str, Any] | None = None
+
+
+def read_json_triples(text: str) -> ParsedTriples:
+    """Read the structured form: an object with a list of triples.
+
+    Args:
+        text: What the model wrote. Anything else, such as the output of a server that does not
+            know schemas or that was cut off, is read by
+            :func:`ras_flow.formats.triples.parse_triples`.
+
+    Returns:
+        The same triples as from the same facts in the free form.
+    """
+    try:
+        found = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return parse_triples(text)
+    items = found.get("triples") if isinstance(found, dict) else found
+    if not isinstance(items, list):
+        return parse_triples(text)
+    good: list[tuple[str, str, str]] = []
+    bad: list[str] = []
+    for item in items:
+        match item:
+            case {"subject": str(subject), "predicate": str(predicate), "object": str(object)}:
+                good.append((subject, predicate, object))
+            case _:
+                bad.append(json.dumps(item, ensure_ascii=False)[:300])
+    parsed = parse_triples(format_triples(good))
+    return ParsedTriples(parsed.triples, parsed.dropped + bad)
+
+
+def _as_json(triples: str) -> str:
+    names = ("subject", "predicate", "object")
+    facts = [dict(zip(names, triple, strict=True)) for triple in parse_triples(triples).triples]
+    return json.dumps({"triples": facts}, ensure_ascii=False)
+
+
+def text_form() -> Form:
+    """Return the form for chat models of any kind: rules and example; the triple format back."""
+    return Form(few_shot(prompts.INSTRUCTION, prompts.EXAMPLES))
+
+
+def json_form() -> Form:
+    """Return the form for chat models whose server takes a schema: the same rules, with JSON."""
+    examples = [(given, _as_json(made)) for given, made in prompts.EXAMPLES]
+    return Form(
+        few_shot(prompts.JSON_INSTRUCTION, examples),
+        max_new_tokens=512,
+        parse=read_json_triples,
+        schema=prompts.SCHEMA,
+    )
+
+
+def bare_form() -> Form:
+    """Return the form for models that were trained to extract: the passage alone."""
+    return Form(())

@@ -1,0 +1,89 @@
+"""A passage that several runs extract at the same time is extracted once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+from ras_flow.components import Extraction, Extractor
+from ras_flow.state.schema import Passage
+
+
+@dataclass(eq=False)
+class _Work:
+    """A call of the extractor, and how many callers wait for it."""
+
+    task: asyncio.Task[list[Extraction]]
+    passages: list[str]
+    waiting: int = 0
+
+
+class SharedExtractor:
+    """Shares an extractor among concurrent callers.
+
+    Who asks for a passage that is being extracted waits for it, at no cost of its own. A call goes
+    on while anyone waits for it, and is cancelled with its last caller.
+
+    Args:
+        extractor: Does the work.
+    """
+
+    def __init__(self, extractor: Extractor) -> None:
+        self.extractor = extractor
+        self.identity = extractor.identity
+        self.batch_size = extractor.batch_size
+        # A task belongs to one event loop.
+        self._under_way: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Work]] = (
+            WeakKeyDictionary()
+        )
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        """Extract each passage's triples.
+
+        Args:
+            passages: Passages by content id.
+
+        Returns:
+            One extraction a passage, in order; without tokens where another caller pays for them.
+
+        Raises:
+            AuthenticationError: The key was refused.
+            ModelUnavailableError: The model cannot be reached.
+        """
+        under_way = self._under_way.setdefault(asyncio.get_running_loop(), {})
+        new = {p["id"]: p for p in passages if p["id"] not in under_way}
+        if new:
+            work = _Work(asyncio.create_task(self._extract(list(new.values()))), list(new))
+            under_way.update(dict.fromkeys(new, work))
+        works = [under_way[passage["id"]] for passage in passages]
+        for work in works:
+            work.waiting += 1
+        try:
+            if works:
+                await asyncio.wait({work.task for work in works})
+        finally:
+            for work in works:
+                work.waiting -= 1
+                if not work.waiting:
+                    _end(work, under_way)
+        paid = dict.fromkeys(new, True)
+        return [
+            _of(work, passage["id"], paid=paid.pop(passage["id"], False))
+            for work, passage in zip(works, passages, strict=True)
+        ]
+
+    async def _extract(self, passages: list[Passage]) -> list[Extraction]:
+        return list(await self.extractor.extract(passages))
+
+
+def _of(work: _Work, passage: str, *, paid: bool) -> Extraction:
+    made = work.task.result()[work.passages.index(passage)]
+    return made if paid else replace(made, input_tokens=0, output_tokens=0)
+
+
+def _end(work: _Work, under_way: dict[str, _Work]) -> None:
+    for passage in work.passages:
+        under_way.pop(passage, None)
+    work.task.cancel()
