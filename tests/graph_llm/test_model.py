@@ -1,0 +1,307 @@
+"""The Graph LLM: what it reads, what is trained, and that its texts depend on nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
+from ras_flow.graph_llm.collate import Collator, Example
+from ras_flow.graph_llm.config import GnnConfig, LoraConfig
+from ras_flow.graph_llm.model import GraphLLM
+from ras_flow.graph_llm.prompt import SOFT
+from ras_flow.llms import decoding
+from tests.graph_llm.tiny import (
+    APART,
+    BRIDGE,
+    FAILED,
+    GNN,
+    LINEAR,
+    LOOP,
+    build,
+    chain,
+    config,
+    graph,
+)
+
+Q = "Where was she born?"
+HOPS: list[Any] = [BRIDGE, BRIDGE[:1], LOOP, APART, FAILED, []]
+KINDS = ["llama", "qwen2", "qwen3"]
+
+
+@pytest.fixture(scope="module")
+def models(bases: dict[str, Path]) -> dict[str, GraphLLM]:
+    return {kind: build(bases[kind]) for kind in KINDS}
+
+
+@pytest.fixture
+def model(models: dict[str, GraphLLM]) -> Iterator[GraphLLM]:
+    models["llama"].eval()
+    yield models["llama"]
+    models["llama"].zero_grad()
+
+
+def requests() -> list[PlanRequest]:
+    return [PlanRequest(Q * (i + 1), chain(*hops), graph(*hops)) for i, hops in enumerate(HOPS)]
+
+
+def example(target: str = "[SUFFICIENT]", hops: Any = BRIDGE) -> Example:
+    return Example(PlanRequest(Q, chain(*hops), graph(*hops)), target)
+
+
+def texts(model: GraphLLM, asked: Any, new: int = 12, **settings: Any) -> list[str]:
+    prompts = [model.formatter.prompt(one) for one in asked]
+    made = model.generate(prompts, [one.graph for one in asked], max_new_tokens=new, **settings)
+    assert [one.input_tokens for one in made] == [len(prompt.input_ids) for prompt in prompts]
+    return [one.text for one in made]
+
+
+def reference(model: GraphLLM, request: PlanRequest, new: int = 12) -> str:
+    """Greedy text of the whole prompt alone, by transformers' own generate()."""
+    prompt = model.formatter.prompt(request)
+    ids = torch.tensor([prompt.input_ids])
+    words = model.base.get_input_embeddings()(ids.clamp(min=0))
+    [soft] = model.soft_tokens([request.graph])
+    at = prompt.position
+    assert ids[0, at : at + len(soft)].tolist() == [SOFT] * len(soft)
+    words = torch.cat([words[:, :at], soft.unsqueeze(0), words[:, at + len(soft) :]], dim=1)
+    made = model.base.generate(
+        inputs_embeds=words,
+        attention_mask=torch.ones(words.shape[:2], dtype=torch.long),
+        do_sample=False,
+        temperature=None,
+        max_new_tokens=new,
+    )
+    return str(model.tokenizer.decode(made[0], skip_special_tokens=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batched_texts_are_those_of_plain_greedy_generation(
+    models: dict[str, GraphLLM], kind: str
+) -> None:
+    model = models[kind].eval()
+    asked = requests()
+    with torch.inference_mode():
+        expected = [reference(model, one) for one in asked]
+    assert len(set(expected)) > 2, "texts must differ to compare"
+    assert texts(model, asked) == expected
+    assert texts(model, asked[::-1], batch_size=2)[::-1] == expected
+    assert [texts(model, [one])[0] for one in asked] == expected
+
+
+def test_one_token_a_hop_and_models_whose_cache_cannot_be_shared(
+    llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = build(llama, gnn=GnnConfig(hidden=16, heads=2, layers=1, tokens="per_hop"))
+    asked = requests()
+    with torch.inference_mode():
+        expected = [reference(model, one) for one in asked]
+    assert texts(model, asked) == expected
+    monkeypatch.setattr(decoding, "can_share", lambda model: False)
+    assert texts(model, asked) == expected
+
+
+def test_the_instruction_is_read_once(model: GraphLLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    real = decoding.read_prefix
+
+    def counting(base: Any, tokens: tuple[int, ...]) -> Any:
+        read.append(tokens)
+        return real(base, tokens)
+
+    monkeypatch.setattr(decoding, "read_prefix", counting)
+    model.train().eval()
+    before = texts(model, requests()[:2], 2, batch_size=1), texts(model, requests()[2:4], 2)
+    assert len(read) == 1
+    model.train().eval()
+    assert (texts(model, requests()[:2], 2), texts(model, requests()[2:4], 2)) == before
+    assert len(read) == 2, "weights may have changed in training"
+
+
+def test_generation_in_training_turns_dropout_off_and_on_again(model: GraphLLM) -> None:
+    expected = texts(model, requests()[:2])
+    model.train()
+    assert texts(model, requests()[:2]) == expected
+    assert model.training and model.encoder.training and model.base.training
+
+
+def test_the_graph_changes_what_is_predicted(model: GraphLLM) -> None:
+    batch = Collator(model.formatter)([example()])
+    with torch.no_grad():
+        one, same, other = (
+            model(**batch | {"graphs": [g]}).logits
+            for g in (batch["graphs"][0], graph(*BRIDGE), graph(*LOOP))
+        )
+    torch.testing.assert_close(one, same)
+    assert (one - other).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_padding_changes_nothing(models: dict[str, GraphLLM], kind: str) -> None:
+    model = models[kind].eval()
+    short, long = example(hops=[]), example("[SUBQ] Where is it?", [*BRIDGE, *APART])
+    collate = Collator(model.formatter)
+    with torch.no_grad():
+        alone = [model(**collate([one])) for one in (short, long)]
+        both = collate([short, long])
+        together = model(**both)
+    labels = both["labels"][:, -together.logits.shape[1] :]
+    for row, one in enumerate(alone):
+        length = int((labels[row] != -100).sum())
+        torch.testing.assert_close(
+            together.logits[row, -length - 1 :], one.logits[0, -length - 1 :], atol=1e-4, rtol=0
+        )
+    counts = (both["labels"] != -100).sum(1)
+    mean = (alone[0].loss * counts[0] + alone[1].loss * counts[1]) / counts.sum()
+    torch.testing.assert_close(together.loss, mean)
+
+
+def test_the_loss_is_that_of_the_whole_sequence(model: GraphLLM) -> None:
+    """Logits before the first label are left out; those that count are not."""
+    batch = Collator(model.formatter)([example(), example("[SUBQ] Where?", APART)])
+    labels = batch.pop("labels")  # type: ignore[misc]
+    with torch.no_grad():
+        logits = model(**batch).logits
+        found = model(**batch, labels=labels)
+        shared = model(**batch, labels=labels, num_items_in_batch=2 * (labels != -100).sum())
+    expected = torch.nn.functional.cross_entropy(
+        logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), ignore_index=-100
+    )
+    torch.testing.assert_close(found.loss, expected)
+    torch.testing.assert_close(shared.loss, expected / 2)
+    assert found.logits.shape[1] < logits.shape[1] / 4
+
+
+def test_exactly_lora_gnn_and_projector_are_trained(llama: Path) -> None:
+    model = build(llama, lora=LoraConfig(targets=("q_proj", "v_proj")))
+    trainable = {name for name, p in model.named_parameters() if p.requires_grad}
+    lora = {name for name in trainable if ".lora_" in name}
+    assert len(lora) == 2 * 2 * 2  # Layers, targets, A and B.
+    assert all("q_proj" in name or "v_proj" in name for name in lora)
+    parts = ("encoder.", "projector.")
+    assert trainable - lora == {n for n, _ in model.named_parameters() if n.startswith(parts)}
+    before = {name: p.clone() for name, p in model.named_parameters()}
+    optimiser = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
+    model.train()
+    model(**Collator(model.formatter)([example(), example(hops=[])])).loss.backward()
+    optimiser.step()
+    changed = {n for n, p in model.named_parameters() if not torch.equal(p, before[n])}
+    # A bias of keys shifts all scores of a softmax alike.
+    still = {name for name in trainable - changed if not name.endswith("lin_key.bias")}
+    assert (changed <= trainable, still) == (True, set())
+
+
+def test_gradients_reach_the_gnn_through_the_llm(model: GraphLLM) -> None:
+    batch = Collator(model.formatter)([example(), example(hops=APART)])
+    model(**batch).loss.backward()
+    first = model.encoder.convolutions[0]
+    for weight in (first.lin_query.weight, first.lin_edge.weight, model.projector.inner.weight):
+        assert weight.grad is not None and weight.grad.abs().max() > 0
+    expected = first.lin_value.weight.grad.clone()
+    model.zero_grad()
+    model.gradient_checkpointing_enable()
+    model.train()
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.eval()
+    for convolution in model.encoder.convolutions:
+        convolution.eval()
+    model(**batch).loss.backward()
+    model.base.gradient_checkpointing_disable()
+    torch.testing.assert_close(first.lin_value.weight.grad, expected)
+
+
+def test_without_lora_or_without_a_graph_encoder(llama: Path) -> None:
+    """Ablations: GNN and projector only; text only."""
+    soft = build(llama, lora=None)
+    trained = {name.split(".")[0] for name, p in soft.named_parameters() if p.requires_grad}
+    assert trained == {"encoder", "projector"}
+    assert texts(soft, requests()[:3], 4) == texts(soft, requests()[:3], 4, batch_size=1)
+    plain = build(llama, gnn=None)
+    assert all(".lora_" in name for name, p in plain.named_parameters() if p.requires_grad)
+    given = requests()[0]
+    bare = PlanRequest(given.question, given.chain)
+    assert texts(plain, [given]) == texts(plain, [bare])
+    loss = plain(**Collator(plain.formatter)([example()])).loss
+    assert loss.isfinite()
+
+
+def test_merging_changes_no_text(llama: Path) -> None:
+    model = build(llama)
+    before = texts(model, requests())
+    model.merge()
+    assert texts(model, requests()) == before
+    assert not any("lora" in name for name, _ in model.named_parameters())
+
+
+def test_no_prompts(model: GraphLLM) -> None:
+    assert model.generate([], [], max_new_tokens=3) == []
+
+
+def test_a_batch_in_which_nothing_is_learned_is_no_crash(model: GraphLLM) -> None:
+    batch = Collator(model.formatter)([example()])
+    batch["labels"][:] = -100
+    assert model(**batch).logits.shape[1] == 1
+
+
+def test_prompts_of_another_model_are_refused(model: GraphLLM, llama: Path) -> None:
+    other = build(llama, gnn=GnnConfig(hidden=16, heads=2, layers=1, tokens="per_hop"))
+    prompt = other.formatter.prompt(PlanRequest(Q, chain(*BRIDGE), graph(*BRIDGE)))
+    with pytest.raises(InputError, match="2 places for 1 soft tokens"):
+        model.generate([prompt], [graph(*BRIDGE)], max_new_tokens=1)
+
+
+def test_prompts_beyond_the_bases_positions_are_refused(model: GraphLLM) -> None:
+    prompt = model.formatter.prompt(AnswerRequest(Q))
+    with pytest.raises(ModelResponseError, match="2000"):
+        model.generate([prompt], [None], max_new_tokens=1990)
+
+
+def test_memory_errors_name_the_settings(model: GraphLLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*args: object, **kwargs: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(decoding, "greedy", exhausted)
+    with pytest.raises(ConfigurationError, match=r"batch size \(now 8\) or its window \(now 1500"):
+        texts(model, requests()[:1])
+
+
+def test_lora_on_layers_that_are_not_there_is_refused(llama: Path) -> None:
+    with pytest.raises(ConfigurationError, match="c_attn"):
+        build(llama, lora=LoraConfig(targets=("c_attn",)))
+    with pytest.raises(ConfigurationError, match="nothing is left to train"):
+        config(llama, lora=None, gnn=None)
+
+
+def test_a_few_steps_teach_it_what_only_the_graph_tells(llama: Path) -> None:
+    """Loss falls to near zero, and the model then writes what it was taught."""
+    model = build(llama, gnn=GNN, lora=LoraConfig(targets=LINEAR, dropout=0.0))
+    born = [[("Mira", "born in", "Oslo")]]
+    examples = [
+        Example(PlanRequest(Q), "[SUBQ] Who is she?"),
+        Example(PlanRequest(Q, chain(*born), graph(*born)), "[SUFFICIENT]"),
+        Example(AnswerRequest(Q, (), graph(*BRIDGE)), "Narvik"),
+        Example(AnswerRequest(Q, (), graph(*born)), "Oslo"),
+    ]
+    batch = Collator(model.formatter)(examples)
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+    model.train()
+    losses = [9.9]
+    while losses[-1] > 0.05 and len(losses) < 120:
+        losses.append(_step(model, optimiser, batch))
+    assert losses[1] > 3 and losses[-1] <= 0.05
+    assert texts(model, [one.request for one in examples], 40) == [one.target for one in examples]
+
+
+def _step(model: GraphLLM, optimiser: Any, batch: Any) -> float:
+    optimiser.zero_grad()
+    loss = model(**batch).loss
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimiser.step()
+    return float(loss.detach())
