@@ -5,9 +5,10 @@ from __future__ import annotations
 from ras_flow.components import LanguageModel
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
+from ras_flow.llms.seq2seq import LocalSeq2SeqModel, is_seq2seq
 from ras_flow.llms.weights import SMOLLM2
 
-__all__ = ["ChatLanguageModel", "LocalLanguageModel", "load_language_model"]
+__all__ = ["ChatLanguageModel", "LocalLanguageModel", "LocalSeq2SeqModel", "load_language_model"]
 
 
 def load_language_model(
@@ -21,7 +22,8 @@ def load_language_model(
     """Return the language model of a name; weights are loaded on first use.
 
     Args:
-        name: ``local:default``, ``local:`` with a folder or a name on the model hub, or
+        name: ``local:default``, ``local:`` with a folder or a name on the model hub (a causal
+            language model or, as its configuration tells, an encoder-decoder), or
             ``provider:model`` as LangChain's ``init_chat_model`` takes it, for example
             ``anthropic:claude-sonnet-4-5`` or ``openai:gpt-5-mini``.
         base_url: Address of the provider's server, for example of an OpenAI-compatible one.
@@ -39,7 +41,8 @@ def load_language_model(
     """
     kind, _, rest = name.partition(":")
     if kind == "local":
-        return LocalLanguageModel(SMOLLM2 if rest in ("", "default") else rest)
+        model = SMOLLM2 if rest in ("", "default") else rest
+        return LocalSeq2SeqModel(model) if is_seq2seq(model) else LocalLanguageModel(model)
     return ChatLanguageModel(
         name,
         base_url=base_url,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -72,6 +72,7 @@ class ChatLanguageModel:
         self._endpoint = endpoint_of(self._chat)
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
         self._max_concurrency = max_concurrency
+        self._takes_schemas = True
         self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
             WeakKeyDictionary()
         )
@@ -95,6 +96,7 @@ class ChatLanguageModel:
         *,
         max_new_tokens: int,
         stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,
     ) -> list[Generation]:
         """Send each prompt as one request, several at once.
 
@@ -102,6 +104,8 @@ class ChatLanguageModel:
             prompts: One message list a prompt.
             max_new_tokens: Limit for each output.
             stop: Strings at which an output ends; they are not part of it.
+            schema: JSON schema that the server is asked to write by, in OpenAI's and Anthropic's
+                interfaces. A server may ignore it; one that rejects it is not asked again.
 
         Returns:
             One generation a prompt, in order.
@@ -112,7 +116,7 @@ class ChatLanguageModel:
             ModelResponseError: The request was rejected.
         """
         requests = [
-            asyncio.ensure_future(self._answer(prompt, max_new_tokens, list(stop)))
+            asyncio.ensure_future(self._answer(prompt, max_new_tokens, list(stop), schema))
             for prompt in prompts
         ]
         try:
@@ -123,30 +127,45 @@ class ChatLanguageModel:
             await asyncio.gather(*requests, return_exceptions=True)
 
     async def _answer(
-        self, prompt: Sequence[Message], max_new_tokens: int, stop: list[str]
+        self,
+        prompt: Sequence[Message],
+        max_new_tokens: int,
+        stop: list[str],
+        schema: Mapping[str, Any] | None,
     ) -> Generation:
         messages = [(message["role"], message["content"]) for message in prompt]
         sent = self._accepted(stop)
+        more = self._schema_settings(schema)
 
         async def call() -> AIMessage:
             async with self._slot():
-                return await self._invoke(messages, max_new_tokens, sent)
+                return await self._invoke(messages, max_new_tokens, sent, more)
 
         try:
             answer = await call_with_retries(call, retries=self._retries, endpoint=self._endpoint)
         except ModelResponseError as error:
-            if not self._may_drop_temperature(error):
+            if self._may_drop_temperature(error):
+                self._chat = self._chat.model_copy(update={"temperature": None})
+                return await self._answer(prompt, max_new_tokens, stop, schema)
+            if not more:
                 raise
-            self._chat = self._chat.model_copy(update={"temperature": None})
-            answer = await call_with_retries(call, retries=self._retries, endpoint=self._endpoint)
+            made = await self._answer(prompt, max_new_tokens, stop, None)
+            self._takes_schemas = False
+            return made
         return self._generation(prompt, answer, stop)
 
     async def _invoke(
-        self, messages: Sequence[tuple[str, str]], max_new_tokens: int, stop: list[str]
+        self,
+        messages: Sequence[tuple[str, str]],
+        max_new_tokens: int,
+        stop: list[str],
+        more: dict[str, Any],
     ) -> AIMessage:
         strict = self._chat._llm_type.startswith(_STRICT)
         try:
-            answer = await self._limited(max_new_tokens).ainvoke(list(messages), stop=stop or None)
+            answer = await self._limited(max_new_tokens).ainvoke(
+                list(messages), stop=stop or None, **more
+            )
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             # What the integrations raise for a body that is no answer, such as a web page.
             if not strict:
@@ -160,6 +179,20 @@ class ChatLanguageModel:
         """Tell whether a model that was named here refused the setting that makes it greedy."""
         is_set = getattr(self._chat, "temperature", None) is not None
         return self._by_name and is_set and "temperature" in str(error)
+
+    def _schema_settings(self, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return what asks the server for JSON; nothing where that is not known to be possible."""
+        if schema is None or not self._takes_schemas:
+            return {}
+        asked = {
+            "type": "json_schema",
+            "json_schema": {"name": "output", "schema": dict(schema), "strict": True},
+        }
+        if self._chat._llm_type.startswith("openai"):
+            # As a plain argument it would go through a parser that fails where the output is cut.
+            body = getattr(self._chat, "extra_body", None) or {}
+            return {"extra_body": {**body, "response_format": asked}}
+        return {"response_format": asked} if self._chat._llm_type.startswith("anthropic") else {}
 
     def _slot(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()

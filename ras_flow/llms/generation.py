@@ -85,7 +85,7 @@ def generate(
     def has_ended(_: int, tokens: list[int]) -> bool:
         if (given_up and given_up.is_set()) or tokens[-1] in ends:
             return True
-        return bool(stop) and _cut(text_of(tokens), stop) is not None
+        return bool(stop) and cut_at(text_of(tokens), stop) is not None
 
     made: dict[int, Generation] = {}
     for batch in _batches(prompts, batch_size):
@@ -99,7 +99,7 @@ def generate(
         )
         for row, tokens in zip(batch, outputs, strict=True):
             text = text_of(tokens)
-            cut = _cut(text, stop)
+            cut = cut_at(text, stop)
             made[row] = Generation(
                 text=text if cut is None else text[:cut],
                 input_tokens=len(prompts[row]),
@@ -159,7 +159,7 @@ def _batches(prompts: Sequence[Encoded], size: int) -> list[list[int]]:
     return [rows[i : i + size] for rows in groups.values() for i in range(0, len(rows), size)]
 
 
-def _cut(text: str, stop: Sequence[str]) -> int | None:
+def cut_at(text: str, stop: Sequence[str]) -> int | None:
     """Return where the first stop string begins."""
     found = [at for string in stop if (at := text.find(string)) >= 0]
     return min(found, default=None)

@@ -77,15 +77,16 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
         return _tokenizers[name]
 
 
-def read_model(name: str, dtype: str = "float32") -> Any:
+def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCausalLM") -> Any:
     """Read a model from disk or the hub, each time anew.
 
     Args:
         name: As for :func:`ras_flow.llms.weights.resolve`.
         dtype: Number format of the weights in memory.
+        kind: Class of transformers that reads it.
 
     Returns:
-        A causal language model of transformers on the GPU where there is one, else the CPU.
+        A model of transformers in evaluation mode on the GPU where there is one, else the CPU.
 
     Raises:
         ConfigurationError: It cannot be found, downloaded or read.
@@ -96,9 +97,7 @@ def read_model(name: str, dtype: str = "float32") -> Any:
     bars = transformers.utils.logging.is_progress_bar_enabled()
     transformers.utils.logging.disable_progress_bar()
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            source, dtype=getattr(torch, dtype)
-        )
+        model = getattr(transformers, kind).from_pretrained(source, dtype=getattr(torch, dtype))
     except (OSError, ValueError) as error:
         raise load_error(name, error) from error
     finally:

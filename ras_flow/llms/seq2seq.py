@@ -1,0 +1,165 @@
+"""An encoder-decoder model (Flan-T5 and its kind) that runs in this process."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ras_flow.components import Generation, Message
+from ras_flow.extras import require
+from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
+from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
+from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error
+from ras_flow.tracing import traced_generation
+
+WINDOW = 512
+"""Input tokens (appendix D.1)."""
+
+
+def is_seq2seq(name: str) -> bool:
+    """Tell from its configuration whether a model is an encoder-decoder.
+
+    Args:
+        name: A folder, or a name on the model hub, whose configuration is then downloaded.
+
+    Raises:
+        ConfigurationError: The configuration cannot be found or read.
+    """
+    if name == SMOLLM2:
+        return False
+    file = Path(name).expanduser() / "config.json"
+    try:
+        if file.parent.is_dir():
+            config = json.loads(file.read_text(encoding="utf-8"))
+            return isinstance(config, dict) and config.get("is_encoder_decoder") is True
+        transformers = require("transformers", extra="local")
+        return bool(transformers.AutoConfig.from_pretrained(name).is_encoder_decoder)
+    except (OSError, ValueError) as error:
+        raise load_error(name, error) from error
+
+
+class LocalSeq2SeqModel:
+    """A sequence-to-sequence model of transformers, run greedily in float32.
+
+    It knows no chat: it reads the texts of a prompt's messages, one after the other. Calls that
+    wait for the same model are made together; see :mod:`ras_flow.llms.joining`.
+
+    Args:
+        name: A folder, or a name on the model hub.
+        window: Input tokens to offer to callers.
+        batch_size: Prompts that are decoded at once; lower it where memory is short.
+
+    Raises:
+        ConfigurationError: The name is a path that does not exist.
+    """
+
+    def __init__(self, name: str, *, window: int = WINDOW, batch_size: int = 16) -> None:
+        self.name = name
+        self.window = window
+        self.batch_size = batch_size
+        self.identity = f"local:{fingerprint(name)}"
+        self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of the model's tokens of a text, without special tokens."""
+        return len(load_tokenizer(self.name, chat=False).encode(text, add_special_tokens=False))
+
+    async def generate(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+    ) -> list[Generation]:
+        """Answer each prompt greedily.
+
+        Args:
+            prompts: One message list a prompt; who said what is lost.
+            max_new_tokens: Limit for each output.
+            stop: Strings at which an output ends; they are not part of it.
+
+        Returns:
+            One generation a prompt, in order; a result never depends on the other prompts.
+
+        Raises:
+            ConfigurationError: The model cannot be loaded, or memory ran out.
+        """
+        if not prompts:
+            return []
+        call = Call(prompts, max_new_tokens, tuple(stop))
+        async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
+            made += await self._calls.make(call)
+        return made
+
+    def _serve(self, calls: Sequence[Call], given_up: threading.Event) -> dict[Call, Outcome]:
+        tokenizer = load_tokenizer(self.name, chat=False)
+
+        def encode(call: Call) -> list[tuple[int, ...]]:
+            texts = ["\n\n".join(m["content"] for m in prompt) for prompt in call.prompts]
+            return [tuple(tokenizer.encode(as_plain_text(text, tokenizer))) for text in texts]
+
+        def make(prompts: list[tuple[int, ...]]) -> list[Generation]:
+            order = sorted(range(len(prompts)), key=lambda row: len(prompts[row]))
+            made: dict[int, Generation] = {}
+            for start in range(0, len(order), self.batch_size):
+                rows = order[start : start + self.batch_size]
+                batch = [prompts[row] for row in rows]
+                made |= zip(rows, self._decode(batch, calls[0], given_up), strict=True)
+            return [made[row] for row in range(len(prompts))]
+
+        with memory_errors_say(
+            f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
+            f"{self.batch_size})."
+        ):
+            return serve_together(calls, encode, make)
+
+    def _decode(
+        self, batch: Sequence[tuple[int, ...]], limits: Call, given_up: threading.Event
+    ) -> list[Generation]:
+        torch = require("torch", extra="local")
+        model, tokenizer = _load(self.name), load_tokenizer(self.name, chat=False)
+        longest = max(map(len, batch))
+        pad = tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in batch])
+        mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in batch])
+        with torch.inference_mode():
+            outputs = model.generate(
+                input_ids=ids.to(model.device),
+                attention_mask=mask.to(model.device),
+                max_new_tokens=limits.max_new_tokens,
+                do_sample=False,
+                num_beams=1,
+                stopping_criteria=[
+                    lambda made, _: torch.full((len(made),), given_up.is_set(), device=made.device)
+                ],
+            )
+        ends = end_tokens(model, tokenizer)
+        return [
+            _generation(tokenizer, len(row), output, ends, limits.stop)
+            for row, output in zip(batch, outputs[:, 1:].tolist(), strict=True)
+        ]
+
+
+@cache
+def _load(name: str) -> Any:
+    return read_model(name, kind="AutoModelForSeq2SeqLM")
+
+
+def _generation(
+    tokenizer: Any, read: int, written: list[int], ends: set[int], stop: Sequence[str]
+) -> Generation:
+    end = next((at for at, token in enumerate(written) if token in ends), None)
+    tokens = written if end is None else written[: end + 1]
+    text = str(tokenizer.decode(tokens, skip_special_tokens=True))
+    cut = cut_at(text, stop)
+    return Generation(
+        text=text[:cut],
+        input_tokens=read,
+        output_tokens=len(tokens),
+        truncated=cut is None and end is None,
+    )
