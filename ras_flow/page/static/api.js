@@ -80,7 +80,8 @@ async function* chunks(stream) {
 }
 
 const fork = (id, checkpoint, edits) => events(run(id, "/fork"), { body: { checkpoint, edits } });
-const resume = (id, edits) => events(run(id, "/resume"), { body: { edits } });
+/** Without edits an unfinished branch goes on; with a list of them, empty or not, a review is answered. */
+const resume = (id, branch, edits) => events(run(id, "/resume"), { body: { branch, edits } });
 const ask = (question) => events("runs", { body: { question, settings: {} } });
 const live = (id, signal) => events(run(id, "/live"), { signal });
 

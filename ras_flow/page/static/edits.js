@@ -8,6 +8,12 @@ import { Text, plain } from "./text.js";
 const ROLES = ["planner", "extractor", "answerer"];
 const POINTS = { before_retrieval: "before it retrieves", after_merge: "after the merge", before_answer: "before it answers" };
 
+const GRAPH = ["add_triple", "model"];
+const EVERY = [...GRAPH, "subquery", "plan"];
+
+/** What makes sense to edit, by the node that comes next; the server has the last word. */
+const FITTING = { __start__: [], start: ["model"], to_triples: GRAPH, merge_graph: GRAPH, review_graph: GRAPH };
+
 /** An edit in words. */
 function EditText({ run, edit }) {
   switch (edit.op) {
@@ -54,7 +60,8 @@ function EditForm({ title, op, fields, hint, add, children }) {
 function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
   const { run, step, index, branch } = view;
   const [every, setEvery] = useState(false);
-  const allowed = (op) => !review || every || review.allowed.includes(op);
+  const fitting = FITTING[step.next[0]] ?? EVERY;
+  const allowed = (op) => (review && !every ? review.allowed : fitting).includes(op);
   const add = (edit) => setEdits([...edits, edit]);
   const known = Object.values(run.passages);
   const sent = edits.length === 1 ? "1 edit" : `${edits.length} edits`;
@@ -74,12 +81,12 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
     <div class="actions">
       ${review && html`<button class="primary" disabled=${busy} onClick=${() => resume(edits)}>
         ${edits.length ? `Go on with ${sent}` : "Approve and go on"}</button>`}
-      <button class=${review ? "" : "primary"} disabled=${busy || !step.next.length} onClick=${() => fork(step, edits)}>
+      <button class=${review ? "" : "primary"} disabled=${busy || !(step.next.length || edits.length)} onClick=${() => fork(step, edits)}>
         ${edits.length ? `Fork from step ${index} with ${sent}` : `Replay from step ${index}`}</button>
-      ${!review && branch.status === "unfinished" && branch.number === run.current && !edits.length && html`
-        <button disabled=${busy} onClick=${() => resume([])}>Resume the run</button>`}
+      ${branch.status === "unfinished" && index === view.steps.length - 1 && !edits.length && html`
+        <button disabled=${busy} onClick=${() => resume()}>Resume the run</button>`}
     </div>
-    ${!step.next.length && html`<p class="quiet">The run is over after this step; go back to an earlier one to fork.</p>`}
+    ${!step.next.length && html`<p class="quiet">The run is over after this step: with edits it answers again; to replay, go back.</p>`}
     <p class="quiet">A fork is a new branch. The branches that are there stay as they are.</p>
     ${allowed("subquery") && html`<${EditForm} title="Ask something else next" op="subquery" fields=${["text"]} hint="a subquery" add=${add} />`}
     ${allowed("plan") && html`<${EditForm} title="Plan in the planner's place" op="plan" fields=${["text"]} hint="[SUBQ] …, [SUFFICIENT] or [NO_RETRIEVAL]" add=${add} />`}

@@ -113,6 +113,7 @@ function describe(event) {
     case "graph": return `${event.new.length} new triples, ${event.triples} in all`;
     case "answer": return `answer: ${event.answer}`;
     case "warning": return `warning: ${event.message}`;
+    case "review": return "waits for you";
     case "done": return "done";
     default: return event.type;
   }

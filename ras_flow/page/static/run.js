@@ -83,12 +83,14 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   };
   const send = async (title, stream) => {
     const here = { branch: address.branch, step: address.step };
-    navigate({ branch: undefined, step: undefined });
-    if (!(await work(title, stream))) return navigate(here);
+    navigate({ branch: undefined, step: undefined }); // follows the newest branch while it grows
+    const done = await work(title, stream);
+    if (!done) return navigate(here);
+    navigate({ branch: done.branch });
     setEdits([]);
     setTab("Answer");
   };
-  const review = branch.number === run.current && branch.status === "paused" ? step.review : null;
+  const review = branch.status === "paused" && index === last ? step.review : null;
   const others = run.branches.filter((each) => each !== branch);
   const compare = () => {
     if (address.compare) navigate({ compare: undefined });
@@ -172,7 +174,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
       <div role="tabpanel" id="tabpanel" aria-labelledby="tab-${tab}" tabindex="0">
         ${tab === "Edit"
           ? html`<${EditPanel} view=${view} edits=${edits} setEdits=${setEdits} review=${review} busy=${busy} fork=${doFork}
-              resume=${(changes) => send("Resume", resume(run.run, changes))} />`
+              resume=${(changes) => send("Resume", resume(run.run, branch.number, changes))} />`
           : html`<${panels[tab]} view=${view} />`}
       </div>
     </aside>

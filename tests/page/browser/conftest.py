@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -69,9 +70,15 @@ def _documents() -> list[RunDocument]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
+    async with launched() as started:
+        yield started
+
+
+@asynccontextmanager
+async def launched() -> AsyncIterator[Browser]:
+    """Start the machine's Chromium; without one, Playwright's own."""
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
     async with async_playwright() as playwright:
-        # Without a browser of the machine, Playwright's own.
         started = await playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
         yield started
         await started.close()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
 
+from tests.graph.world import QUESTION as WORLD_QUESTION
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, places, shown, step
 from tests.page.canned import CannedServer
 from tests.page.documents import QUESTION, WRONG, bridge, cut, triples_named, two_branches
+from tests.page.test_app_runs import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -135,15 +137,15 @@ async def test_a_refused_edit_is_told_and_kept(
     one_branch.stream = [
         {"type": "error", "message": "Edit 1: no <b>subquery</b> is planned here."}
     ]
-    page = await open_page(f"{RUN}&step=10")
+    page = await open_page(f"{RUN}&step=7")
     await drawn(page)
     await page.keyboard.press("e")
     form = page.get_by_role("form", name="Ask something else next")
     await form.get_by_label("text").fill("Why?")
     await page.keyboard.press("Enter")
-    await page.get_by_role("button", name="Fork from step 10 with 1 edit").click()
+    await page.get_by_role("button", name="Fork from step 7 with 1 edit").click()
     await expect(page.get_by_role("alert")).to_contain_text("no <b>subquery</b> is planned here.")
-    await expect(page.get_by_role("button", name="Fork from step 10 with 1 edit")).to_be_enabled()
+    await expect(page.get_by_role("button", name="Fork from step 7 with 1 edit")).to_be_enabled()
     await page.get_by_role("button", name="Dismiss the error").click()
     await expect(page.get_by_role("alert")).to_be_hidden()
 
@@ -168,7 +170,7 @@ async def test_a_paused_run_is_answered(
         await page.get_by_role("button", name="Approve and go on").click()
     await expect(page.get_by_role("status").filter(has_text="Resume")).to_contain_text("done")
     edits = [{"op": "subquery", "text": "Where was the engineer born?"}] if edited else []
-    assert server.sent("POST", "runs/a71c0ffee002/resume") == [{"edits": edits}]
+    assert server.sent("POST", "runs/a71c0ffee002/resume") == [{"branch": 1, "edits": edits}]
 
 
 async def test_a_run_at_work_grows_before_ones_eyes_and_nothing_moves(
@@ -226,6 +228,46 @@ async def test_an_export_is_downloaded_with_the_token(
     assert queries == [{"format": "graphml", "branch": "2"}]
 
 
+async def test_an_unfinished_branch_is_resumed_without_edits(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    whole = bridge().document
+    server.documents[whole["run"]] = cut(whole, 9)
+    server.then = whole
+    server.stream = [None, {"type": "done", "branch": 1}]
+    server.gate.set()
+    page = await open_page(RUN)
+    await drawn(page)
+    await page.keyboard.press("e")
+    await page.get_by_role("button", name="Resume the run").click()
+    await expect(page.locator(".answer")).to_have_text("The Tverra")
+    assert server.sent("POST", "runs/a71c0ffee001/resume") == [{"branch": 1}]
+
+
+async def test_over_real_runs_a_question_is_asked_and_its_graph_mended(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "runs") as (runs, real):
+        page = await open_page(f"token={real.token}", address=real.base)
+        await page.get_by_label("Question").fill(WORLD_QUESTION)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("tab", name="Answer").click()
+        await expect(page.locator(".answer")).to_have_text("Narvik")
+        await drawn(page, 8)
+        await click_edge(page, "place of birth")
+        await expect(page.locator(".passage mark")).to_have_text("She was born in Narvik.")
+        await page.get_by_role("button", name="Drop this triple").click()
+        await page.get_by_role("button", name="with 1 edit").click()
+        await expect(page.locator(".answer")).to_have_text("unknown")
+        await page.keyboard.press("c")
+        only = page.get_by_role("list", name="Only in branch 1").get_by_role("listitem")
+        await expect(only).to_have_count(1)
+        await expect(only).to_contain_text("place of birth")
+        (summary,) = await runs.recent()
+        document = await runs.document(summary.id)
+    assert [branch["answer"] for branch in document["branches"]] == ["Narvik", "unknown"]
+
+
 async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: CannedServer) -> None:
     page = await open_page(RUN, errors=("503",))
     await drawn(page)
@@ -236,4 +278,3 @@ async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: Canned
     await expect(page.get_by_role("alert")).to_contain_text("The database is locked; try again.")
     # The run that was there is still shown.
     await expect(step(page, 0)).to_have_attribute("aria-current", "step")
-    assert deepcopy(server.documents) == server.documents
