@@ -127,10 +127,14 @@ class Api:
             run = runs.new_id()
 
         async def work() -> AsyncGenerator[JsonEvent]:
-            yield {"type": "run", "run": run}
             async with self._open(request) as runs:
                 started = runs.start({"question": question}, context, run_id=run)
+                told = False
                 async for event in _to_the_end(runs, run, started):
+                    if not told:
+                        # Only now can the run be looked at.
+                        yield {"type": "run", "run": run}
+                        told = True
                     yield event
 
         return _stream(self._work.begin(run, work()))
@@ -142,6 +146,7 @@ class Api:
         if not isinstance(checkpoint, str) or not checkpoint:
             raise InputError("Say where to fork: send a step's id as `checkpoint`.")
         edits = parse_edits(body.get("edits", []))
+        await self._check_visible(request, run)
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
@@ -158,6 +163,7 @@ class Api:
         edits: Sequence[Edit] | None = None if given is None else parse_edits(given)
         if not (branch is None or type(branch) is int):
             raise InputError("`branch` must be a branch's number.")
+        await self._check_visible(request, run)
         if self._work.is_at_work(run):
             raise HTTPException(409, f"Run {run} is at work already: wait, or watch it live.")
 
@@ -171,9 +177,7 @@ class Api:
 
     async def _live(self, request: Request) -> Response:
         run: str = request.path_params["run"]
-        # An unknown run is told by the status, before the stream begins.
-        async with self._open(request) as runs:
-            await runs.newest(run)
+        await self._check_visible(request, run)
 
         async def changes() -> AsyncGenerator[JsonEvent]:
             known = None
@@ -189,6 +193,11 @@ class Api:
             yield {"type": "done"}
 
         return _stream(failing_softly(changes()))
+
+    async def _check_visible(self, request: Request, run: str) -> None:
+        """Refuse what concerns an unknown run, or somebody else's, before anything begins."""
+        async with self._open(request) as runs:
+            await runs.newest(run)
 
     async def _document(self, request: Request, run: str) -> RunDocument:
         async with self._open(request) as runs:

@@ -256,7 +256,6 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
             assert answer.status_code == status, path
             assert message in answer.json()["error"]
         for path, body, message in [
-            ("nobody/fork", {"checkpoint": step}, "no run 'nobody'"),
             (f"{run}/fork", {"checkpoint": "1f"}, "no step '1f'"),
             (f"{run}/fork", {"checkpoint": step, "edits": [DROP | {"triple": "x"}]}, "x"),
             (f"{run}/resume", {}, "finished"),
@@ -276,6 +275,9 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
             answer = await page.client.post(f"api/runs{path}", json=body)
             assert answer.status_code == 400, path
             assert message in answer.json()["error"]
+        for path, body in [("fork", {"checkpoint": step}), ("resume", {})]:
+            answer = await page.client.post(f"api/runs/nobody/{path}", json=body)
+            assert answer.status_code == 404 and "no run 'nobody'" in answer.json()["error"]
         assert await page.get(f"api/runs/{run}") == document
         assert len((await page.get("api/runs"))["runs"]) == 1
 

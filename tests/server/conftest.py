@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,22 +15,39 @@ from ras_flow.paths import cache_folder
 from ras_flow.retrieval.index import CorpusIndex
 from ras_flow.retrieval.source import SourceDocument
 from tests.graph.world import DOCUMENTS
-from tests.server.dev import DevServer, langgraph_dev
+from tests.server.dev import KEYS, DevServer, langgraph_dev
 from tests.server.model import reply
 from tests.servers.openai_server import OpenAIServer
+
+AUTH_EXAMPLE = Path(__file__).parents[2] / "examples" / "auth"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     folder = tmp_path_factory.mktemp("server")
+    with langgraph_dev(folder, _cache(folder)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    """A server with the example's auth handler, whose users are those of ``KEYS``."""
+    folder = tmp_path_factory.mktemp("guarded")
+    for name in ("langgraph.json", "handler.py"):
+        shutil.copy(AUTH_EXAMPLE / name, folder)
+    users = {"RAS_FLOW_USERS": json.dumps({key: name for name, key in KEYS.items()})}
+    with langgraph_dev(folder, _cache(folder), folder / "langgraph.json", users) as running:
+        yield running
+
+
+def _cache(folder: Path) -> Path:
     # Converting the local model takes half a minute: that is shared. The indexes are made anew.
     models = cache_folder() / "models"
     models.mkdir(parents=True, exist_ok=True)
     cache = folder / "cache"
     cache.mkdir()
     (cache / "models").symlink_to(models)
-    with langgraph_dev(folder, cache) as running:
-        yield running
+    return cache
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +73,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the server's log with a failure."""
     report = yield
-    server = item.funcargs.get("server")
-    if report.failed and isinstance(server, DevServer):
+    for server in item.funcargs.values():
+        if not (report.failed and isinstance(server, DevServer)):
+            continue
         report.sections.append(("langgraph dev", server.log.read_text()[-20_000:]))
     return report

@@ -1,4 +1,4 @@
-"""`langgraph dev` over the repository's langgraph.json, as a process of its own."""
+"""`langgraph dev` over a langgraph.json of the repository, as a process of its own."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 CONFIG = Path(__file__).parents[2] / "langgraph.json"
 SECONDS_TO_START = 120
+KEYS = {"ada": "key-of-ada", "bo": "key-of-bo"}
+"""The users of the example's auth handler."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,16 @@ class DevServer:
 
 
 @contextmanager
-def langgraph_dev(folder: Path, cache: Path) -> Iterator[DevServer]:
+def langgraph_dev(
+    folder: Path,
+    cache: Path,
+    config: Path = CONFIG,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[DevServer]:
     """Serve from a folder of the test, where the in-memory runtime keeps its files."""
     port = _free_port()
     server = DevServer(f"http://127.0.0.1:{port}", folder / "server.log")
-    command = [str(Path(sys.executable).parent / "langgraph"), "dev", "--config", str(CONFIG)]
+    command = [str(Path(sys.executable).parent / "langgraph"), "dev", "--config", str(config)]
     command += ["--no-browser", "--no-reload", "--port", str(port), "--n-jobs-per-worker", "4"]
     private = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "ANTHROPIC_", "LANGGRAPH_")
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(private)}
@@ -48,6 +55,7 @@ def langgraph_dev(folder: Path, cache: Path) -> Iterator[DevServer]:
                 "RAS_FLOW_HOME": str(folder / "home"),
                 "RAS_FLOW_CACHE": str(cache),
                 "NO_COLOR": "1",
+                **(environment or {}),
             },
             stdin=subprocess.DEVNULL,
             stdout=log,

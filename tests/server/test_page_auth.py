@@ -1,0 +1,177 @@
+"""The page on `langgraph dev` with the example's auth handler and two users."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+import pytest
+from langgraph_sdk import get_client
+
+from ras_flow.errors import RunError
+from ras_flow.runs.server import open_server_runs
+from ras_flow.state.kg import triple_id
+from tests.graph.world import QUESTION
+from tests.page.server import Page
+from tests.server.dev import KEYS, DevServer
+
+pytestmark = pytest.mark.slow
+
+BIRTH = triple_id("Mira Lund", "place of birth", "Narvik")
+DROP = {"op": "drop_triple", "triple": BIRTH}
+
+
+@pytest.fixture
+async def users(guarded: DevServer) -> AsyncIterator[dict[str, Page]]:
+    """The page as each user has it."""
+    link = f"{guarded.url}/ras-flow/"
+    async with AsyncExitStack() as stack:
+        pages = {}
+        for name, key in KEYS.items():
+            headers = {"Authorization": f"Bearer {key}"}
+            client = httpx.AsyncClient(base_url=link, headers=headers, timeout=60)
+            pages[name] = Page(link, await stack.enter_async_context(client))
+        yield pages
+
+
+async def asked(page: Page, settings: dict[str, Any], **changes: Any) -> str:
+    body = {"question": QUESTION, "settings": settings | changes}
+    told = await page.events("api/runs", body)
+    assert told[-1]["type"] == "done", told
+    return str(told[0]["run"])
+
+
+def last_step(document: Any) -> str:
+    [step] = [id for id, step in document["steps"].items() if step["next"] == ["answer"]]
+    return str(step)
+
+
+async def test_page_and_files_are_open_and_data_wants_a_key(guarded: DevServer) -> None:
+    async with httpx.AsyncClient(base_url=guarded.url) as stranger:
+        moved = await stranger.get("/ras-flow")
+        assert moved.headers["location"] == "ras-flow/"
+        page = await stranger.get("/ras-flow/")
+        assert '<div id="page">' in page.text
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert (await stranger.get("/ras-flow/main.js")).status_code == 200
+        for key in (None, "Bearer wrong", f"Basic {KEYS['ada']}"):
+            headers = {"Authorization": key} if key else {}
+            answer = await stranger.get("/ras-flow/api/runs", headers=headers)
+            assert answer.status_code == 401
+            assert "key" in answer.json()["error"]
+            assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_one_users_runs_never_show_for_another(
+    users: dict[str, Page], guarded: DevServer, settings: dict[str, Any]
+) -> None:
+    ada, bo = users["ada"], users["bo"]
+    run = await asked(ada, settings)
+    document = await ada.get(f"api/runs/{run}")
+    assert document["branches"][0]["answer"] == "Narvik"
+    assert run in [each["id"] for each in (await ada.get("api/runs?limit=1000"))["runs"]]
+    own = await asked(bo, settings, max_hops=1)
+    assert [each["id"] for each in (await bo.get("api/runs?limit=1000"))["runs"]] == [own]
+
+    for path in ("", "/explain", "/live", "/export?format=html"):
+        answer = await bo.client.get(f"api/runs/{run}{path}")
+        assert answer.status_code == 404, path
+        assert QUESTION not in answer.text and "Narvik" not in answer.text
+    answer = await bo.client.get("api/compare", params={"a": f"{own}/1", "b": f"{run}/1"})
+    assert answer.status_code == 404
+    step = last_step(document)
+    for path, body in (("fork", {"checkpoint": step, "edits": [DROP]}), ("resume", {})):
+        answer = await bo.client.post(f"api/runs/{run}/{path}", json=body)
+        assert answer.status_code == 404, path
+    headers = {"Authorization": f"Bearer {KEYS['bo']}"}
+    async with open_server_runs(guarded.url, headers) as runs:
+        assert [each.id for each in await runs.recent()] == [own]
+        for reading in (runs.get, runs.document, runs.newest):
+            with pytest.raises(RunError, match="no run"):
+                await reading(run)
+        with pytest.raises(RunError, match="no run"):
+            await runs.delete([own, run])
+        assert (await runs.get(own)).next == ()
+    assert await ada.get(f"api/runs/{run}") == document
+
+
+async def test_pages_of_other_sites_are_refused_even_with_a_key(
+    users: dict[str, Page], settings: dict[str, Any]
+) -> None:
+    ada = users["ada"]
+    before = await ada.get("api/runs?limit=1000")
+    for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        body = {"question": QUESTION, "settings": settings}
+        assert (await ada.client.post("api/runs", json=body, headers=headers)).status_code == 403
+        assert (await ada.client.get("api/runs", headers=headers)).status_code == 403
+    assert await ada.get("api/runs?limit=1000") == before
+
+
+async def test_two_forks_at_once_both_succeed_on_the_server(
+    users: dict[str, Page], settings: dict[str, Any]
+) -> None:
+    ada = users["ada"]
+    run = await asked(ada, settings)
+    document = await ada.get(f"api/runs/{run}")
+    url, step = f"api/runs/{run}/fork", last_step(document)
+    bodies = [{"checkpoint": step, "edits": [DROP]}, {"checkpoint": step, "edits": []}]
+    told = await asyncio.gather(*(ada.events(url, body) for body in bodies))
+    assert [events[0]["answer"] for events in told] == ["unknown", "Narvik"]
+    assert all(events[-1]["type"] == "done" for events in told)
+    after = await ada.get(f"api/runs/{run}")
+    assert sorted(branch["answer"] for branch in after["branches"]) == [
+        "Narvik",
+        "Narvik",
+        "unknown",
+    ]
+    assert {id: after["steps"][id] for id in document["steps"]} == document["steps"]
+
+
+async def test_a_review_is_answered_and_a_page_that_is_closed_does_not_end_a_run(
+    users: dict[str, Page], settings: dict[str, Any]
+) -> None:
+    ada = users["ada"]
+    run = await asked(ada, settings, pause_before_answer=True)
+    assert (await ada.get(f"api/runs/{run}"))["branches"][0]["status"] == "paused"
+    told = ada.stream("api/runs", {"question": QUESTION, "settings": settings})
+    other = (await anext(told))["run"]
+    await told.aclose()
+    assert (await ada.events(f"api/runs/{other}/live"))[-1] == {"type": "done"}
+    assert (await ada.get(f"api/runs/{other}"))["branches"][0]["answer"] == "Narvik"
+    told_all = await ada.events(f"api/runs/{run}/resume", {"edits": [DROP]})
+    assert told_all[-2]["answer"] == "unknown", told_all
+
+
+async def test_the_servers_own_routes_are_as_they_were(
+    guarded: DevServer, settings: dict[str, Any]
+) -> None:
+    headers = {"Authorization": f"Bearer {KEYS['bo']}"}
+    async with get_client(url=guarded.url, api_key=None, headers=headers) as client:
+        thread = (await client.threads.create())["thread_id"]
+        given = {"question": QUESTION}
+        result: Any = await client.runs.wait(thread, "ras", input=given, context=settings)
+        assert result["answer"] == "Narvik"
+        await client.threads.delete(thread)
+    async with httpx.AsyncClient(base_url=guarded.url) as stranger:
+        assert (await stranger.get("/ok")).json()["ok"] is True
+        assert (await stranger.post("/runs/wait", json={"assistant_id": "ras"})).status_code == 401
+        assert (await stranger.post("/threads/search", json={})).status_code == 401
+
+
+async def test_nothing_blocked_the_event_loop(
+    users: dict[str, Page], guarded: DevServer, settings: dict[str, Any]
+) -> None:
+    ada = users["ada"]
+    run = await asked(ada, settings)
+    for name in ("json", "graphml", "jsonld", "turtle", "html"):
+        answer = await ada.client.get(f"api/runs/{run}/export?format={name}")
+        assert answer.status_code == 200, answer.text
+    assert json.dumps(await ada.get(f"api/runs/{run}/explain"))
+    log = guarded.log.read_text()
+    assert "Background run succeeded" in log
+    for word in ("Blocking call", "BlockingError", "Traceback", "Unable to parse docstring"):
+        assert word not in log

@@ -1,0 +1,183 @@
+"""Runs on `langgraph dev`, through the library and the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from ras_flow import Context, Runs
+from ras_flow.errors import AuthenticationError, ConfigurationError, EditError, RunError
+from ras_flow.runs import server as server_runs
+from ras_flow.runs.edits import Edit
+from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.server import open_server_runs
+from ras_flow.state.kg import triple_id
+from tests.cli.command import Command
+from tests.graph.world import QUESTION
+from tests.server.dev import KEYS, DevServer
+
+pytestmark = pytest.mark.slow
+
+BIRTH = triple_id("Mira Lund", "place of birth", "Narvik")
+DROP: Edit = {"op": "drop_triple", "triple": BIRTH}
+
+
+@pytest.fixture
+async def runs(guarded: DevServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runs]:
+    """Ada's runs on a server, none at first."""
+    monkeypatch.setenv("RAS_FLOW_TOKEN", KEYS["ada"])
+    async with open_runs_at(guarded.url) as runs:
+        await runs.delete([run.id for run in await runs.recent(limit=1000)])
+        yield runs
+
+
+async def asked(runs: Runs, settings: dict[str, Any], question: str = QUESTION) -> str:
+    run = runs.new_id()
+    context = Context.from_mapping(settings)
+    events = [event async for event in runs.start({"question": question}, context, run_id=run)]
+    assert events[0] == {"type": "start", "question": question}
+    return run
+
+
+async def test_a_run_on_a_server_is_told_as_one_that_is_kept_here(
+    runs: Runs, settings: dict[str, Any]
+) -> None:
+    run = await asked(runs, settings)
+    stored = await runs.get(run)
+    assert (stored.summary.answer, stored.summary.stop_reason) == ("Narvik", "sufficient")
+    assert stored.context == Context.from_mapping(settings)
+    document = await runs.document(run)
+    [branch] = document["branches"]
+    steps = [document["steps"][step] for step in branch["steps"]]
+    hop = ["plan", "retrieve", "to_triples", "merge_graph"]
+    assert [step["node"] for step in steps] == ["", "start", *hop, *hop, "plan", "answer"]
+    assert [step["kind"] for step in steps] == ["question", *["node"] * 11]
+    assert document["triples"][BIRTH]["object"] == "Narvik"
+    assert steps[0]["parent"] is None
+
+
+async def test_runs_on_a_server_are_found_by_text_and_number(
+    runs: Runs, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("Aurora", "Borg", "Cold")
+    made = [await asked(runs, settings, f"Who designed {name} Bridge?") for name in names]
+    document = await runs.document(made[0])
+    with monkeypatch.context() as changed:
+        changed.setattr(server_runs, "_PAGE", 2)
+        assert [run.id for run in await runs.recent()] == made[::-1]
+        assert await runs.document(made[0]) == document
+    assert [run.id for run in await runs.recent(limit=1)] == [made[2]]
+    assert [run.id for run in await runs.recent(text="borg bridge")] == [made[1]]
+    assert (await runs.get(made[0])).summary.started <= (await runs.get(made[2])).summary.started
+    await runs.delete(made[:2])
+    assert [run.id for run in await runs.recent()] == made[2:]
+    with pytest.raises(RunError, match="no run"):
+        await runs.get(made[0])
+
+
+async def test_a_fork_with_an_edit_and_a_replay_leave_the_first_branch_as_it_was(
+    runs: Runs, settings: dict[str, Any]
+) -> None:
+    run = await asked(runs, settings)
+    before = await runs.document(run)
+    step = before["branches"][0]["steps"][-2]
+    events: Any = [event async for event in runs.fork(run, step, [DROP])]
+    assert [event["type"] for event in events] == ["answer"]
+    assert events[0]["answer"] == "unknown"
+    replayed: Any = [event async for event in runs.fork(run, before["branches"][0]["steps"][4])]
+    assert replayed[-1]["answer"] == "Narvik"
+    after = await runs.document(run)
+    assert [branch["answer"] for branch in after["branches"]] == ["Narvik", "unknown", "Narvik"]
+    assert after["branches"][1]["forked_from"] == {"branch": 1, "step": 10}
+    assert after["branches"][2]["forked_from"] == {"branch": 1, "step": 4}
+    assert after["branches"][0] == before["branches"][0]
+    assert {id: after["steps"][id] for id in before["steps"]} == before["steps"]
+    with pytest.raises(EditError):
+        [event async for event in runs.fork(run, step, [{"op": "drop_triple", "triple": "x"}])]
+    assert len((await runs.document(run))["branches"]) == 3
+
+
+async def test_an_edit_waits_for_a_run_of_the_thread_that_is_at_work(
+    runs: Runs, settings: dict[str, Any]
+) -> None:
+    run = await asked(runs, settings)
+    steps = (await runs.document(run))["branches"][0]["steps"]
+
+    async def fork(step: str, edits: list[Edit]) -> Any:
+        return [event async for event in runs.fork(run, step, edits)][-1]
+
+    told = await asyncio.gather(fork(steps[1], []), fork(steps[-2], [DROP]), fork(steps[-2], []))
+    assert [event["answer"] for event in told] == ["Narvik", "unknown", "Narvik"]
+    assert len((await runs.document(run))["branches"]) == 4
+
+
+async def test_a_review_on_a_server_is_answered(runs: Runs, settings: dict[str, Any]) -> None:
+    run = await asked(runs, settings | {"pause_before_answer": True})
+    document = await runs.document(run)
+    assert document["branches"][0]["status"] == "paused"
+    review = document["steps"][document["branches"][0]["steps"][-1]]["review"]
+    assert review is not None and review["point"] == "before_answer"
+    events: Any = [event async for event in runs.resume(run, [DROP])]
+    assert events[-1]["answer"] == "unknown"
+    with pytest.raises(RunError, match="is finished"):
+        [event async for event in runs.resume(run)]
+
+
+async def test_a_run_that_fails_on_the_server_fails_here_by_the_same_error(
+    runs: Runs, settings: dict[str, Any]
+) -> None:
+    run = runs.new_id()
+    context = Context.from_mapping(settings | {"planner": "gpt"})
+    with pytest.raises(ConfigurationError, match="provider:model"):
+        [event async for event in runs.start({"question": QUESTION}, context, run_id=run)]
+    assert (await runs.get(run)).next
+    assert (await runs.document(run))["branches"][0]["status"] == "unfinished"
+
+
+async def test_what_is_unknown_or_refused_is_told(guarded: DevServer, runs: Runs) -> None:
+    for run in ("a1", str(uuid4()), "../assistants", "x/y?z", ""):
+        for reading in (runs.get, runs.document, runs.newest):
+            with pytest.raises(RunError, match="There is no run"):
+                await reading(run)
+        with pytest.raises(RunError, match="There is no run"):
+            await runs.delete([run])
+        with pytest.raises(RunError, match="There is no run"):
+            [event async for event in runs.resume(run)]
+    async with open_server_runs(guarded.url, {"Authorization": "Bearer wrong"}) as strangers:
+        with pytest.raises(AuthenticationError, match="RAS_FLOW_TOKEN"):
+            await strangers.recent()
+        with pytest.raises(AuthenticationError):
+            [e async for e in strangers.start({"question": QUESTION}, Context())]
+
+
+async def test_a_server_that_is_not_there_is_told() -> None:
+    async with open_server_runs("http://127.0.0.1:9") as runs:
+        with pytest.raises(RunError, match="does not answer"):
+            await runs.recent()
+    for url in ("http://", "https://[x", "ftp://host", "http://host:port"):
+        with pytest.raises(RunError, match="malformed"):
+            async with open_server_runs(url):
+                pass
+
+
+async def test_the_command_line_works_on_a_server(
+    runs: Runs, guarded: DevServer, settings: dict[str, Any]
+) -> None:
+    run = await asked(runs, settings)
+
+    async def command(*arguments: str) -> Any:
+        started = Command("runs", *arguments, "--database", guarded.url)
+        return await asyncio.to_thread(started.wait)
+
+    listed = await command("list", "--json")
+    assert [each["id"] for each in json.loads(listed.out)] == [run], listed.err
+    shown = await command("show", run)
+    assert "Narvik" in shown.out and shown.code == 0
+    forked = await command("fork", run, "--from", "plan:2", "--drop-triple", BIRTH)
+    assert forked.code == 0 and "unknown" in forked.out, forked.err
+    assert len((await runs.document(run))["branches"]) == 2
