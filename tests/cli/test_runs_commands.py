@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -362,3 +366,26 @@ async def test_runs_in_a_database_are_read_and_pruned(run: str, postgres: str) -
 def test_a_server_that_is_not_there_is_named_without_its_secrets() -> None:
     line = refused("list", "--database", "http://me:secret@127.0.0.1:1")
     assert "server" in line and "secret" not in line
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [(b"n\n", "Nothing was deleted."), (b"\x03", "Nothing was deleted."), (b"y\n", "Deleted 1 run.")],
+    ids=["no", "ctrl-c", "yes"],
+)  # fmt: skip
+def test_prune_on_a_terminal_waits_for_a_yes(typed: bytes, said: str, run: str) -> None:
+    child, terminal = pty.fork()
+    if not child:
+        program = "from ras_flow.cli import main; main()"
+        os.execv(sys.executable, [sys.executable, "-c", program, "runs", "prune", run])
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(terminal, 4096)
+    os.write(terminal, typed)
+    with suppress(OSError):  # What Linux says at the end.
+        while more := os.read(terminal, 4096):
+            shown += more
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert run in shown.decode() and said in shown.decode()
+    left = json.loads(ras_flow("runs", "list", "--json").out)
+    assert len(left) == (0 if typed == b"y\n" else 1)

@@ -15,7 +15,7 @@ from ras_flow.cli.runs.options import Database, Run, parse_run, parse_time, read
 from ras_flow.errors import InputError, RunError
 
 if TYPE_CHECKING:
-    from ras_flow.runs import Runs, RunSummary
+    from ras_flow.runs import RunSummary
     from ras_flow.runs.document import RunDocument
 
 _ALL = 1_000_000
@@ -66,12 +66,26 @@ def prune(
     database: Database = None,
 ) -> None:
     """Delete whole runs for good, with all their branches; with both options, what fits both."""
+    from ras_flow.cli.render import plain, snippet
+
     if runs and (older_than or keep is not None):
         raise InputError("Name runs, or give --older-than and --keep: not both.")
     if not runs and older_than is None and keep is None:
         raise InputError("Say what to delete: ids of runs, --older-than 30d or --keep 100.")
     before = None if older_than is None else parse_time(older_than, "--older-than")
-    asyncio.run(_prune(runs or [], before, keep, yes, database))
+    chosen = asyncio.run(_chosen(database, runs or [], before, keep))
+    if not chosen:
+        typer.echo("No run is to be deleted.")
+        return
+    for run in chosen:
+        stopped = run.stop_reason or "unfinished"
+        typer.echo(f"{plain(run.id)}  {run.started}  {stopped}  {snippet(run.question)}")
+    count = f"{len(chosen)} run{'s' * (len(chosen) > 1)}"
+    if not yes and not _confirmed(count):
+        typer.echo("Nothing was deleted.")
+        return
+    asyncio.run(_delete(database, [run.id for run in chosen]))
+    typer.echo(f"Deleted {count}.")
 
 
 def _written(document: RunDocument, branch: int, format: Format) -> str:
@@ -92,40 +106,21 @@ def _written(document: RunDocument, branch: int, format: Format) -> str:
             return to_html({**document, "current": branch})
 
 
-async def _prune(
-    named: list[str], before: datetime | None, keep: int | None, yes: bool, database: str | None
-) -> None:
-    from ras_flow.cli.render import plain, snippet
+async def _chosen(
+    database: str | None, named: list[str], before: datetime | None, keep: int | None
+) -> list[RunSummary]:
     from ras_flow.runs.opening import open_runs_at
 
-    async with open_runs_at(database) as runs:
-        chosen = await _chosen(runs, named, before, keep)
-        if not chosen:
-            typer.echo("No run is to be deleted.")
-            return
-        for run in chosen:
-            stopped = run.stop_reason or "unfinished"
-            typer.echo(f"{plain(run.id)}  {run.started}  {stopped}  {snippet(run.question)}")
-        count = f"{len(chosen)} run{'s' * (len(chosen) > 1)}"
-        if not yes and not _confirmed(count):
-            typer.echo("Nothing was deleted.")
-            return
-        await runs.delete([run.id for run in chosen])
-        typer.echo(f"Deleted {count}.")
-
-
-async def _chosen(
-    runs: Runs, named: list[str], before: datetime | None, keep: int | None
-) -> list[RunSummary]:
     branches = [run for run in named if parse_run(run).branch is not None]
     if branches:
         raise InputError(
             f"{branches[0]} is one branch: only whole runs can be deleted, by their ids."
         )
-    newest = await runs.recent(limit=_ALL)
+    async with open_runs_at(database) as runs:
+        newest = await runs.recent(limit=_ALL)
+        old = await runs.recent(limit=_ALL, until=before) if before else newest
     if not named:
         spared = {run.id for run in newest[: keep or 0]}
-        old = await runs.recent(limit=_ALL, until=before) if before else newest
         return [run for run in old if run.id not in spared]
     known = {run.id: run for run in newest}
     for run_id in named:
@@ -135,6 +130,13 @@ async def _chosen(
                 "ras-flow runs list"
             )
     return [known[run_id] for run_id in dict.fromkeys(named)]
+
+
+async def _delete(database: str | None, run_ids: list[str]) -> None:
+    from ras_flow.runs.opening import open_runs_at
+
+    async with open_runs_at(database) as runs:
+        await runs.delete(run_ids)
 
 
 def _confirmed(count: str) -> bool:
