@@ -370,9 +370,13 @@ def test_a_server_that_is_not_there_is_named_without_its_secrets() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [(b"n\n", "Nothing was deleted."), (b"\x03", "Nothing was deleted."), (b"y\n", "Deleted 1 run.")],
+    [
+        (b"n\n", "Nothing was deleted."),
+        (b"\x03", "Nothing was deleted."),
+        (b"y\n", "Deleted 1 run."),
+    ],
     ids=["no", "ctrl-c", "yes"],
-)  # fmt: skip
+)
 def test_prune_on_a_terminal_waits_for_a_yes(typed: bytes, said: str, run: str) -> None:
     child, terminal = pty.fork()
     if not child:
