@@ -1,0 +1,218 @@
+"""Checkpoints: all that was trained and nothing else, whole or refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+
+from ras_flow.components import PlanRequest
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm import checkpoint
+from ras_flow.graph_llm.checkpoint import load_graph_llm, save_graph_llm
+from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
+from ras_flow.graph_llm.model import GraphLLM
+from tests.graph_llm.tiny import BRIDGE, build, chain, graph
+
+REQUEST = PlanRequest("Where was she born?", chain(*BRIDGE), graph(*BRIDGE))
+
+
+def text(model: GraphLLM) -> str:
+    prompt = model.formatter.prompt(REQUEST)
+    [made] = model.generate([prompt], [REQUEST.graph], max_new_tokens=20)
+    return made.text
+
+
+@pytest.fixture(scope="module")
+def model(llama: Path) -> GraphLLM:
+    made = build(llama, seed=3)
+    torch.nn.init.normal_(made.encoder.empty)
+    return made
+
+
+@pytest.fixture(scope="module")
+def saved(model: GraphLLM, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("saved") / "graph-llm"
+    save_graph_llm(model, folder, card={"Seed": 3, "Data | more": "a\nb"})
+    return folder
+
+
+@pytest.fixture
+def copy(saved: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(saved, tmp_path / "copy"))
+
+
+def edit(folder: Path, change: Any) -> None:
+    path = folder / "graph_llm.json"
+    values = json.loads(path.read_text())
+    change(values)
+    path.write_text(json.dumps(values))
+
+
+def test_what_is_loaded_writes_the_same(model: GraphLLM, saved: Path) -> None:
+    expected = text(model)
+    assert text(build(Path(model.config.base), seed=4)) != expected
+    used, trained = load_graph_llm(saved), load_graph_llm(saved, trainable=True)
+    assert text(used) == text(trained) == expected
+    for name, weight in model.named_parameters():
+        assert torch.equal(weight, trained.get_parameter(name)), name
+        assert weight.requires_grad == trained.get_parameter(name).requires_grad
+    assert not any(weight.requires_grad for weight in used.parameters())
+
+
+def test_the_bases_weights_are_never_saved(model: GraphLLM, saved: Path) -> None:
+    assert sorted(path.name for path in saved.iterdir()) == [
+        "README.md", "adapter_config.json", "adapter_model.safetensors", "gnn.safetensors",
+        "graph_llm.json",
+    ]  # fmt: skip
+    kept = {
+        name
+        for file in ("adapter_model.safetensors", "gnn.safetensors")
+        for name in safetensors.torch.load_file(saved / file)
+    }
+    trained = {name for name, p in model.named_parameters() if p.requires_grad}
+    assert kept == {name.removeprefix("lm.").replace(".default", "") for name in trained}
+
+
+def test_the_adapter_is_one_that_peft_loads(model: GraphLLM, saved: Path) -> None:
+    import peft
+    from transformers import AutoModelForCausalLM
+
+    base = AutoModelForCausalLM.from_pretrained(model.config.base, dtype=torch.float32)
+    plain = peft.PeftModel.from_pretrained(base, str(saved)).eval()
+    ids = torch.arange(20, 40).unsqueeze(0)
+    with torch.no_grad():
+        torch.testing.assert_close(plain(ids).logits, model.eval().lm(ids).logits)
+
+
+def test_the_card_says_what_it_is_made_of(model: GraphLLM, saved: Path) -> None:
+    card = (saved / "README.md").read_text()
+    for said in (
+        "| Seed | 3 |",
+        r"| Data \| more | a b |",
+        "| gnn.hidden | 16 |",
+        "testing:encoder",
+        "| window | 1500 |",
+        read_manifest(saved).files["gnn.safetensors"],
+    ):
+        assert said in card  # fmt: skip
+
+
+def test_half_precision_halves_the_size(model: GraphLLM, saved: Path, tmp_path: Path) -> None:
+    save_graph_llm(model, tmp_path / "half", dtype="float16")
+    for name in ("adapter_model.safetensors", "gnn.safetensors"):
+        assert (tmp_path / "half" / name).stat().st_size < 0.65 * (saved / name).stat().st_size
+    loaded = load_graph_llm(tmp_path / "half", trainable=True)
+    for name, weight in model.named_parameters():
+        if weight.requires_grad:
+            found = loaded.get_parameter(name)
+            assert found.dtype == torch.float32
+            torch.testing.assert_close(found, weight, atol=1e-3, rtol=1e-3)
+
+
+def test_a_later_checkpoint_replaces_an_earlier(llama: Path, copy: Path) -> None:
+    before = read_manifest(copy).identity
+    other = build(llama, seed=9)
+    save_graph_llm(other, copy)
+    assert read_manifest(copy).identity != before
+    assert text(load_graph_llm(copy)) == text(other)
+    assert [path.name for path in copy.parent.iterdir() if path.name != "home"] == ["copy"]
+
+
+def test_other_files_are_not_overwritten(model: GraphLLM, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ConfigurationError, match="no Graph LLM.*new folder"):
+        save_graph_llm(model, tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_what_was_merged_cannot_be_saved(saved: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="trainable=True"):
+        save_graph_llm(load_graph_llm(saved), tmp_path / "again")
+
+
+def test_a_killed_save_leaves_the_earlier_checkpoint(
+    model: GraphLLM, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    before = read_manifest(copy).identity
+    monkeypatch.setattr(checkpoint, "write_manifest", killed)
+    for folder in (copy, copy.with_name("new")):
+        with pytest.raises(KeyboardInterrupt):
+            save_graph_llm(model, folder)
+    assert read_manifest(copy).identity == before
+    assert not is_checkpoint(copy.with_name("new"))
+    assert not is_checkpoint(copy.with_name("new.unfinished"))
+    monkeypatch.undo()
+    save_graph_llm(model, copy.with_name("new"))
+    assert text(load_graph_llm(copy.with_name("new"))) == text(model)
+
+
+@pytest.mark.parametrize(
+    "name", ["adapter_model.safetensors", "gnn.safetensors", "adapter_config.json"]
+)
+def test_missing_and_damaged_files_are_named(copy: Path, name: str) -> None:
+    content = bytearray((copy / name).read_bytes())
+    content[-3] ^= 1
+    (copy / name).write_bytes(content)
+    with pytest.raises(ConfigurationError, match=f"{name}.*damaged"):
+        load_graph_llm(copy)
+    (copy / name).write_bytes(content[:-10])
+    with pytest.raises(ConfigurationError, match=f"{name}.*damaged"):
+        load_graph_llm(copy)
+    (copy / name).unlink()
+    with pytest.raises(ConfigurationError, match=f"{name} is missing"):
+        load_graph_llm(copy)
+
+
+def test_damaged_or_missing_descriptions(copy: Path, tmp_path: Path) -> None:
+    (copy / "graph_llm.json").write_text('{"format": 1')
+    with pytest.raises(ConfigurationError, match="damaged"):
+        load_graph_llm(copy)
+    (copy / "graph_llm.json").write_text("[]")
+    with pytest.raises(ConfigurationError, match="damaged"):
+        load_graph_llm(copy)
+    with pytest.raises(ConfigurationError, match="no Graph LLM"):
+        load_graph_llm(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("version", ["format", "prompt"])
+def test_unknown_versions_are_refused(copy: Path, version: str) -> None:
+    edit(copy, lambda values: values.update({version: 99}))
+    with pytest.raises(ConfigurationError, match="99.*version of ras-flow"):
+        load_graph_llm(copy)
+
+
+def test_unknown_settings_are_refused(copy: Path) -> None:
+    edit(copy, lambda values: values["config"]["gnn"].update({"colour": "red"}))
+    with pytest.raises(ConfigurationError, match="colour"):
+        load_graph_llm(copy)
+
+
+def test_weights_that_do_not_fit_their_description(copy: Path) -> None:
+    edit(copy, lambda values: values["config"]["gnn"].update({"hidden": 32}))
+    with pytest.raises(ConfigurationError, match="do not fit"):
+        load_graph_llm(copy)
+    edit(copy, lambda values: values["config"].update({"lora": {"targets": ["q_proj"]}}))
+    with pytest.raises(ConfigurationError, match="do not fit"):
+        load_graph_llm(copy)
+
+
+def test_another_base_is_refused(copy: Path, bases: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="model_type qwen2 instead of llama.*hidden_size"):
+        load_graph_llm(copy, base=str(bases["qwen2"]))
+    edit(copy, lambda values: values["config"].update({"base": str(tmp_path / "gone")}))
+    with pytest.raises(ConfigurationError, match="no model folder"):
+        load_graph_llm(copy)
+
+
+def test_the_base_may_have_moved(model: GraphLLM, saved: Path, llama: Path, tmp_path: Path) -> None:
+    moved = Path(shutil.copytree(llama, tmp_path / "moved"))
+    assert text(load_graph_llm(saved, base=str(moved))) == text(model)

@@ -1,0 +1,263 @@
+"""The Graph LLM as planner and answerer, alone and in the real loop."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from langchain_core.callbacks import AsyncCallbackHandler
+
+from ras_flow import Context
+from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm import shared
+from ras_flow.graph_llm.checkpoint import save_graph_llm
+from ras_flow.graph_llm.collate import Collator, Example
+from ras_flow.graph_llm.config import LoraConfig
+from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
+from ras_flow.graph_llm.shared import SharedGraphLLM
+from ras_flow.llms import decoding
+from ras_flow.parts import Parts
+from ras_flow.testing import HashEncoder, ScriptedAnswerer
+from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
+from tests.graph_llm.tiny import BRIDGE, GNN, LINEAR, LOOP, chain, graph
+from tests.graph_llm.tiny import build as build_model
+
+
+@pytest.fixture(scope="module")
+def folder(llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("roles") / "tiny-graph-llm"
+    save_graph_llm(build_model(llama), made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def text_only(llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("roles") / "text-only"
+    save_graph_llm(build_model(llama, gnn=None), made)
+    return made
+
+
+@pytest.fixture
+def source(folder: Path) -> SharedGraphLLM:
+    return SharedGraphLLM(folder)
+
+
+def requests() -> list[PlanRequest]:
+    return [
+        PlanRequest(QUESTION),
+        PlanRequest(QUESTION, chain(*BRIDGE), GRAPHS[0]),
+        PlanRequest("Why?", chain(*LOOP), GRAPHS[1]),
+    ]
+
+
+GRAPHS = [graph(*BRIDGE), graph(*LOOP)]
+
+
+async def test_a_reply_never_depends_on_the_others(source: SharedGraphLLM) -> None:
+    planner = GraphPlanner(source)
+    together = await planner.plan(requests())
+    assert together == [(await planner.plan([one]))[0] for one in requests()]
+    assert together == await GraphPlanner(source, batch_size=1).plan(requests())
+    assert len({reply.text for reply in together}) > 1
+    assert all(0 < reply.output_tokens <= 64 for reply in together)
+    assert together[1].input_tokens > together[0].input_tokens
+    assert await planner.plan([]) == []
+
+
+async def test_answers_keep_their_own_limits(source: SharedGraphLLM) -> None:
+    asked = [AnswerRequest(QUESTION, max_new_tokens=limit) for limit in (3, 9, 3)]
+    replies = await GraphAnswerer(source).answer(asked)
+    assert [reply.output_tokens for reply in replies] == [3, 9, 3]
+    assert replies[0] == replies[2] and replies[1].text.startswith(replies[0].text)
+
+
+async def test_lost_triples_are_counted(source: SharedGraphLLM) -> None:
+    many = chain([(f"thing {i}", "relates to", "it") for i in range(60)])
+    [reply] = await GraphPlanner(source).plan([PlanRequest(QUESTION, many)])
+    assert 0 < reply.lost_triples < 60
+
+
+async def test_planner_and_answerer_share_one_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads = []
+    real = shared.load_graph_llm
+
+    def counting(*args: Any) -> Any:
+        loads.append(args)
+        return real(*args)
+
+    monkeypatch.setattr(shared, "load_graph_llm", counting)
+    shared.open_graph_llm.cache_clear()
+    name = f"local:{folder}"
+    parts, context = Parts(), Context(planner=name, answerer=name)
+    planner, answerer = await asyncio.gather(
+        parts.get_planner(context), parts.get_answerer(context)
+    )
+    assert parts.takes_soft_tokens(context)
+    assert loads == [], "choosing a model loads nothing"
+    await asyncio.gather(
+        planner.plan(requests()), answerer.answer([AnswerRequest("Why?", max_new_tokens=2)])
+    )
+    assert len(loads) == 1
+    assert planner.identity == answerer.identity != name
+
+
+async def run(parts: dict[str, Any], **settings: Any) -> tuple[dict[str, Any], list[str]]:
+    """Run the two-hop question; return its result and the nodes it went through."""
+    nodes: list[str] = []
+    result: dict[str, Any] = {}
+    context = Context(top_k=1, max_hops=2, **settings)
+    given = {"question": QUESTION}
+    async for kind, data in build(parts).astream(
+        given, context=context, stream_mode=["updates", "values"]
+    ):
+        if kind == "updates":
+            nodes += data
+        else:
+            result = data
+    return result, nodes
+
+
+def without(parts: dict[str, Any], role: str) -> dict[str, Any]:
+    return {name: part for name, part in parts.items() if name != role}
+
+
+async def test_a_graph_llm_answers_what_a_text_model_planned(folder: Path) -> None:
+    answerer = f"local:{folder}"
+    result, nodes = await run(without(world(), "answerer"), answerer=answerer)
+    assert nodes.count("encode") == 2 and nodes[-1] == "answer"
+    usage = {one["role"]: one for one in result["usage"].values()}
+    assert usage["answerer"]["calls"] == 1 and usage["answerer"]["output_tokens"] > 0
+    assert result["stop_reason"] in ("sufficient", "max_hops")
+
+
+async def test_a_text_model_answers_what_a_graph_llm_planned(folder: Path) -> None:
+    parts = without(world(), "planner")
+    result, nodes = await run(parts, planner=f"local:{folder}")
+    # Its plans are noise, which the loop degrades to searching for the question itself.
+    assert len(result["plans"]) > 0 and result["plans"][0]["raw"]
+    assert nodes[-1] == "answer" and len(parts["answerer"].requests) == 1
+    assert parts["answerer"].requests[0].graph is None
+
+
+async def test_what_it_was_taught_it_does_in_the_loop(llama: Path, tmp_path: Path) -> None:
+    """Training sees what inference sees: recorded requests, learned, lead the loop again."""
+    teacher = world(
+        planner=ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=True),
+        answerer=ScriptedAnswerer("Narvik", takes_soft_tokens=True),
+    )
+    expected, expected_nodes = await run(teacher)
+    plans = [plan["raw"] for plan in expected["plans"]]
+    examples = [
+        Example(request, plan)
+        for request, plan in zip(teacher["planner"].requests, plans, strict=True)
+    ] + [Example(teacher["answerer"].requests[0], "Narvik")]
+    assert len(examples) == 3
+
+    model = build_model(llama, gnn=replace(GNN, tokens="per_hop"), lora=LoraConfig(targets=LINEAR))
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+    model.train()
+    batch = Collator(model.formatter)(examples)
+    for _ in range(100):
+        optimiser.zero_grad()
+        loss = model(**batch).loss
+        if loss < 0.1:
+            break
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    save_graph_llm(model, tmp_path / "taught")
+
+    parts = without(without(world(), "planner"), "answerer")
+    name = f"local:{tmp_path / 'taught'}"
+    result, nodes = await run(parts, planner=name, answerer=name)
+    assert [plan["raw"] for plan in result["plans"]] == plans
+    assert (result["answer"], nodes) == ("Narvik", expected_nodes)
+    assert result["stop_reason"] == expected["stop_reason"]
+
+
+async def test_with_text_models_encode_is_skipped(text_only: Path) -> None:
+    name = f"local:{text_only}"
+    result, nodes = await run(without(world(), "answerer"), answerer=name)
+    assert "to_triples" in nodes and "encode" not in nodes
+    parts = world(planner=ScriptedPlanner(["[SUBQ] x", SECOND]), answerer=ScriptedAnswerer("x"))
+    assert "encode" not in (await run(parts))[1]
+
+
+async def test_another_sentence_encoder_is_refused_by_name(folder: Path) -> None:
+    class Other(HashEncoder):
+        identity = "other:encoder"
+
+    parts = without(world(encoder=Other()), "answerer")
+    with pytest.raises(ConfigurationError, match="'other:encoder'.*trained with 'testing:encoder'"):
+        await run(parts, answerer=f"local:{folder}")
+
+
+def test_the_same_weights_under_another_name_are_the_same(source: SharedGraphLLM) -> None:
+    config = replace(source.manifest.config, encoder="hub/name@abc")
+    source.manifest = replace(source.manifest, config=config)
+    made = replace(GRAPHS[0], encoder="some/folder@abc")
+    source.check_graphs([made, replace(made, encoder=""), None])
+    with pytest.raises(ConfigurationError, match="abd"):
+        source.check_graphs([replace(made, encoder="some/folder@abd")])
+
+
+async def test_as_extractor_it_is_refused(folder: Path) -> None:
+    parts = without(world(), "extractor")
+    with pytest.raises(ConfigurationError, match="extracts no triples"):
+        await run(parts, extractor=f"local:{folder}")
+
+
+async def test_damage_is_told_before_anything_runs(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "graph_llm.json").write_text("{}")
+    with pytest.raises(ConfigurationError, match="damaged"):
+        await run(without(world(), "planner"), planner=f"local:{tmp_path}")
+
+
+async def test_calls_are_traced(source: SharedGraphLLM) -> None:
+    from langchain_core.runnables import RunnableLambda
+
+    class Watch(AsyncCallbackHandler):
+        seen: list[Any] = []
+
+        async def on_chat_model_start(self, serialized: Any, messages: Any, **_: Any) -> None:
+            self.seen.append((serialized["name"], messages[0][1].content))
+
+        async def on_llm_end(self, response: Any, **_: Any) -> None:
+            self.seen.append(response.generations[0][0].message)
+
+    async def plan(_: object) -> Any:
+        return await GraphPlanner(source).plan(requests()[:1])
+
+    [reply] = await RunnableLambda(plan).ainvoke("", config={"callbacks": [Watch()]})
+    (name, asked), message = Watch.seen
+    assert (name, asked) == ("tiny-graph-llm", f"Question: {QUESTION}")
+    assert message.content == reply.text
+    assert message.usage_metadata["input_tokens"] == reply.input_tokens
+
+
+async def test_a_cancelled_call_stops_computing(
+    source: SharedGraphLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    real = decoding.greedy
+
+    def recording(*args: Any, **kwargs: Any) -> list[list[int]]:
+        outputs = real(*args, **kwargs)
+        made.extend(map(len, outputs))
+        return outputs
+
+    monkeypatch.setattr(decoding, "greedy", recording)
+    answerer = GraphAnswerer(source)
+    await answerer.answer([AnswerRequest("Why?", max_new_tokens=1)])
+    with pytest.raises(TimeoutError):
+        asked = [AnswerRequest("Why?", max_new_tokens=1600)]
+        await asyncio.wait_for(answerer.answer(asked), 0.3)
+    await answerer.answer([AnswerRequest("Why?", max_new_tokens=1)])
+    assert made[0] == made[2] == 1 and made[1] < 1600
