@@ -1,0 +1,97 @@
+"""A question with all that a converter knows of it: the common form between formats and records.
+
+A case says which facts answer the question, in which steps they can be found, and how a person
+would ask for each; :mod:`ras_flow.training.data.rollout` plays runs on it and writes records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ras_flow.formats.normalize import normalize_name
+
+Spo = tuple[str, str, str]
+"""Subject, predicate, object."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What an extractor makes of one passage.
+
+    Attributes:
+        title: What the passage is about.
+        triples: Its triples, in the order of the text.
+    """
+
+    title: str
+    triples: tuple[Spo, ...]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The normalised words of all triples."""
+        return frozenset(word for triple in self.triples for word in words_of(triple))
+
+    @cached_property
+    def slots(self) -> frozenset[tuple[str, str]]:
+        """Subject and predicate of each triple, normalised: what it tells of what."""
+        return frozenset((normalize_name(s), normalize_name(p)) for s, p, _ in self.triples)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to find out.
+
+    Attributes:
+        phrasings: Ways to ask for it, the best first; empty where none is known.
+        facts: Triples that all have to be seen before the step counts as done.
+        page: Where they stand; holds ``facts`` and usually more.
+        needs: Positions of the steps whose results the phrasings name.
+        missing: No passage has it: it is never found.
+    """
+
+    phrasings: tuple[str, ...]
+    facts: tuple[Spo, ...]
+    page: Page
+    needs: tuple[int, ...] = ()
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question.
+
+    Attributes:
+        source: Where it is from.
+        id: Its name there.
+        question: The main question Q.
+        answer: The gold answer.
+        steps: What has to be found, in order; empty for questions without any known facts.
+        instruction: The task's wording for the answerer; empty for short answers.
+        context: Passages given with the question that do not hold the facts: distractors.
+        variants: The same question put differently, with its answer: a base model must know these
+            too before it counts as knowing the answer, since options can be guessed.
+        guessable: The answer is yes or no: that a model says so proves nothing.
+        static: The passages come with the question; there is nothing to plan.
+    """
+
+    source: str
+    id: str
+    question: str
+    answer: str
+    steps: tuple[Step, ...] = ()
+    instruction: str = ""
+    context: tuple[Page, ...] = ()
+    variants: tuple[tuple[str, str], ...] = ()
+    guessable: bool = False
+    static: bool = False
+
+
+def words_of(triple: Spo) -> set[str]:
+    """Return the normalised words of a triple."""
+    return set(normalize_name(" ".join(triple)).split())
+
+
+def linked_words(fact: Spo) -> frozenset[str]:
+    """Return the words of a fact's subject and object: whoever has them all may tell the fact."""
+    return frozenset(normalize_name(f"{fact[0]} {fact[2]}").split())

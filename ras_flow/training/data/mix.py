@@ -1,0 +1,213 @@
+"""Several data sets to one: train.jsonl, dev.jsonl and test.jsonl, with statistics and a card.
+
+Questions are split before anything else. Then each split gets a pool of its own passages, and runs
+are played on its questions. Where two sources have the same input, the first one's record is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import InputError
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.training.data.case import Case, Page
+from ras_flow.training.data.config import MixConfig, Source
+from ras_flow.training.data.pool import Pool
+from ras_flow.training.data.records import SPLITS, Record, Split, read_records
+from ras_flow.training.data.rollout import closed_book, first_plan, no_retrieval, roll_out
+from ras_flow.training.data.sources import read_cases
+from ras_flow.training.data.sources.texts import Texts, read_pages
+from ras_flow.training.data.splits import check_labels, fraction, keep_first
+from ras_flow.training.data.stats import Stats, write_card
+from ras_flow.training.data.writer import RecordWriter
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass
+class Inputs:
+    """What the files of a mix hold.
+
+    Attributes:
+        cases: Cases of each source by split.
+        pages: Pages of files of passages by split.
+        texts: Extractions and pages by text and title.
+        counts: Questions of each file, and how many of each split.
+    """
+
+    cases: list[dict[Split, list[Case]]]
+    pages: dict[Split, list[Page]]
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
+    """Read all files of a mix and split what they hold.
+
+    Args:
+        config: The mix.
+        progress: Told which file is being read.
+
+    Returns:
+        Cases and pages by split.
+
+    Raises:
+        InputError: A file is wrong; the message names file, line and field.
+    """
+    inputs = Inputs([], {split: [] for split in SPLITS})
+    triples: dict[str, Any] = {}
+    titled: dict[str, Page] = {}
+    for passages in config.passages:
+        for text, page in read_pages(passages.file, passages.only):
+            triples[text] = page.triples
+            if page.title:
+                titled.setdefault(normalize_name(page.title), page)
+            inputs.pages[config.splitter(page.title or text)].append(page)
+    texts = Texts(triples, titled)
+    for number, source in enumerate(config.sources):
+        if progress:
+            progress(f"reading {source.file.name}", number, len(config.sources))
+        split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
+        groups: dict[object, Split] = {}
+        for case in read_cases(source.file, texts, kb=source.kb):
+            split = config.splitter(case.question)
+            # Wordings of one question that are in several splits stay in the first one's only.
+            if groups.setdefault(_evidence(case), split) == split:
+                split_cases[split].append(case)
+        for cases in split_cases.values():
+            cases.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
+        inputs.cases.append(split_cases)
+        inputs.counts[source.file.name] = {
+            split: len({normalize_question(case.question) for case in cases})
+            for split, cases in split_cases.items()
+        }
+    return inputs
+
+
+def write_mix(
+    config: MixConfig,
+    folder: Path,
+    inputs: Inputs | None = None,
+    *,
+    known: Callable[[Case], bool | None] = lambda case: None,
+    progress: Progress | None = None,
+) -> Stats:
+    """Write the records of a mix.
+
+    Args:
+        config: The mix.
+        folder: Where to; its files of an earlier build are replaced, ``stats.json`` last.
+        inputs: What the files hold, if it was read already.
+        known: Whether a base model answers a question without retrieval; None where that was not
+            tried.
+        progress: Told how many questions are done.
+
+    Returns:
+        The statistics, as saved.
+
+    Raises:
+        InputError: A file is wrong, or the folder cannot be written to.
+    """
+    inputs = inputs or read_inputs(config, progress)
+    (folder / "stats.json").unlink(missing_ok=True)
+    stats = Stats()
+    for split in SPLITS:
+        # Not the whole of an earlier build: its settings may have been others.
+        (folder / f"{split}.jsonl.part").unlink(missing_ok=True)
+        with RecordWriter(folder / f"{split}.jsonl") as writer:
+            records = _records(config, inputs, split, known, progress)
+            for record in keep_first(records, stats.dropped):
+                writer.write(record)
+                stats.add(record)
+    check_labels(record for split in SPLITS for record in read_records(folder / f"{split}.jsonl"))
+    stats.inputs = inputs.counts
+    files = [source.file for source in config.sources] + [p.file for p in config.passages]
+    files += [source.kb for source in config.sources if source.kb]
+    stats.checksums = {path.name: _checksum(path) for path in files}
+    stats.settings = json.loads(json.dumps(_plain(config)))
+    write_card(folder, stats)
+    return stats
+
+
+def _records(
+    config: MixConfig,
+    inputs: Inputs,
+    split: Split,
+    known: Callable[[Case], bool | None],
+    progress: Progress | None,
+) -> Iterator[Record]:
+    pool = Pool(_pages(inputs, split))
+    for source, cases in zip(config.sources, inputs.cases, strict=True):
+        limit = _limit(config, source, split)
+        weight = source.weight if split == "train" else min(source.weight, 1.0)
+        count = 0
+        for number, case in enumerate(cases[split]):
+            if progress:
+                progress(f"{split}: {source.file.name}", number, len(cases[split]))
+            if count >= limit:
+                break
+            for record in _of_case(case, pool, config, split, weight, known(case)):
+                yield record
+                count += 1
+
+
+def _of_case(
+    case: Case, pool: Pool, config: MixConfig, split: Split, weight: float, known: bool | None
+) -> Iterator[Record]:
+    runs = int(weight) + (fraction(config.seed, "runs", case.source, case.id) < weight % 1)
+    if not runs:
+        return
+    if known:
+        yield from no_retrieval(case, split)
+        return
+    if not case.steps:
+        if known is not None and not case.static:
+            yield first_plan(case, split)
+        yield closed_book(case, split)
+        return
+    for number in range(runs):
+        yield from roll_out(case, pool, config.noise, seed=config.seed, number=number, split=split)
+
+
+def _pages(inputs: Inputs, split: Split) -> Iterable[Page]:
+    yield from inputs.pages[split]
+    for cases in inputs.cases:
+        for case in cases[split]:
+            yield from (step.page for step in case.steps)
+            yield from case.context
+
+
+def _limit(config: MixConfig, source: Source, split: Split) -> float:
+    if source.max_records is None:
+        return float("inf")
+    share = {"dev": config.dev, "test": config.test}.get(split, 1 - config.dev - config.test)
+    return max(1, round(source.max_records * share / (1 - config.dev - config.test)))
+
+
+def _evidence(case: Case) -> object:
+    """Name what a question rests on; its own wording where nothing is known of that."""
+    facts = frozenset(fact for step in case.steps for fact in step.facts)
+    return facts or normalize_question(case.question)
+
+
+def _checksum(path: Path) -> str:
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+def _plain(value: Any) -> Any:
+    """Write settings as JSON; of a path its name, which is the same on every machine."""
+    if isinstance(value, Path):
+        return value.name
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value

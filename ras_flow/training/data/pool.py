@@ -1,0 +1,88 @@
+"""Passages of other questions of the same split, from which distractors are drawn.
+
+A retriever returns what looks like an answer: other films with a director, other rivers with a
+mouth. So most distractors are the passages that BM25 ranks highest for the subquery; some are
+drawn at random, as small or mixed corpora return them. A pool holds one split only: training never
+shows a passage of a development question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any
+
+from ras_flow.retrieval.bm25 import build_bm25
+from ras_flow.retrieval.tokens import tokenize
+from ras_flow.state.schema import Passage
+from ras_flow.training.data.case import Page
+
+DEPTH = 24
+"""How many of BM25's best are distractors that look like an answer."""
+
+_ASKING = frozenset(
+    "what who whom whose which when where why how is are was were do does did the a an in".split()
+)
+"""In a pool without many questions these words are rare, and would decide what is found."""
+
+
+class Pool:
+    """Passages as triples, with search.
+
+    Args:
+        pages: The passages; repeated ones count once.
+    """
+
+    def __init__(self, pages: Iterable[Page]) -> None:
+        self.pages = list(dict.fromkeys(page for page in pages if page.triples))
+        self._engine: Any = build_bm25(
+            Passage(id="", title=page.title, text=" ".join(map(" ".join, page.triples)))
+            for page in self.pages
+        )
+
+    def draw(
+        self,
+        query: str,
+        count: int,
+        rng: Random,
+        *,
+        related: float,
+        refuse: Callable[[Page], bool],
+    ) -> list[Page]:
+        """Draw distractors.
+
+        Args:
+            query: The subquery of the hop.
+            count: How many to draw at most.
+            rng: Where chance comes from.
+            related: Probability that one looks like an answer.
+            refuse: Tells which pages may not be drawn.
+
+        Returns:
+            Different pages, none refused; fewer than ``count`` where the pool is small.
+        """
+        drawn: dict[Page, None] = {}
+        near = [page for page in self._search(query) if not refuse(page)] if count else []
+        for _ in range(4 * count):
+            if len(drawn) == count or not self.pages:
+                break
+            if near and rng.random() < related:
+                # Twice the better of two: higher ranks come more often.
+                page = near.pop(min(rng.randrange(len(near)), rng.randrange(len(near))))
+            else:
+                page = self.pages[rng.randrange(len(self.pages))]
+            if page not in drawn and not refuse(page):
+                drawn[page] = None
+        return list(drawn)
+
+    def _search(self, query: str) -> list[Page]:
+        import numpy as np  # noqa: PLC0415
+
+        wanted = [term for term in tokenize(query) if term not in _ASKING]
+        terms = self._engine.get_tokens_ids(wanted) if self._engine else []
+        if not terms:
+            return []
+        scores = self._engine.get_scores_from_ids(terms)
+        best = np.argpartition(-scores, min(DEPTH, len(scores) - 1))[:DEPTH]
+        best = best[np.lexsort((best, -scores[best]))]
+        return [self.pages[at] for at in best.tolist() if scores[at] > 0]

@@ -1,0 +1,206 @@
+"""The one training record, as JSON lines: data alone, without a word of any prompt.
+
+A record is what planner or answerer see at one moment of a run, and what they should say. How it
+is put into words is left to the formatter that training shares with inference.
+
+::
+
+    {"id": "2wiki/7f3a/0/plan-1", "source": "2wiki", "split": "train", "task": "plan",
+     "question": "When was the director of Salt Road born?",
+     "chain": [{"subquery": "When was the director of Salt Road born?",
+                "triples": [["Salt Road", "directed by", "Aino Laine"]]}],
+     "target": {"label": "SUBQ", "subquery": "When was Aino Laine born?"}}
+
+An answer's target is ``{"answer": "..."}``. ``instruction`` is there only where a task has one.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NoReturn, NotRequired, cast, get_args
+
+from typing_extensions import TypedDict
+
+from ras_flow.errors import InputError
+from ras_flow.state.schema import PlanLabel
+
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+LABELS: tuple[PlanLabel, ...] = get_args(PlanLabel)
+
+
+class Link(TypedDict):
+    """A subquery and the (subject, predicate, object) triples that its hop found."""
+
+    subquery: str
+    triples: list[list[str]]
+
+
+class Target(TypedDict, total=False):
+    """What to say: a label (and, for SUBQ, a subquery), or an answer."""
+
+    label: PlanLabel
+    subquery: str
+    answer: str
+
+
+class Record(TypedDict):
+    """One training example."""
+
+    id: str
+    source: str
+    split: Split
+    task: Literal["plan", "answer"]
+    question: str
+    instruction: NotRequired[str]
+    chain: list[Link]
+    target: Target
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Read a file of records, plain or gzipped.
+
+    Args:
+        path: JSON lines.
+
+    Yields:
+        The records, checked.
+
+    Raises:
+        InputError: The file cannot be read, or a line is no record; the message names file, line
+            and field.
+    """
+    for number, value in read_json_lines(path):
+        yield check_record(value, f"{path.name}:{number}")
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Read JSON lines, plain or gzipped.
+
+    Args:
+        path: The file.
+
+    Yields:
+        The number of each line that is not blank, and its value.
+
+    Raises:
+        InputError: The file cannot be read, or a line is no JSON.
+    """
+    number = 0
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, json.loads(line)
+    except (ValueError, RecursionError) as error:
+        at = number + isinstance(error, UnicodeDecodeError)
+        raise InputError(f"{path.name}:{at}: this line is no JSON ({error}).") from error
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+def open_text(path: Path) -> io.TextIOBase:
+    """Open a UTF-8 text file, gzipped if its name ends in .gz.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    if path.suffix == ".gz":
+        return cast("io.TextIOBase", gzip.open(path, "rt", encoding="utf-8"))
+    return path.open(encoding="utf-8")
+
+
+def check_record(value: Any, where: str) -> Record:
+    """Check that a JSON value is a record.
+
+    Args:
+        value: Any JSON value.
+        where: Names its place, for error messages.
+
+    Returns:
+        The value.
+
+    Raises:
+        InputError: It is none; the message names the field.
+    """
+
+    def fail(field: str, problem: str) -> NoReturn:
+        raise InputError(f"{where}:{field}: {problem}.")
+
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: a record is a JSON object, this is {_kind(value)}.")
+    unknown = sorted(set(value) - set(Record.__annotations__))
+    if unknown:
+        fail(unknown[0], "a record has no such field")
+    for field in ("id", "source", "question"):
+        _text(value.get(field), field, fail)
+    if "instruction" in value:
+        _text(value["instruction"], "instruction", fail)
+    if value.get("split") not in SPLITS:
+        fail("split", f"must be one of {', '.join(SPLITS)}")
+    if not isinstance(value.get("chain"), list):
+        fail("chain", "must be a list, empty before the first hop")
+    for hop, link in enumerate(value["chain"]):
+        _check_link(link, f"chain[{hop}]", fail)
+    if not isinstance(value.get("target"), dict):
+        fail("target", "must be an object")
+    if value.get("task") == "plan":
+        _check_plan(value["target"], bool(value["chain"]), fail)
+    elif value.get("task") == "answer":
+        _fields(value["target"], {"answer"}, "target", fail)
+        _text(value["target"].get("answer"), "target.answer", fail)
+    else:
+        fail("task", 'must be "plan" or "answer"')
+    return cast("Record", value)
+
+
+_Fail = Callable[[str, str], NoReturn]
+
+
+def _check_link(link: Any, field: str, fail: _Fail) -> None:
+    if not isinstance(link, dict):
+        fail(field, 'must be an object with "subquery" and "triples"')
+    _fields(link, {"subquery", "triples"}, field, fail)
+    _text(link.get("subquery"), f"{field}.subquery", fail)
+    if not isinstance(link.get("triples"), list):
+        fail(f"{field}.triples", "must be a list")
+    for at, triple in enumerate(link["triples"]):
+        match triple:
+            case [str(s), str(p), str(o)] if s.strip() and p.strip() and o.strip():
+                pass
+            case _:
+                fail(f"{field}.triples[{at}]", "must be three texts, none empty")
+
+
+def _check_plan(target: dict[str, Any], chained: bool, fail: _Fail) -> None:
+    label = target.get("label")
+    if label not in LABELS:
+        fail("target.label", f"must be one of {', '.join(LABELS)}")
+    if label == "SUFFICIENT" and not chained:
+        fail("target.label", "before the first hop nothing is known that could be SUFFICIENT")
+    if label == "NO_RETRIEVAL" and chained:
+        fail("target.label", "NO_RETRIEVAL is a first plan; this chain has hops")
+    _fields(target, {"label", "subquery"} if label == "SUBQ" else {"label"}, "target", fail)
+    if label == "SUBQ":
+        _text(target.get("subquery"), "target.subquery", fail)
+
+
+def _fields(value: dict[str, Any], allowed: set[str], field: str, fail: _Fail) -> None:
+    unknown = sorted(set(value) - allowed)
+    if unknown:
+        fail(f"{field}.{unknown[0]}", f"has no place here, only {', '.join(sorted(allowed))}")
+
+
+def _text(value: Any, field: str, fail: _Fail) -> None:
+    if not isinstance(value, str) or not value.strip():
+        fail(field, f"must be a text that is not empty, is {_kind(value)}")
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "missing"
+    return "empty" if isinstance(value, str) else f"a {type(value).__name__}"

@@ -1,0 +1,322 @@
+"""Runs played on a case: what planner and answerer see at each hop, and what they should say.
+
+Training sees what inference sees, so the chain is made by the very functions of the graph: pages
+are retrieved and merged into G_Q, and the view of it is written down. What is simulated is the
+retriever and its failures:
+
+* Hop 0 asks the question itself (q_0 = Q), so the first plan's target is [SUBQ] with Q. Q finds
+  what it names itself, usually; what it names only by a description ("the director of ...") it
+  finds rarely, and never before the description is resolved.
+* Each hop has about five passages' worth of triples. Beside the gold page there are the pages
+  given with the question and pages of other questions of the split (see
+  :mod:`~ras_flow.training.data.pool`), in any order.
+* A hop fails in three ways: the gold page is not among the five, the page is there but the
+  extractor missed the facts, or (rarer) nothing could be extracted. The target is then the next
+  subquery that can be asked, fewest asked first; where there is only one, another phrasing of it.
+  When all phrasings are used up there is no more sensible plan and the run ends without an answer:
+  better no example than a bad one.
+* [SUFFICIENT] is the target when, and only when, the facts of all steps are in the graph. Some
+  runs have a step that no passage answers: their last plans are [SUBQ], however long the chain.
+* The answer is trained on the same chain as [SUFFICIENT].
+* [NO_RETRIEVAL] is the target only where a base model answered the question without any help
+  (algorithm 1, lines 3 to 7); such a question then has no other records, so that no input gets two
+  labels.
+
+The target is a function of what is visible: the same graph and chain get the same plan. Chance
+comes from the seed, the case's id and the number of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.plan import format_plan, parse_plan
+from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, triple_id
+from ras_flow.state.schema import Extracted, Hop, Triple
+from ras_flow.training.data.case import Case, Page, Spo, linked_words, words_of
+from ras_flow.training.data.pool import Pool
+from ras_flow.training.data.records import Link, Record, Split, Target
+from ras_flow.training.data.surface import Surface
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What the simulated retriever and extractor get wrong, as probabilities where not said.
+
+    Attributes:
+        passages: Passages a hop (top-k).
+        max_triples: Triples a passage.
+        max_hops: Hops a run.
+        found_by_question: Q finds the page of a step that it names.
+        found: A subquery finds the page of its step.
+        lucky: A search also finds the page of another step that could be asked for.
+        dead_end: One step of the run is never found.
+        nothing: Of failed hops: nothing was extracted at all.
+        missed: Of hops whose page is not found: it is there, but the facts were not extracted.
+        related: A distractor looks like an answer.
+        respelled: A triple is respelled; see :mod:`~ras_flow.training.data.surface`.
+    """
+
+    passages: int = 5
+    max_triples: int = 6
+    max_hops: int = 5
+    found_by_question: float = 0.8
+    found: float = 0.85
+    lucky: float = 0.1
+    dead_end: float = 0.1
+    nothing: float = 0.2
+    missed: float = 0.3
+    related: float = 0.7
+    respelled: float = 0.3
+
+
+def no_retrieval(case: Case, split: Split) -> list[Record]:
+    """Return the records of a question that a base model answers without help."""
+    run = _Names(case, split, "direct")
+    return [
+        run.record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"}),
+        run.record("answer", "answer", [], {"answer": case.answer}),
+    ]
+
+
+def closed_book(case: Case, split: Split) -> Record:
+    """Return the record of an answer without any graph (eq. 7)."""
+    run = _Names(case, split, "direct")
+    return run.record("answer", "answer", [], {"answer": case.answer})
+
+
+def first_plan(case: Case, split: Split) -> Record:
+    """Return the first plan of a question that has to be looked up: [SUBQ] Q."""
+    target: Target = {"label": "SUBQ", "subquery": " ".join(case.question.split())}
+    return _Names(case, split, "first").record("plan", "plan-0", [], target)
+
+
+def roll_out(
+    case: Case, pool: Pool, noise: Noise, *, seed: int, number: int, split: Split
+) -> Iterator[Record]:
+    """Play one run.
+
+    Args:
+        case: A question with steps.
+        pool: Where distractors come from, of the same split.
+        noise: How the parts fail.
+        seed: The build's seed.
+        number: Number of the run, for cases that are played more than once.
+        split: The question's split.
+
+    Yields:
+        A plan for each hop, and the answer where the graph suffices.
+    """
+    if not case.static:
+        yield first_plan(case, split)
+    rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
+    run = _Run(case, pool, noise, rng)
+    names = _Names(case, split, str(number))
+    run.search(" ".join(case.question.split()), step=None)
+    while True:
+        chain = run.chain()
+        step = run.next_step()
+        target = run.target(step)
+        if target is not None and len(chain) < noise.max_hops and not case.static:
+            yield names.record("plan", f"plan-{len(chain)}", chain, target)
+        if not run.missing():
+            yield names.record("answer", "answer", chain, {"answer": run.answer()})
+        if target is None or target["label"] != "SUBQ" or len(chain) >= noise.max_hops:
+            return
+        run.search(target["subquery"], step)
+
+
+class _Run:
+    """The state of one run: hops and graph, as the state of the real graph holds them."""
+
+    def __init__(self, case: Case, pool: Pool, noise: Noise, rng: Random) -> None:
+        self.case, self.pool, self.noise, self.rng = case, pool, noise, rng
+        self.surface = Surface(rng, noise.respelled)
+        self.hops: list[Hop] = []
+        self.triples: dict[str, Triple] = {}
+        self.asked: set[str] = set()
+        self.times = [0] * len(case.steps)
+        self.drawn: set[Page] = set()
+        dead = rng.randrange(len(case.steps)) if rng.random() < noise.dead_end else None
+        dead = None if case.static else dead
+        self.dead = {at for at, step in enumerate(case.steps) if step.missing or at == dead}
+        facts = [fact for step in case.steps for fact in step.facts]
+        self.gold = {linked_words(fact) for fact in facts}
+        self.slots = {(normalize_name(s), normalize_name(p)) for s, p, _ in facts}
+        self.titles = {step.page.title for step in case.steps} - {""}
+
+    def missing(self) -> list[int]:
+        """Return the steps whose facts are not all in the graph."""
+        return [
+            at
+            for at, step in enumerate(self.case.steps)
+            if not step.facts
+            or not all(triple_id(*self.surface(fact)) in self.triples for fact in step.facts)
+        ]
+
+    def open_steps(self) -> list[int]:
+        """Return the missing steps whose subqueries can be put into words by now."""
+        missing = set(self.missing())
+        return [at for at in sorted(missing) if not missing & set(self.case.steps[at].needs)]
+
+    def next_step(self) -> int | None:
+        """Return the step to ask for: the one asked for least, then the first."""
+        askable = [at for at in self.open_steps() if self.phrasing(at)]
+        return min(askable, key=lambda at: (self.times[at], at)) if askable else None
+
+    def phrasing(self, at: int) -> str | None:
+        """Return the best usable phrasing of a step that was not asked yet."""
+        for phrasing in self.case.steps[at].phrasings:
+            plan = parse_plan(f"[SUBQ] {phrasing}")
+            if plan.label == "SUBQ" and normalize_question(plan.subquery) not in self.asked:
+                return format_plan("SUBQ", plan.subquery).removeprefix("[SUBQ] ")
+        return None
+
+    def target(self, step: int | None) -> Target | None:
+        """Return the plan for what is visible now; None where there is no sensible one."""
+        if not self.missing():
+            return {"label": "SUFFICIENT"}
+        subquery = None if step is None else self.phrasing(step)
+        return None if subquery is None else {"label": "SUBQ", "subquery": subquery}
+
+    def answer(self) -> str:
+        """Return the answer in the spelling of the graph, so that copying it is right."""
+        wanted = normalize_name(self.case.answer)
+        for step in reversed(self.case.steps):
+            for subject, _, object in step.facts:
+                for name in (object, subject):
+                    if normalize_name(name) == wanted:
+                        return self.surface.name(name)
+        return self.case.answer
+
+    def search(self, subquery: str, step: int | None) -> None:
+        """Retrieve for a subquery and merge what the pages hold."""
+        self.asked.add(normalize_question(subquery))
+        found: list[Page] = []
+        open_now = self.open_steps()
+        for at in open_now:
+            chance = self.noise.lucky
+            if step is None:
+                chance = 1.0 if self.case.static else self.noise.found_by_question
+            elif at == step:
+                self.times[at] += 1
+                chance = self.noise.found
+            if self.rng.random() < chance and at not in self.dead:
+                found.append(self._kept(at))
+            elif step in (None, at) and self.rng.random() < self.noise.missed:
+                found.append(self._kept(at, facts=False))
+        if step is None and found and self.rng.random() < self.noise.lucky:
+            after = [
+                at
+                for at, other in enumerate(self.case.steps)
+                if other.needs and set(other.needs) <= set(open_now) and at not in self.dead
+            ]
+            found += [self._kept(at) for at in after[:1]]
+        found = [page for page in dict.fromkeys(found) if page.triples][: self.noise.passages]
+        if not found and self.rng.random() < self.noise.nothing:
+            self._add(subquery, [])
+            return
+        pages = found + self._distractors(subquery, self.noise.passages - len(found))
+        self.rng.shuffle(pages)
+        self._add(subquery, pages)
+
+    def chain(self) -> list[Link]:
+        """Write the chain as planner and answerer see it."""
+        seen = QueryKG.from_triples(self.triples).triples
+        return [
+            Link(
+                subquery=hop["subquery"],
+                triples=[
+                    [seen[id]["subject"], seen[id]["predicate"], seen[id]["object"]] for id in ids
+                ],
+            )
+            for hop, ids in zip(self.hops, by_hop(seen, self.hops), strict=True)
+        ]
+
+    def _add(self, subquery: str, pages: Sequence[Page]) -> None:
+        extracted = [
+            Extracted(passage=_page_id(page), triples=[list(map(str, t)) for t in self._said(page)])
+            for page in pages
+        ]
+        self.hops.append(
+            Hop(
+                index=len(self.hops),
+                subquery=subquery,
+                passages=[found["passage"] for found in extracted],
+                scores=[],
+            )
+        )
+        self.triples = merge_triples(self.triples, dict(to_new_triples(extracted)))
+
+    def _said(self, page: Page) -> list[Spo]:
+        return [self.surface(triple) for triple in page.triples]
+
+    def _kept(self, at: int, *, facts: bool = True) -> Page:
+        """Return a step's page with all its facts or none, and as many other triples as fit."""
+        step = self.case.steps[at]
+        gold = set(step.facts)
+        others = [triple for triple in step.page.triples if triple not in gold]
+        room = max(self.noise.max_triples - len(gold), 0)
+        # What other steps have to find is not given away by chance.
+        others = [t for t in others if not self._given_away(t)][:room]
+        # In any order, lest the place of a triple tell that it is the one.
+        kept = sorted((gold if facts else set()) | set(others))
+        Random(f"{self.case.id}\0{at}").shuffle(kept)
+        return Page(step.page.title, tuple(kept))
+
+    def _distractors(self, subquery: str, count: int) -> list[Page]:
+        given = [page for page in self.case.context if page not in self.drawn]
+        given = [page for page in given if page.triples and not self._tells(page)]
+        self.rng.shuffle(given)
+        pages = given[: max(count - 1, 0)]
+        pages += self.pool.draw(
+            subquery,
+            count - len(pages),
+            self.rng,
+            related=self.noise.related,
+            refuse=self._tells,
+        )
+        self.drawn.update(pages)
+        size = self.noise.max_triples
+        return [Page(page.title, page.triples[:size]) for page in pages]
+
+    def _tells(self, page: Page) -> bool:
+        """Tell whether a page would answer a step, or contradict it."""
+        return (
+            page.title in self.titles
+            or any(words <= page.words for words in self.gold)
+            or not self.slots.isdisjoint(page.slots)
+        )
+
+    def _given_away(self, triple: Spo) -> bool:
+        words = words_of(triple)
+        return any(gold <= words for gold in self.gold)
+
+
+class _Names:
+    """Makes records of one run of one case."""
+
+    def __init__(self, case: Case, split: Split, run: str) -> None:
+        self.case, self.split, self.run = case, split, run
+
+    def record(self, task: str, name: str, chain: list[Link], target: Target) -> Record:
+        record = {
+            "id": f"{self.case.source}/{self.case.id}/{self.run}/{name}",
+            "source": self.case.source,
+            "split": self.split,
+            "task": task,
+            "question": self.case.question.strip(),
+            "chain": chain,
+            "target": target,
+        }
+        # The planner gets an instruction only from a caller who sets one.
+        if self.case.instruction and task == "answer":
+            record["instruction"] = self.case.instruction
+        return record  # type: ignore[return-value]
+
+
+def _page_id(page: Page) -> str:
+    return repr((page.title, page.triples))

@@ -1,0 +1,58 @@
+"""ASQA: ambiguous questions with long answers, mixed in as in the paper (static inference).
+
+The documents come with the question, so there is nothing to plan: one hop with the triples of the
+annotators' passages, and the long answer. Questions without passages are answered from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ras_flow.errors import InputError
+from ras_flow.tasks import TASKS
+from ras_flow.training.data.case import Case, Page, Step
+from ras_flow.training.data.sentences import split_sentences
+from ras_flow.training.data.sources.reading import Row, read_json
+from ras_flow.training.data.sources.texts import Texts
+
+MAX_FACTS = 30
+
+
+def read_file(path: Path, texts: Texts) -> Iterator[Case]:
+    """Read ASQA's own file: questions by id, by part ("train", "dev").
+
+    Raises:
+        InputError: The file is something else; the message names part, id and field.
+    """
+    value = read_json(path)
+    parts = [value[name] for name in ("train", "dev", "test") if name in value]
+    if not isinstance(value, dict) or not parts:
+        raise InputError(f'{path.name}: expected an object with "train" or "dev".')
+    for part in parts:
+        for id, entry in Row({"part": part}, path.name).value["part"].items():
+            yield from _case(str(id), Row(entry, f"{path.name}:{id}"), texts)
+
+
+def _case(id: str, row: Row, texts: Texts) -> Iterator[Case]:
+    question = row.text("ambiguous_question")
+    for note in row.rows("annotations")[:1]:
+        known = note.rows("knowledge") if note.has("knowledge") else []
+        pages = [
+            texts.page(
+                item.text("wikipage") if item.has("wikipage") else "",
+                split_sentences(item.text("content")),
+            )
+            for item in known
+        ]
+        facts = tuple(dict.fromkeys(t for page in pages for t in page.triples))[:MAX_FACTS]
+        steps = (Step((), facts, Page(question, facts)),) if facts else ()
+        yield Case(
+            source="asqa",
+            id=id,
+            question=question,
+            answer=note.text("long_answer"),
+            steps=steps,
+            instruction=TASKS["ambiguous_qa"].instruction,
+            static=True,
+        )

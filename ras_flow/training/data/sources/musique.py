@@ -1,0 +1,85 @@
+"""MuSiQue: each step of the human decomposition, with the answers of earlier ones filled in.
+
+The gold triple of a step is the one of its paragraph that links the answer with most words of the
+question. Where there is none, or no paragraph, it is made of question and answer: "UHF >>
+distributed by" with "Orion Pictures" is a triple as it stands. A question without answer
+(``answerable`` false) has a step that no paragraph supports: it is never sufficient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.sentences import split_sentences
+from ras_flow.training.data.sources.reading import Row
+from ras_flow.training.data.sources.texts import Texts, telling
+from ras_flow.training.data.wording import as_question, fact_of, fill, references, shorthand
+
+
+def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
+    """Yield a case for each question all of whose steps have a gold triple."""
+    for row in rows:
+        given = _paragraphs(row)
+        pages = [texts.page(title, split_sentences(text)) for title, text in given]
+        parts = row.rows("decomp" if row.has("decomp") else "question_decomposition")
+        results = {at: part.first_text("a", "answer") for at, part in enumerate(parts)}
+        steps = [_step(part, at, results, pages, row) for at, part in enumerate(parts)]
+        whole = [step for step in steps if step is not None]
+        if not whole or len(whole) < len(steps):
+            continue
+        used = {step.page.title for step in whole}
+        yield Case(
+            source="musique",
+            id=row.text("id"),
+            question=row.text("question"),
+            answer=row.text("answer"),
+            steps=tuple(whole),
+            context=tuple(page for page in pages if page.title not in used),
+        )
+
+
+def _paragraphs(row: Row) -> list[tuple[str, str]]:
+    if row.has("docs"):
+        return [(doc.text("title"), doc.text("text")) for doc in row.rows("docs")]
+    if row.has("paragraphs"):
+        return [(doc.text("title"), doc.text("paragraph_text")) for doc in row.rows("paragraphs")]
+    return []
+
+
+def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: Row) -> Step | None:
+    raw = part.first_text("q", "question")
+    needs = tuple(sorted(number for number in references(raw) if number < at))
+    text = fill(raw, {number: results[number] for number in needs})
+    answer = results[at]
+    position = part.value.get("para", part.value.get("paragraph_support_idx"))
+    supported = isinstance(position, int) and 0 <= position < len(pages)
+    page = pages[position] if supported else Page(_title(part), ())
+    entities = [results[number] for number in needs] + [page.title, page.title.partition(" (")[0]]
+    made = fact_of(text, answer, entities)
+    phrasings = made[1] if made else (as_question(text),)
+    if pages and not supported:
+        answerable = not row.has("answerable") or row.flag("answerable")
+        return None if answerable else Step(phrasings, (), page, needs, missing=True)
+    fact = _found(page, text, answer) or (made[0] if made else None)
+    if fact is None or not all(map(normalize_name, fact)):
+        return None
+    return Step(phrasings, (fact,), Page(page.title, (*page.triples, fact)), needs)
+
+
+def _found(page: Page, question: str, answer: str) -> Spo | None:
+    """Return the triple that links the answer with most words of the question."""
+    words = set(normalize_name(" ".join(shorthand(question) or (question,))).split())
+
+    def shared(triple: Spo) -> int:
+        rest = set(normalize_name(" ".join(triple)).split()) - set(normalize_name(answer).split())
+        return len({word for word in rest & words if len(word) > 3})
+
+    best = max(telling(page, answer), key=shared, default=None)
+    return best if best is not None and shared(best) >= 2 else None
+
+
+def _title(part: Row) -> str:
+    """Return the title in MuSiQue's document ids ("New York City_22")."""
+    return part.text("doc_id").rpartition("_")[0] if part.has("doc_id") else ""

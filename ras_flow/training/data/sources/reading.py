@@ -1,0 +1,206 @@
+"""Rows of published files, with errors that name file, line and field."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ras_flow.errors import InputError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.training.data.case import Spo
+from ras_flow.training.data.records import open_text, read_json_lines
+
+
+class Row:
+    """One object of a file.
+
+    Args:
+        value: The object.
+        where: File and line, for error messages.
+    """
+
+    def __init__(self, value: Any, where: str) -> None:
+        self.where = where
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: expected an object, this is a {type(value).__name__}.")
+        self.value: dict[str, Any] = value
+
+    def fail(self, field: str, problem: str) -> NoReturn:
+        """Raise an error that names the field.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError(f"{self.where}:{field}: {problem}.")
+
+    def has(self, *fields: str) -> bool:
+        """Tell whether all fields are there and not null."""
+        return all(self.value.get(field) is not None for field in fields)
+
+    def text(self, field: str) -> str:
+        """Return a text that is not empty, stripped; numbers are written out.
+
+        Raises:
+            InputError: It is missing, empty or something else.
+        """
+        value = self.value.get(field)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str) or not value.strip():
+            kind = "missing" if value is None else "empty" if value == "" else type(value).__name__
+            self.fail(field, f"expected a text, this is {kind}")
+        return value.strip()
+
+    def first_text(self, *fields: str) -> str:
+        """Return the text of the first field that is there."""
+        return self.text(next((field for field in fields if self.has(field)), fields[0]))
+
+    def flag(self, field: str) -> bool:
+        """Return true or false.
+
+        Raises:
+            InputError: It is missing or something else.
+        """
+        value = self.value.get(field)
+        if not isinstance(value, bool):
+            self.fail(field, "expected true or false")
+        return value
+
+    def items(self, field: str) -> list[Any]:
+        """Return a list.
+
+        Raises:
+            InputError: It is missing or something else.
+        """
+        value = self.value.get(field)
+        if not isinstance(value, list):
+            self.fail(field, "expected a list")
+        return value
+
+    def texts(self, field: str) -> list[str]:
+        """Return a list of texts.
+
+        Raises:
+            InputError: It is missing, or an item is no text.
+        """
+        values = self.items(field)
+        for at, value in enumerate(values):
+            if not isinstance(value, str):
+                self.fail(f"{field}[{at}]", "expected a text")
+        return [value.strip() for value in values]
+
+    def rows(self, field: str) -> list[Row]:
+        """Return a list of objects.
+
+        Raises:
+            InputError: It is missing, or an item is no object.
+        """
+        return [
+            Row(value, f"{self.where}:{field}[{at}]") for at, value in enumerate(self.items(field))
+        ]
+
+    def pairs(self, field: str) -> list[tuple[str, Any]]:
+        """Return a list of [text, anything] pairs, as HotpotQA writes contexts and support.
+
+        Raises:
+            InputError: It is missing, or an item is no such pair.
+        """
+        found = []
+        for at, value in enumerate(self.items(field)):
+            match value:
+                case [str(name), thing]:
+                    found.append((name.strip(), thing))
+                case _:
+                    self.fail(f"{field}[{at}]", "expected a pair that starts with a text")
+        return found
+
+    def triples(self, field: str) -> list[Spo]:
+        """Return triples whose fields show something; others are left out.
+
+        Raises:
+            InputError: It is missing, or an item is no list of three texts.
+        """
+        found: list[Spo] = []
+        for at, value in enumerate(self.items(field)):
+            match value:
+                case [str(s), str(p), str(o)]:
+                    if all(map(normalize_name, (s, p, o))):
+                        found.append((s.strip(), p.strip(), o.strip()))
+                case _:
+                    self.fail(f"{field}[{at}]", "expected [subject, predicate, object]")
+        return list(dict.fromkeys(found))
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Read a file's objects: JSON lines, a JSON list, or CSV, plain or gzipped.
+
+    Args:
+        path: The file.
+
+    Yields:
+        Its rows; an item of a JSON list is named by its number in the list.
+
+    Raises:
+        InputError: The file cannot be read, or holds something else.
+    """
+    name = path.name.removesuffix(".gz")
+    if name.endswith((".csv", ".tsv")):
+        yield from _read_csv(path, "\t" if name.endswith(".tsv") else ",")
+    elif name.endswith(".json") and _starts(path) == "[":
+        for number, value in enumerate(read_json(path), start=1):
+            yield Row(value, f"{path.name}:item {number}")
+    else:
+        for number, value in read_json_lines(path):
+            yield Row(value, f"{path.name}:{number}")
+
+
+def read_json(path: Path) -> Any:
+    """Read a file that is one JSON value.
+
+    Raises:
+        InputError: The file cannot be read or is no JSON; the message names the line.
+    """
+    try:
+        with open_text(path) as file:
+            return json.load(file)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise InputError(f"{path.name}:{line}: the file is no JSON ({error}).") from error
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Read the lines of a text file that are not blank, with their numbers.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line.rstrip("\n")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+def _starts(path: Path) -> str:
+    try:
+        with open_text(path) as file:
+            return file.read(4096).lstrip()[:1]
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+def _read_csv(path: Path, delimiter: str) -> Iterator[Row]:
+    try:
+        with open_text(path) as file:
+            reader = csv.DictReader(file, delimiter=delimiter)
+            for value in reader:
+                yield Row(value, f"{path.name}:{reader.line_num}")
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error

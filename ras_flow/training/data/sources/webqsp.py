@@ -1,0 +1,78 @@
+"""WebQSP subgraphs: graph to answer.
+
+Freebase writes relations as "people.person.place_of_birth" and puts nameless nodes ("m.03gjfyn")
+between facts. No extractor writes either: the last part of a relation is kept, and a nameless node
+is bridged, so that A and B on its two sides are linked by both relations' words. The gold triples
+are those on the shortest path from what the question names to each answer
+(:func:`ras_flow.citations.paths_to_answer`, which answers are cited with); questions without such a
+path to every answer, or with more than four answers, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ras_flow.citations import paths_to_answer
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.kg import QueryKG, to_new_triples
+from ras_flow.state.schema import Extracted
+from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.sources.reading import Row
+from ras_flow.training.data.sources.texts import Texts
+from ras_flow.training.data.wording import about, as_question
+
+MAX_ANSWERS = 4
+_NAMELESS = re.compile(r"[mg]\.[0-9a-z_]+")
+
+
+def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
+    """Yield a case for each question whose answers its graph leads to."""
+    del texts
+    for row in rows:
+        question = as_question(row.text("question"))
+        answers = row.texts("answers" if row.has("answers") else "answer")
+        triples = named(row.triples("triples" if row.has("triples") else "graph"))
+        facts = _path(answers, question, triples)
+        if not facts or not 0 < len(answers) <= MAX_ANSWERS:
+            continue
+        topic = facts[0][0] if facts[0][0] not in answers else facts[0][2]
+        page = Page(topic, tuple(dict.fromkeys([*facts, *triples])))
+        step = Step((question, about(topic)), tuple(facts), page)
+        yield Case("webqsp", row.text("id"), question, ", ".join(answers), (step,))
+
+
+def named(triples: list[Spo]) -> list[Spo]:
+    """Write relations in words and bridge nameless nodes."""
+    into: dict[str, list[tuple[str, str]]] = {}
+    out: dict[str, list[tuple[str, str]]] = {}
+    found: list[Spo] = []
+    for subject, relation, object in triples:
+        words = relation.rpartition(".")[2].replace("_", " ").strip()
+        nameless = [bool(_NAMELESS.fullmatch(node)) for node in (subject, object)]
+        if nameless == [False, False]:
+            found.append((subject, words, object))
+        elif nameless == [False, True]:
+            into.setdefault(object, []).append((subject, words))
+        elif nameless == [True, False]:
+            out.setdefault(subject, []).append((words, object))
+    for node, sources in into.items():
+        for source, first in sources:
+            for second, target in out.get(node, []):
+                label = first if first == second else f"{first} {second}"
+                found.append((source, label, target))
+    return [triple for triple in dict.fromkeys(found) if all(map(normalize_name, triple))]
+
+
+def _path(answers: list[str], question: str, triples: list[Spo]) -> list[Spo]:
+    """Return the triples on the way to all answers; empty if one is not reached."""
+    extracted = Extracted(passage="graph", triples=[list(triple) for triple in triples])
+    keyed = to_new_triples([extracted])
+    kg = QueryKG.from_triples(keyed)
+    facts: list[Spo] = []
+    for answer in answers:
+        way = paths_to_answer(answer, question, kg).get(normalize_name(answer), [])
+        if not way:
+            return []
+        facts += [(keyed[id]["subject"], keyed[id]["predicate"], keyed[id]["object"]) for id in way]
+    return list(dict.fromkeys(facts))

@@ -1,0 +1,154 @@
+"""Splits by question, and the rule that one input has one label.
+
+A record's split follows from its question alone, in the form in which two spellings are one
+question, and from the seed. So it is known before anything is drawn or made, it is the same in
+every source, and it does not change when data is added. (Splits by sample let two hops of one
+question fall on both sides.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.state.kg import triple_id
+from ras_flow.training.data.records import Record, Split
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Sends questions into splits.
+
+    Attributes:
+        seed: Another seed is another split.
+        dev: Share of the questions for development, between 0 and 1.
+        test: Share of the questions for testing.
+
+    Raises:
+        ConfigurationError: The shares leave nothing for training.
+    """
+
+    seed: int = 13
+    dev: float = 0.05
+    test: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.dev and 0 <= self.test and self.dev + self.test < 1):
+            raise ConfigurationError(
+                f"dev = {self.dev} and test = {self.test} must be shares of the questions that "
+                "leave some for training."
+            )
+
+    def __call__(self, question: str) -> Split:
+        """Return the split of a question, the same for all its spellings."""
+        place = fraction(self.seed, "split", normalize_question(question))
+        if place < self.test:
+            return "test"
+        return "dev" if place < self.test + self.dev else "train"
+
+
+def fraction(seed: int, *names: str) -> float:
+    """Return a number in [0, 1) that names and seed alone decide, the same on every machine."""
+    digest = sha256("\0".join((str(seed), *names)).encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56
+
+
+def input_key(record: Record) -> str:
+    """Name what the model reads, in normalised form.
+
+    Args:
+        record: A record.
+
+    Returns:
+        The same key for two inputs that differ only in spelling, or in the order of the triples
+        of a hop.
+    """
+    parts = [record["task"], record.get("instruction", ""), normalize_question(record["question"])]
+    for link in record["chain"]:
+        triples = {triple_id(*triple) for triple in link["triples"]}
+        parts += [normalize_question(link["subquery"]), " ".join(sorted(triples))]
+    return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def target_key(record: Record) -> str:
+    """Name what the model should say, in normalised form."""
+    target = record["target"]
+    if "answer" in target:
+        return normalize_name(target["answer"])
+    return f"[{target['label']}] {normalize_question(target.get('subquery', ''))}".strip()
+
+
+class Labels:
+    """Which label each input has, and which split each question."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, tuple[str, str]] = {}
+        self._splits: dict[str, tuple[Split, str]] = {}
+
+    def add(self, record: Record) -> bool:
+        """Note a record.
+
+        Args:
+            record: The next record.
+
+        Returns:
+            Whether its input is new; False if it was there with the same label.
+
+        Raises:
+            InputError: Its input has another label already, or its question another split.
+        """
+        question = normalize_question(record["question"])
+        split, first = self._splits.setdefault(question, (record["split"], record["id"]))
+        if split != record["split"]:
+            raise InputError(
+                f"One question is in two splits: {first} in {split}, {record['id']} in "
+                f"{record['split']}. Build both with the same seed and shares."
+            )
+        label = target_key(record)
+        known, first = self._labels.setdefault(input_key(record), (label, record["id"]))
+        if known != label:
+            raise InputError(
+                f"One input has two labels: {first} says {known!r}, {record['id']} says {label!r}. "
+                "Leave one of them out."
+            )
+        return first == record["id"]
+
+
+def check_labels(records: Iterable[Record]) -> int:
+    """Check that no input has two labels and no question is in two splits.
+
+    Args:
+        records: All records of all splits.
+
+    Returns:
+        How many inputs there are.
+
+    Raises:
+        InputError: There are two; the message names their ids.
+    """
+    labels = Labels()
+    return sum(labels.add(record) for record in records)
+
+
+def keep_first(records: Iterable[Record], dropped: dict[str, int]) -> Iterator[Record]:
+    """Keep the first record of each input.
+
+    Args:
+        records: Records in order of preference.
+        dropped: Counts what is left out: ``"repeated"`` (same label) and ``"conflicting"``.
+
+    Yields:
+        Records that :func:`check_labels` accepts.
+    """
+    seen: dict[str, str] = {}
+    for record in records:
+        key, label = input_key(record), target_key(record)
+        if key not in seen:
+            seen[key] = label
+            yield record
+            continue
+        kind = "repeated" if seen[key] == label else "conflicting"
+        dropped[kind] = dropped.get(kind, 0) + 1

@@ -1,0 +1,213 @@
+"""Statistics of a built set (paper table 4), and its card."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from ras_flow.components import ChainLink
+from ras_flow.formats.history import format_history
+from ras_flow.formats.plan import format_plan
+from ras_flow.state.kg import QueryKG, to_new_triples
+from ras_flow.state.schema import Extracted, Triple
+from ras_flow.training.data.records import LABELS, Record
+
+CHARACTERS_A_TOKEN = 4
+
+
+@dataclass
+class Numbers:
+    """Values of which minimum, mean, median and maximum are told."""
+
+    values: list[int] = field(default_factory=list)
+
+    def summary(self) -> dict[str, float]:
+        """Return the four; zeros where there are no values."""
+        values = self.values or [0]
+        return {
+            "min": min(values),
+            "mean": round(mean(values), 1),
+            "median": median(values),
+            "max": max(values),
+        }
+
+
+@dataclass
+class Stats:
+    """Counts records as they are written.
+
+    Attributes:
+        counts: Records by source, split, and label (or "answer").
+        hops: Plans by label and length of the chain.
+        numbers: Sizes by task and measure.
+        dropped: What was left out, by reason.
+        inputs: Questions by file and split.
+        checksums: SHA-256 by file.
+        settings: The settings of the build.
+        usage: Tokens by step, for builds that asked models.
+    """
+
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    hops: Counter[tuple[str, int]] = field(default_factory=Counter)
+    numbers: dict[tuple[str, str], Numbers] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
+    inputs: dict[str, dict[str, int]] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, record: Record) -> None:
+        """Count a record. Tokens are estimated at four characters each."""
+        task, target, chain = record["task"], record["target"], record["chain"]
+        label = target.get("label", "answer")
+        self.counts[record["source"], record["split"], label] += 1
+        if task == "plan":
+            self.hops[label, len(chain)] += 1
+            said = format_plan(target["label"], target.get("subquery", ""))
+        else:
+            said = target["answer"]
+        found = [
+            Extracted(passage=str(hop), triples=link["triples"]) for hop, link in enumerate(chain)
+        ]
+        kg = QueryKG.from_triples(to_new_triples(found))
+        sizes = {
+            "input tokens": _tokens(_text(record)),
+            "output tokens": _tokens(said),
+            "subqueries": len(chain),
+            "nodes": len(kg.entities),
+            "edges": len(kg.triples),
+        }
+        if label == "SUBQ":
+            sizes["[SUBQ] tokens"] = _tokens(said)
+        for name, size in sizes.items():
+            self.numbers.setdefault((task, name), Numbers()).values.append(size)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as JSON."""
+        return {
+            "records": self.by(0, 1, 2),
+            "labels": self.by(2),
+            "hops": {
+                label: {
+                    str(hop): n for (name, hop), n in sorted(self.hops.items()) if name == label
+                }
+                for label in LABELS
+            },
+            "sizes": {
+                task: {name: n.summary() for (of, name), n in self.numbers.items() if of == task}
+                for task in ("plan", "answer")
+            },
+            "dropped": self.dropped,
+            "questions": self.inputs,
+            "usage": self.usage,
+            "settings": self.settings,
+            "sha256": self.checksums,
+        }
+
+    def by(self, *parts: int) -> dict[str, int]:
+        """Sum the counts over all but the named parts of their keys, written "a/b"."""
+        sums: Counter[str] = Counter()
+        for key, count in self.counts.items():
+            sums["/".join(key[part] for part in parts)] += count
+        return dict(sorted(sums.items()))
+
+    def table(self) -> str:
+        """Return the statistics in the form of table 4, as Markdown."""
+        of = {task: {n for (t, n) in self.numbers if t == task} for task in ("plan", "answer")}
+        labels = self.by(2)
+        answers = labels.get("answer", 0)
+        rows = [("records", str(sum(labels.values()) - answers), str(answers))]
+        for name in (
+            "input tokens",
+            "output tokens",
+            "subqueries",
+            "[SUBQ] tokens",
+            "nodes",
+            "edges",
+        ):
+            cells = [
+                self.numbers[task, name].summary() if name in of[task] else None
+                for task in ("plan", "answer")
+            ]
+            rows.append((f"{name} (min, mean, median, max)", *map(_cell, cells)))
+        rows += [(f"[{label}]", str(labels.get(label, 0)), "–") for label in LABELS]
+        lines = ["| | planning | answering |", "| --- | --- | --- |"]
+        return "\n".join(lines + [f"| {a} | {b} | {c} |" for a, b, c in rows])
+
+
+def write_card(folder: Path, stats: Stats) -> None:
+    """Write ``README.md`` and, last, ``stats.json``: where that is, the set is complete.
+
+    Args:
+        folder: The set's folder.
+        stats: Its statistics.
+    """
+    value = stats.to_json()
+    sources: dict[str, Counter[str]] = {}
+    for (source, _, label), count in stats.counts.items():
+        sources.setdefault(source, Counter())[label] += count
+    names = [*LABELS, "answer"]
+    lines = [
+        "# Training data for the Graph LLM",
+        "",
+        stats.table(),
+        "",
+        "Tokens are estimated at four characters each.",
+        "",
+        f"| source | {' | '.join(names)} |",
+        f"| --- |{' --- |' * len(names)}",
+        *(
+            f"| {source} | {' | '.join(str(counts[name]) for name in names)} |"
+            for source, counts in sorted(sources.items())
+        ),
+        "",
+        "Plans by label and number of hops so far:",
+        "",
+        *(f"- {label}: {json.dumps(hops)}" for label, hops in value["hops"].items()),
+        "",
+        f"Left out: {json.dumps(stats.dropped)}",
+        "",
+        f"Seed {stats.settings.get('seed')}; questions by file and split:",
+        "",
+        *(f"- {name}: {json.dumps(split)}" for name, split in stats.inputs.items()),
+        "",
+        "SHA-256 of the inputs:",
+        "",
+        *(f"- {name}: `{sum}`" for name, sum in stats.checksums.items()),
+        "",
+    ]
+    _write(folder / "README.md", "\n".join(lines))
+    _write(folder / "stats.json", json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+def _text(record: Record) -> str:
+    """Return what the model reads, without the fixed prompt around it."""
+    chain = [
+        ChainLink(
+            link["subquery"],
+            [Triple(subject=s, predicate=p, object=o, passages=[]) for s, p, o in link["triples"]],
+        )
+        for link in record["chain"]
+    ]
+    return format_history(record["question"], chain, instruction=record.get("instruction", "")).text
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // CHARACTERS_A_TOKEN)
+
+
+def _cell(summary: dict[str, float] | None) -> str:
+    if summary is None:
+        return "–"
+    return ", ".join(f"{summary[name]:g}" for name in ("min", "mean", "median", "max"))
