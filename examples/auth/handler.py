@@ -1,8 +1,8 @@
 """Each user has a key, and sees only their own runs, in the API, in Studio and in the page.
 
 In this folder, run ``langgraph dev`` with the users' keys in the environment:
-``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. The page is at ``/ras-flow/`` and asks
-for the key. A real deployment would check a signed token here instead.
+``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. The page is at ``/ras-flow/`` and
+asks for the key. A real deployment would check a signed token here instead.
 """
 
 from __future__ import annotations

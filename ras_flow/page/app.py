@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ def create_app(
     *,
     guards: Sequence[Middleware] = (),
     api_guards: Sequence[Middleware] = (),
+    refused: int = 401,
 ) -> Starlette:
     """Make the page's application.
 
@@ -34,6 +35,7 @@ def create_app(
         open_runs: Opens the runs that the sender of a request may see.
         guards: What every request must pass.
         api_guards: What requests for data must pass beside that.
+        refused: The status where the runs' home refuses access; at 401 the page asks for a key.
 
     Returns:
         The application. Its lifespan ends the work that it began.
@@ -53,7 +55,9 @@ def create_app(
             *api_guards,
         ],
         exception_handlers={
-            RasFlowError: _told_error,
+            RasFlowError: _told_error(400),
+            RunError: _told_error(404),
+            AuthenticationError: _told_error(refused),
             HTTPException: _http_error,
             500: _internal_error,
         },
@@ -74,13 +78,11 @@ class _PageFiles(StaticFiles):
         return response
 
 
-async def _told_error(_: Request, error: Exception) -> Response:
-    status = 400
-    if isinstance(error, RunError):
-        status = 404
-    elif isinstance(error, AuthenticationError):
-        status = 401
-    return JSONResponse({"error": str(error)}, status_code=status)
+def _told_error(status: int) -> Callable[[Request, Exception], Response]:
+    def tell(_: Request, error: Exception) -> Response:
+        return JSONResponse({"error": str(error)}, status_code=status)
+
+    return tell
 
 
 async def _http_error(_: Request, error: Exception) -> Response:

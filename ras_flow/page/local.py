@@ -60,6 +60,8 @@ async def serve_page(
             open_runs,
             guards=[Middleware(KnownHost, hosts=hosts)],
             api_guards=[Middleware(BearerToken, token=token)],
+            # The page's token is not the key of a server that the runs are on.
+            refused=403,
         )
         config = uvicorn.Config(
             app,

@@ -13,7 +13,7 @@ import pytest
 
 from ras_flow import Context, Runs, build_graph, open_runs
 from ras_flow.components import AnswerRequest, Reply
-from ras_flow.errors import ModelUnavailableError
+from ras_flow.errors import AuthenticationError, ModelUnavailableError
 from ras_flow.page import api
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
@@ -306,6 +306,19 @@ async def test_a_fault_of_the_program_shows_no_traceback(tmp_path: Path) -> None
         assert answer.status_code == 500
         assert "inside" not in answer.text and "log" in answer.json()["error"]
         assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_server_behind_the_page_that_wants_another_key_is_not_the_pages_own_refusal(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as (runs, page):
+
+        async def refused(**_: Any) -> Any:
+            raise AuthenticationError("Set RAS_FLOW_TOKEN.")
+
+        runs.recent = refused  # type: ignore[method-assign]
+        answer = await page.client.get("api/runs")
+        assert (answer.status_code, answer.json()["error"]) == (403, "Set RAS_FLOW_TOKEN.")
 
 
 async def test_hostile_text_is_data(tmp_path: Path) -> None:
