@@ -1,0 +1,1 @@
+"""Measures of what parts and runs are worth."""

@@ -1,0 +1,125 @@
+"""Recall of answer-bearing facts: does a graph hold what a question needs of a passage?
+
+The facts are 2WikiMultihopQA's evidence triples, each on the supporting passage that states it, so
+that whole passages are extracted, and only what an answer rests on is counted. Wikidata's names
+("date of birth") seldom are a text's ("born on"), so the predicate is not compared: a fact is found
+where a triple joins its subject and its object, in either direction. A name is met by the same
+words (token F1 of at least 0.5), and an object also where it stands whole inside a longer one
+("American" in "American film director").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ras_flow.evaluation.triples import Spo, token_f1
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.schema import Passage, passage_id
+from ras_flow.training.data.sources.reading import Row, read_rows
+
+ALIKE = 0.5
+"""Token F1 from which two names are taken for one."""
+
+MOST_WORDS = 15
+"""Words of an object in which a shorter one may stand; a longer one is a sentence."""
+
+
+@dataclass(frozen=True)
+class FactPassage:
+    """A whole passage and the answer-bearing facts that it states.
+
+    Attributes:
+        passage: The passage.
+        facts: Its facts.
+    """
+
+    passage: Passage
+    facts: tuple[Spo, ...]
+
+
+def read_facts(path: Path) -> list[FactPassage]:
+    """Read the passages that state the evidence of multi-hop questions.
+
+    Args:
+        path: A file in the form of 2WikiMultihopQA with ``docs`` (title and sentences),
+            ``support`` (titles) and ``triples`` (evidence).
+
+    Returns:
+        Each passage once, with all facts that questions rest on and whose object it has.
+
+    Raises:
+        InputError: The file cannot be read, or a row is malformed.
+    """
+    found: dict[str, tuple[Passage, list[Spo]]] = {}
+    for row in read_rows(path):
+        for passage, fact in _stated(row):
+            _, facts = found.setdefault(passage["id"], (passage, []))
+            if fact not in facts:
+                facts.append(fact)
+    return [FactPassage(passage, tuple(facts)) for passage, facts in found.values()]
+
+
+def titles_of(path: Path) -> set[str]:
+    """Return all titles of a file of :func:`read_facts`, to be kept out of training.
+
+    Raises:
+        InputError: The file cannot be read, or a row is malformed.
+    """
+    return {doc.text("title") for row in read_rows(path) for doc in row.rows("docs")}
+
+
+def holds(triples: Iterable[Spo], fact: Spo) -> bool:
+    """Tell whether extracted triples hold a fact.
+
+    Args:
+        triples: Triples of a passage.
+        fact: Subject, predicate and object; the predicate is not compared.
+    """
+    subject, _, object = fact
+    return any(
+        (token_f1(s, subject) >= ALIKE and _meets(o, object))
+        or (token_f1(o, subject) >= ALIKE and _meets(s, object))
+        for s, _, o in triples
+    )
+
+
+def fact_recall(passages: Sequence[FactPassage], triples: Sequence[Iterable[Spo]]) -> float:
+    """Return the share of the facts that an extractor found.
+
+    Args:
+        passages: The passages.
+        triples: What was extracted from each.
+
+    Returns:
+        Between 0 and 1; 1 where there is no fact.
+    """
+    found = total = 0
+    for passage, made in zip(passages, triples, strict=True):
+        made = list(made)
+        found += sum(holds(made, fact) for fact in passage.facts)
+        total += len(passage.facts)
+    return found / total if total else 1.0
+
+
+def _stated(row: Row) -> Iterator[tuple[Passage, Spo]]:
+    """Yield each evidence triple with the supporting passage that has its object."""
+    texts = {doc.text("title"): " ".join(doc.texts("sents")) for doc in row.rows("docs")}
+    support = [title for title, _ in row.pairs("support") if title in texts]
+    for fact in row.triples("triples"):
+        subject, object = normalize_name(fact[0]), normalize_name(fact[2])
+        for title in dict.fromkeys(support):
+            key, text = normalize_name(title), texts[title]
+            about = subject in key or key in subject
+            if about and f" {object} " in f" {normalize_name(text)} ":
+                passage: Passage = {"id": passage_id(title, text), "title": title, "text": text}
+                yield passage, fact
+                break
+
+
+def _meets(name: str, wanted: str) -> bool:
+    if token_f1(name, wanted) >= ALIKE:
+        return True
+    words, inner = normalize_name(name), normalize_name(wanted)
+    return len(words.split()) <= MOST_WORDS and f" {inner} " in f" {words} "

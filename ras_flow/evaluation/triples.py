@@ -1,0 +1,231 @@
+"""How good extracted triples are: precision, recall and F1 at three levels, and ROUGE (D.1).
+
+- *exact*: triples are the same strings;
+- *normalised*: the same after :func:`ras_flow.formats.normalize.normalize_name`;
+- *soft*: predicted and reference triples are paired one to one so that the pairs' similarities sum
+  up highest; the similarity of two triples is the mean of the token F1 of their three parts.
+
+Counts are summed up over texts (micro average). Where nothing is predicted and nothing expected,
+all measures are 1; where only one of both is empty, they are 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ras_flow.extras import require
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.pronouns import is_pronoun
+from ras_flow.formats.triples import format_triples
+
+Spo = tuple[str, str, str]
+
+LEVELS = ("exact", "normalised", "soft")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an extractor made of one text, and what was expected.
+
+    Attributes:
+        source: The data set of the text.
+        predicted: The extractor's triples.
+        expected: The reference triples.
+        broken: Whether pieces of the output were no triples.
+    """
+
+    source: str
+    predicted: Sequence[Spo]
+    expected: Sequence[Spo]
+    broken: bool = False
+
+
+@dataclass
+class Match:
+    """Matches of predicted with expected triples, summed up.
+
+    Attributes:
+        matched: Matches; at the soft level, the sum of the pairs' similarities.
+        predicted: Predicted triples, none twice.
+        expected: Expected triples, none twice.
+    """
+
+    matched: float = 0.0
+    predicted: int = 0
+    expected: int = 0
+
+    @property
+    def precision(self) -> float:
+        """The matched share of the predicted triples, in [0, 1]."""
+        return self._share(self.predicted)
+
+    @property
+    def recall(self) -> float:
+        """The matched share of the expected triples, in [0, 1]."""
+        return self._share(self.expected)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both, in [0, 1]."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+    def add(self, other: Match) -> None:
+        """Add the counts of another text."""
+        self.matched += other.matched
+        self.predicted += other.predicted
+        self.expected += other.expected
+
+    def _share(self, total: int) -> float:
+        if not self.predicted and not self.expected:
+            return 1.0
+        return self.matched / total if total else 0.0
+
+
+@dataclass
+class Scores:
+    """The measures of an extractor on texts of one source.
+
+    Attributes:
+        texts: How many texts.
+        levels: Matches at each of :data:`LEVELS`.
+        rouge: F-measures of ROUGE-1, ROUGE-2 and ROUGE-L of the triples as text, mean over texts.
+        unparsable: Share of the texts, among those with expected triples, for which no triple
+            could be read from the output.
+        broken: Share of the texts with a piece of output that was no triple.
+        pronouns: Share of the predicted triples whose subject is a pronoun.
+    """
+
+    texts: int = 0
+    levels: dict[str, Match] = field(default_factory=lambda: {name: Match() for name in LEVELS})
+    rouge: dict[str, float] = field(default_factory=dict)
+    unparsable: float = 0.0
+    broken: float = 0.0
+    pronouns: float = 0.0
+
+    def as_record(self) -> dict[str, float]:
+        """Return all numbers under flat names, rounded to four places."""
+        record: dict[str, float] = {"texts": self.texts}
+        for name, match in self.levels.items():
+            record[f"{name}_precision"] = match.precision
+            record[f"{name}_recall"] = match.recall
+            record[f"{name}_f1"] = match.f1
+        record |= self.rouge
+        record |= {
+            "unparsable": self.unparsable,
+            "broken": self.broken,
+            "pronoun_subjects": self.pronouns,
+        }
+        return {name: round(value, 4) for name, value in record.items()}
+
+
+def token_f1(a: str, b: str) -> float:
+    """Return the F1 of two names' normalised words, each counted as often as it occurs.
+
+    Args:
+        a: A name.
+        b: Another one; the order does not matter.
+
+    Returns:
+        1 for the same words, 0 for none in common.
+    """
+    left, right = (Counter(normalize_name(name).split()) for name in (a, b))
+    if not left or not right:
+        return float(left == right)
+    return 2 * (left & right).total() / (left.total() + right.total())
+
+
+def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str, Match]:
+    """Compare the triples of one text.
+
+    Args:
+        predicted: An extractor's triples.
+        expected: Reference triples. Repeated triples count once on both sides.
+
+    Returns:
+        A match for each of :data:`LEVELS`.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    ours, theirs = list(dict.fromkeys(predicted)), list(dict.fromkeys(expected))
+    left, right = ({tuple(map(normalize_name, t)) for t in triples} for triples in (ours, theirs))
+    exact = Match(len(set(ours) & set(theirs)), len(ours), len(theirs))
+    normalised = Match(len(left & right), len(left), len(right))
+    return {
+        "exact": exact,
+        "normalised": normalised,
+        "soft": Match(_soft(sorted(left), sorted(right)), len(left), len(right)),
+    }
+
+
+def score(outcomes: Iterable[Outcome]) -> dict[str, Scores]:
+    """Measure an extractor.
+
+    Args:
+        outcomes: What it made of each text.
+
+    Returns:
+        Scores for each source, by name, and for ``"all"``.
+
+    Raises:
+        MissingExtraError: scipy or rouge-score is not installed.
+    """
+    everything = list(outcomes)
+    groups: dict[str, list[Outcome]] = {"all": everything}
+    for outcome in everything:
+        groups.setdefault(outcome.source, []).append(outcome)
+    scorer = require("rouge_score.rouge_scorer", extra="train").RougeScorer(
+        ["rouge1", "rouge2", "rougeL"]
+    )
+    rouge = {
+        id(outcome): _rouge(
+            scorer.score(*map(format_triples, (outcome.expected, outcome.predicted)))
+        )
+        if outcome.expected or outcome.predicted
+        else dict.fromkeys(("rouge1", "rouge2", "rougeL"), 1.0)
+        for outcome in everything
+    }
+    matches = {id(o): match_triples(o.predicted, o.expected) for o in everything}
+    return {
+        name: _sum_up(group, [matches[id(o)] for o in group], [rouge[id(o)] for o in group])
+        for name, group in groups.items()
+    }
+
+
+def _sum_up(
+    outcomes: Sequence[Outcome],
+    matches: Sequence[dict[str, Match]],
+    rouge: Sequence[dict[str, float]],
+) -> Scores:
+    scores = Scores(texts=len(outcomes))
+    for match in matches:
+        for level in LEVELS:
+            scores.levels[level].add(match[level])
+    if outcomes:
+        scores.rouge = {name: sum(r[name] for r in rouge) / len(rouge) for name in rouge[0]}
+        scores.broken = sum(outcome.broken for outcome in outcomes) / len(outcomes)
+    stating = [outcome for outcome in outcomes if outcome.expected]
+    if stating:
+        scores.unparsable = sum(not outcome.predicted for outcome in stating) / len(stating)
+    subjects = [triple[0] for outcome in outcomes for triple in outcome.predicted]
+    if subjects:
+        scores.pronouns = sum(map(is_pronoun, subjects)) / len(subjects)
+    return scores
+
+
+def _rouge(found: dict[str, Any]) -> dict[str, float]:
+    return {name: float(value.fmeasure) for name, value in found.items()}
+
+
+def _soft(left: Sequence[tuple[str, ...]], right: Sequence[tuple[str, ...]]) -> float:
+    """Return the highest sum of similarities of a one-to-one pairing of normalised triples."""
+    if not left or not right:
+        return 0.0
+    assign = require("scipy.optimize", extra="train").linear_sum_assignment
+    similarity = [[sum(map(token_f1, a, b)) / 3 for b in right] for a in left]
+    rows, columns = assign(similarity, maximize=True)
+    return float(sum(similarity[row][column] for row, column in zip(rows, columns, strict=True)))

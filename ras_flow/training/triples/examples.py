@@ -1,0 +1,74 @@
+"""Texts with triples: the form in which every source is cleaned, split and trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ras_flow.formats.triples import parse_triples
+from ras_flow.training.data.sources.reading import Row, read_rows
+
+Spo = tuple[str, str, str]
+"""Subject, predicate and object."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text and its triples.
+
+    Attributes:
+        id: Names it among all files that are read together.
+        source: The data set that it comes from; metrics are given for each.
+        title: What the text is about; empty where the source does not say.
+        text: The text.
+        triples: Its triples; empty only where nothing is left after cleaning.
+        complete: Whether the triples are all that the text states; see :mod:`.completeness`.
+    """
+
+    id: str
+    source: str
+    title: str
+    text: str
+    triples: tuple[Spo, ...]
+    complete: bool = True
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """Read a file of texts with triples, plain or gzipped.
+
+    Read are JSON lines with ``text`` and ``triples`` (a list of [subject, predicate, object]),
+    optionally with ``title``, ``src`` and ``id``; and WikiOFGraph's files, JSON lines or CSV, with
+    ``text`` and ``triplet`` (or ``input`` and ``output``), whose triples are one string in the
+    format of :mod:`ras_flow.formats.triples`.
+
+    Args:
+        path: The file. Its name is the source of rows that name none.
+
+    Yields:
+        The examples, as written.
+
+    Raises:
+        InputError: The file cannot be read, or a row is malformed; the message names file, line
+            and field.
+    """
+    name = path.name.split(".")[0]
+    for number, row in enumerate(read_rows(path), start=1):
+        yield Example(
+            id=row.text("id") if row.has("id") else f"{name}-{number}",
+            source=row.text("src") if row.has("src") else name,
+            title=row.text("title") if row.has("title") and row.value["title"] else "",
+            text=row.first_text("text", "input"),
+            triples=tuple(row.triples("triples") if row.has("triples") else _written(row)),
+        )
+
+
+def _written(row: Row) -> list[Spo]:
+    """Read triples that are one string, as WikiOFGraph has them."""
+    field = next((name for name in ("triplet", "output") if row.has(name)), "triples")
+    if field == "triples":
+        row.fail(field, 'it is missing; so are "triplet" and "output"')
+    parsed = parse_triples(row.text(field))
+    if parsed.dropped:
+        row.fail(field, f"expected (S> subject| P> predicate| O> object), not {parsed.dropped[0]}")
+    return parsed.triples

@@ -1,0 +1,133 @@
+"""Splits by title, then by text, before anything else is drawn.
+
+The split of an example follows from its title (its main subject where it has none) and the seed
+alone, so it does not change when data is added. What is for training goes out where its text is in
+another split too, or its title is one of those that an evaluation keeps for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.training.data.splits import fraction
+from ras_flow.training.triples.examples import Example
+
+_SUFFIX = re.compile(r"\s*\([^()]*\)$")
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Examples for training, for watching it, and untouched ones.
+
+    Attributes:
+        train: To learn from.
+        dev: To measure during training.
+        test: The untouched part.
+        excluded: Examples that are in none: their title is reserved, or their text is in another
+            split.
+    """
+
+    train: list[Example] = field(default_factory=list)
+    dev: list[Example] = field(default_factory=list)
+    test: list[Example] = field(default_factory=list)
+    excluded: int = 0
+
+
+def title_key(title: str) -> str:
+    """Return the form in which two titles are one: normalised, without "(film)" and the like."""
+    return normalize_name(_SUFFIX.sub("", title)) or normalize_name(title)
+
+
+def split(
+    examples: Sequence[Example],
+    *,
+    dev: float,
+    test: float,
+    seed: int,
+    reserved: Iterable[str] = (),
+) -> Splits:
+    """Split examples so that no title and no text is on two sides.
+
+    Args:
+        examples: Cleaned examples.
+        dev: Share of the titles for watching the training, between 0 and 1.
+        test: Share of the titles for the untouched part.
+        seed: Another seed is another split.
+        reserved: Titles that must be in no split, such as those of an evaluation's passages.
+
+    Returns:
+        The splits; only complete examples are in ``dev`` and ``test``, since a partial label
+        would count facts as wrong that the text states.
+
+    Raises:
+        ConfigurationError: The shares leave nothing for training.
+    """
+    if not (0 <= dev and 0 <= test and dev + test < 1):
+        raise ConfigurationError(
+            f"dev = {dev} and test = {test} must be shares of the titles that leave some for "
+            "training."
+        )
+    kept = {title_key(title) for title in reserved}
+    parts = Splits()
+    excluded = 0
+    assigned: list[tuple[Example, str]] = []
+    for example in examples:
+        keys = _titles(example)
+        place = fraction(seed, "split", keys[0])
+        part = "test" if place < test else "dev" if place < test + dev else "train"
+        if kept.isdisjoint(keys):
+            assigned.append((example, part))
+        else:
+            excluded += 1
+    texts = {part: _texts(assigned, part) for part in ("test", "dev")}
+    for example, part in assigned:
+        text = normalize_name(example.text)
+        if part != "test" and text in texts["test"] or part == "train" and text in texts["dev"]:
+            excluded += 1
+        elif part == "train":
+            parts.train.append(example)
+        elif example.complete:
+            getattr(parts, part).append(example)
+        else:
+            excluded += 1
+    return Splits(parts.train, parts.dev, parts.test, excluded)
+
+
+def limit(examples: Iterable[Example], most: Mapping[str, int], *, seed: int) -> list[Example]:
+    """Keep at most so many examples of a source, complete ones first.
+
+    Args:
+        examples: Examples.
+        most: Limits by source, or by the beginning of its name; the longest beginning counts.
+        seed: Decides which ones are kept.
+
+    Returns:
+        The examples that are kept, in their order.
+    """
+    by_limit: dict[str, list[Example]] = {}
+    everything = list(examples)
+    for example in everything:
+        names = [name for name in most if example.source.startswith(name)]
+        if names:
+            by_limit.setdefault(max(names, key=len), []).append(example)
+    out: set[str] = set()
+    for name, some in by_limit.items():
+        some.sort(key=lambda e: (not e.complete, fraction(seed, "limit", e.id)))
+        out.update(example.id for example in some[most[name] :])
+    return [example for example in everything if example.id not in out]
+
+
+def _titles(example: Example) -> list[str]:
+    """Return the title's key, and those of all subjects where there is no title."""
+    if example.title:
+        return [title_key(example.title)]
+    subjects = [title_key(subject) for subject, _, _ in example.triples]
+    return sorted(dict.fromkeys(subjects), key=lambda s: (-subjects.count(s), s))
+
+
+def _texts(assigned: Iterable[tuple[Example, str]], part: str) -> Collection[str]:
+    return {normalize_name(example.text) for example, at in assigned if at == part}
