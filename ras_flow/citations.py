@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.state.kg import QueryKG
-from ras_flow.state.schema import Citation, Triple
+from ras_flow.state.schema import Citation, Passage, Triple
 
 MAX_CITATIONS = 8
 MAX_VERDICT_CITATIONS = 5
@@ -59,6 +59,37 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
         Citation(triple=id, passages=triples[id]["passages"])
         for id in list(dict.fromkeys(chosen))[:limit]
     ]
+
+
+def cite_passages(answer: str, question: str, passages: Mapping[str, Passage]) -> list[Citation]:
+    """Name the passages that support an answer, where they were kept as text. Deterministic.
+
+    A passage supports an answer if it contains the answer as whole words, or if the answer
+    contains its title so; for a verdict or an option's letter, if it shares words with the
+    question.
+
+    Args:
+        answer: The answer, a phrase or a text.
+        question: The main question Q.
+        passages: The passages by id.
+
+    Returns:
+        Citations without a triple, one passage each, at most 8 (for a verdict 5), those that
+        share the most words with the question first. Empty if nothing matches.
+    """
+    words = normalize_name(answer)
+    verdict = _IS_VERDICT.match(answer) is not None
+    asked = {word for word in _searchable(question).split() if len(word) > 2}
+    shared: dict[str, int] = {}
+    for id, passage in passages.items():
+        text = _searchable(f"{passage['title']} {passage['text']}")
+        shares = len(asked & set(text.split()))
+        title = normalize_name(passage["title"])
+        if shares if verdict else _contains(text, words) or _contains(words, title):
+            shared[id] = shares
+    best = sorted(shared, key=lambda id: -shared[id])
+    limit = MAX_VERDICT_CITATIONS if verdict else MAX_CITATIONS
+    return [Citation(triple="", passages=[id]) for id in best[:limit]]
 
 
 def paths_to_answer(answer: str, question: str, kg: QueryKG) -> dict[str, list[str]]:

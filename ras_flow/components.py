@@ -119,10 +119,14 @@ class SentenceEncoder(Protocol):
 
 @dataclass(frozen=True)
 class ChainLink:
-    """A subquery q_i with its triples g_i, as the planner and the answerer read them."""
+    """A subquery q_i with its triples g_i, as the planner and the answerer read them.
+
+    ``passages`` are there where they are kept as text (the paper's "No Text-to-Triple").
+    """
 
     subquery: str
     triples: Sequence[Triple]
+    passages: Sequence[Passage] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from ras_flow.tasks import get_task
 
 RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
+ExtractorOutput = Literal["text", "json"]
 
 LARGEST = 2**63 - 1
 """The largest whole number that a checkpoint can hold."""
@@ -21,6 +22,9 @@ PAUSES = ("pause_before_retrieval", "pause_after_merge", "pause_before_answer")
 
 DEFAULT_MODEL = "local:default"
 """The embedded model: no key, no server and no model hub."""
+
+NO_EXTRACTOR = "none"
+"""The extractor of runs that keep passages as text."""
 
 DEMO_INDEX = "demo"
 """Name of the index over the corpus that ships with the package."""
@@ -37,7 +41,10 @@ class Context:
         retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
         top_k: Passages for each subquery (eq. 3).
         planner: ``provider:model`` of the planner, or ``local:NAME_OR_PATH``.
-        extractor: The same for f_t2t, the text-to-triples model.
+        extractor: The same for f_t2t, the text-to-triples model; or ``"none"``, which makes no
+            triples: planner and answerer read the passages' text.
+        extractor_output: ``"json"`` has a remote extractor write JSON by a schema, where its
+            server takes one; ``"text"`` the triple format.
         answerer: The same for the answerer.
         base_url: Address of an OpenAI-compatible (or Anthropic-compatible) server, if not the
             provider's own. Used for every role that has a remote model.
@@ -63,6 +70,7 @@ class Context:
     top_k: int = 5
     planner: str = DEFAULT_MODEL
     extractor: str = DEFAULT_MODEL
+    extractor_output: ExtractorOutput = "text"
     answerer: str = DEFAULT_MODEL
     base_url: str | None = None
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -94,6 +102,7 @@ class Context:
         get_task(self.task)
         _one_of("retriever", self.retriever, get_args(RetrieverKind))
         _one_of("planning", self.planning, get_args(Planning))
+        _one_of("extractor_output", self.extractor_output, get_args(ExtractorOutput))
         _at_least("top_k", self.top_k, 1)
         _at_least("max_hops", self.max_hops, 0)
         _at_least("max_retries", self.max_retries, 0)

@@ -17,7 +17,14 @@ from langgraph.runtime import Runtime
 
 from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
 from ras_flow.components import SentenceEncoder as Encoder
-from ras_flow.context import DEMO_INDEX, Context, RetrieverKind, resolve_context
+from ras_flow.context import (
+    DEMO_INDEX,
+    NO_EXTRACTOR,
+    Context,
+    ExtractorOutput,
+    RetrieverKind,
+    resolve_context,
+)
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
@@ -27,7 +34,7 @@ from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.retrieval import LangChainRetriever, open_retriever
 from ras_flow.retrieval.manifest import MANIFEST
-from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
+from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
 from ras_flow.state.channels import RasState
 
 T = TypeVar("T")
@@ -83,7 +90,7 @@ class Parts:
         return cls(
             planner=_part(planner, "plan", PromptedPlanner),
             retriever=_retriever_part(retriever),
-            extractor=_part(extractor, "extract", PromptedExtractor),
+            extractor=_part(extractor, "extract", make_extractor),
             answerer=_part(answerer, "answer", PromptedAnswerer),
             encoder=encoder,
             defaults=defaults or Context(),
@@ -129,6 +136,12 @@ class Parts:
         if self.extractor is not None:
             return self.extractor
         return await asyncio.to_thread(_extractor, context)
+
+    def keeps_text(self, context: Context) -> bool:
+        """Tell whether passages stay text, to be read in place of triples."""
+        if self.extractor is not None:
+            return isinstance(self.extractor, KeptText)
+        return context.extractor == NO_EXTRACTOR
 
     async def get_answerer(self, context: Context) -> Answerer:
         """Return the answerer.
@@ -211,18 +224,28 @@ def _planner(context: Context) -> Planner:
 
 
 def _extractor(context: Context) -> Extractor:
+    if context.extractor == NO_EXTRACTOR:
+        return KeptText()
     if _graph_llm(context.extractor):
         raise ConfigurationError(
             f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
             "triples. Name another model as the extractor."
         )
-    return PromptedExtractor(_model(context, context.extractor))
+    return _shared_extractor(
+        cast(Any, _model(context, context.extractor)), context.extractor_output
+    )
 
 
 def _answerer(context: Context) -> Answerer:
     if graph_llm := _graph_llm(context.answerer):
         return GraphAnswerer(graph_llm)
     return PromptedAnswerer(_model(context, context.answerer))
+
+
+@lru_cache(maxsize=32)
+def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
+    """Make one for all runs: concurrent ones share what is under way."""
+    return make_extractor(model, output)
 
 
 _graph_llm = lru_cache(maxsize=32)(find_graph_llm)

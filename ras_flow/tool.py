@@ -85,11 +85,12 @@ def describe(result: RasOutput) -> str:
     """
     lines = [f"Answer: {result['answer']}" if result["answer"] else "No answer was found."]
     for citation in result["citations"]:
-        triple = result["triples"][citation["triple"]]
         titles = ", ".join(result["passages"][id]["title"] or id for id in citation["passages"])
-        lines.append(
-            f"- {triple['subject']} | {triple['predicate']} | {triple['object']} [{titles}]"
+        triple = result["triples"].get(citation["triple"])
+        fact = (
+            f"{triple['subject']} | {triple['predicate']} | {triple['object']} " if triple else ""
         )
+        lines.append(f"- {fact}[{titles}]")
     if result["answer"] and not result["citations"]:
         lines.append("No fact that was found supports this answer.")
     if result["stop_reason"] in _CUT_SHORT:

@@ -169,10 +169,12 @@ class Screen:
         self._line("         ", "", f"{event['stop_reason']}: {reason}")
         for citation in event["citations"]:
             triple = self._graph.get(citation["triple"])
+            titles = ", ".join(self._titles.get(id, id) for id in citation["passages"])
             if triple is not None:
-                titles = ", ".join(self._titles.get(id, id) for id in citation["passages"])
                 fact = f"{triple['subject']} | {triple['predicate']} | {triple['object']}"
                 self._line("  cites  ", "dim", f"{fact}  [{titles}]")
+            elif not citation["triple"]:
+                self._line("  cites  ", "dim", f"[{titles}]")
         if not event["citations"]:
             self._line("  cites  ", "dim", "nothing: no triple of the graph supports this answer")
 

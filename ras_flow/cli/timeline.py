@@ -66,6 +66,9 @@ class Timeline:
             for citation in branch["citations"]:
                 if citation["triple"] in graph:
                     self._line(("  cites  ", "dim"), self._fact(citation["triple"]))
+                elif not citation["triple"]:
+                    titles = [document["passages"][id]["title"] for id in citation["passages"]]
+                    self._line(("  cites  ", "dim"), plain(f"[{', '.join(titles)}]"))
             if not branch["citations"]:
                 self._line(("  cites  ", "dim"), "nothing: no triple of the graph supports this")
         cost = spent(document, branch)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
@@ -16,6 +16,7 @@ from ras_flow.formats.triples import clean_field, format_triple, parse_triples
 
 SUBQUERY = "[SUBQ] "
 FOUND = "Retrieved Graph Information: "
+TEXT = "Retrieved Text: "
 QUESTION = "Question: "
 NOTHING = "none"
 
@@ -28,7 +29,7 @@ class History:
 
     Attributes:
         text: The text.
-        lost_triples: How many different triples did not fit into it.
+        lost_triples: How many different triples, and passages kept as text, did not fit into it.
     """
 
     text: str
@@ -43,20 +44,24 @@ class ParsedHistory:
         question: The main question Q.
         chain: Each subquery with its (subject, predicate, object) triples.
         instruction: The task's wording, possibly empty.
+        texts: For each subquery, title and text of its passages that are kept as text; empty where
+            there is none at all.
     """
 
     question: str
     chain: list[tuple[str, list[tuple[str, str, str]]]]
     instruction: str = ""
+    texts: list[list[tuple[str, str]]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """One triple as text, the hop it is written in, and how relevant it is."""
+    """One triple or passage as text, the hop it is written in, and how relevant it is."""
 
     text: str
     hop: int
     relevance: int
+    is_passage: bool = False
 
 
 def format_history(
@@ -76,10 +81,14 @@ def format_history(
         Retrieved Graph Information: (S> s| P> p| O> o), (S> ...
         Question: <question>
 
-    A triple is written once, in the first hop that found it; a hop with no triple to write says
-    "none". If the text is too long, triples are left out: those that share the fewest words with
-    the question and the subqueries first, among equals those of older hops, then those that come
-    later in their hop. If it is too long without any triple, subqueries are left out, oldest
+    A triple is written once, in the first hop that found it; a hop with nothing to write says
+    "none". Passages that are kept as text follow, one line each, also once::
+
+        Retrieved Text: <title>| <text>
+
+    If the text is too long, triples and passages are left out: those that share the fewest words
+    with the question and the subqueries first, among equals those of older hops, then those that
+    come later in their hop. If it is too long without any, subqueries are left out, oldest
     first. Instruction and question are always there.
 
     Args:
@@ -91,7 +100,7 @@ def format_history(
         count_tokens: Counts a text's tokens; needed with ``max_tokens``.
 
     Returns:
-        The text and the number of triples left out.
+        The text and the number of triples and passages left out.
 
     Raises:
         InputError: Instruction and question alone exceed the limit, or there is a limit without
@@ -151,21 +160,28 @@ def parse_history(text: str) -> ParsedHistory:
     first = _LINE_MARKER.search(text)
     lines = text[first.start() :].split("\n") if first else []
     chain: list[tuple[str, list[tuple[str, str, str]]]] = []
-    while len(lines) > 2 and lines[0].startswith(SUBQUERY) and lines[1].startswith(FOUND):
-        found = parse_triples(lines[1].removeprefix(FOUND)).triples
-        chain.append((lines[0].removeprefix(SUBQUERY), found))
-        lines = lines[2:]
-    if first is None or not lines[0].startswith(QUESTION):
+    texts: list[list[tuple[str, str]]] = []
+    while len(lines) > 2 and lines[0].startswith(SUBQUERY) and lines[1].startswith((FOUND, TEXT)):
+        subquery, *lines = lines
+        found = lines.pop(0).removeprefix(FOUND) if lines[0].startswith(FOUND) else ""
+        texts.append([])
+        while lines and lines[0].startswith(TEXT):
+            title, _, text = lines.pop(0).removeprefix(TEXT).partition("|")
+            texts[-1].append((title, text.strip()))
+        chain.append((subquery.removeprefix(SUBQUERY), parse_triples(found).triples))
+    if first is None or not lines or not lines[0].startswith(QUESTION):
         raise InputError(
             f"This is no history: after its {len(chain)} subqueries there is no line that starts "
             f"with {QUESTION!r}. Pass a text that format_history wrote."
         )
     question = "\n".join(lines).removeprefix(QUESTION)
-    return ParsedHistory(question, chain, text[: first.start()].removesuffix("\n"))
+    return ParsedHistory(
+        question, chain, text[: first.start()].removesuffix("\n"), texts if any(texts) else []
+    )
 
 
 def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]) -> list[_Piece]:
-    """Format each different triple once and rate it."""
+    """Format each different triple and passage once and rate it."""
     wanted = _content_words([question, *subqueries])
     pieces: dict[tuple[str, ...], _Piece] = {}
     for hop, link in enumerate(chain):
@@ -176,6 +192,11 @@ def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]
             if key not in pieces:
                 relevance = len(wanted & _content_words(key))
                 pieces[key] = _Piece(format_triple(*fields), hop, relevance)
+        for passage in link.passages:
+            title, body = (" ".join(passage[name].split()) for name in ("title", "text"))
+            relevance = len(wanted & _content_words([title, body]))
+            line = f"{TEXT}{title.replace('|', '/')}| {body}"
+            pieces.setdefault((passage["id"],), _Piece(line, hop, relevance, is_passage=True))
     return list(pieces.values())
 
 
@@ -188,6 +209,9 @@ def _content_words(texts: Collection[str]) -> set[str]:
 def _links(subqueries: Sequence[str], pieces: Sequence[_Piece]) -> str:
     lines = []
     for hop, subquery in enumerate(subqueries):
-        found = ", ".join(piece.text for piece in pieces if piece.hop == hop)
-        lines.append(f"{SUBQUERY}{subquery}\n{FOUND}{found or NOTHING}\n")
+        here = [piece for piece in pieces if piece.hop == hop]
+        found = ", ".join(piece.text for piece in here if not piece.is_passage)
+        texts = "".join(f"{piece.text}\n" for piece in here if piece.is_passage)
+        triples = f"{FOUND}{found or NOTHING}\n" if found or not texts else ""
+        lines.append(f"{SUBQUERY}{subquery}\n{triples}{texts}")
     return "".join(lines)

@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.citations import cite
+from ras_flow.citations import cite, cite_passages
 from ras_flow.components import AnswerRequest
 from ras_flow.context import Context
 from ras_flow.events import AnswerEvent, WarningEvent
@@ -40,10 +40,11 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     answerer = await parts.get_answerer(context)
     # None where an edit of the state sent the run here: to its editor the graph suffices.
     stop_reason = decide(state, context).stop_reason or "sufficient"
+    keeps_text = parts.keeps_text(context)
     cost = Cost("answerer", "answer")
     request = AnswerRequest(
         question=state["question"],
-        chain=chain(state),
+        chain=chain(state, texts=keeps_text),
         graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
@@ -56,6 +57,8 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         warnings.append("The answerer wrote nothing: there is no answer.")
         runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
     citations = cite(text, state["question"], state["triples"])
+    if keeps_text and not citations:
+        citations = cite_passages(text, state["question"], state["passages"])
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
     )

@@ -41,8 +41,10 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     hops = state["hops"]
     seen = {passage for hop in hops[:-1] for passage in hop["passages"]}
     new = [state["passages"][id] for id in hops[-1]["passages"] if id not in seen]
-    extractor = await parts.get_extractor(parts.context(state, runtime))
-    cache = TripleCache(runtime.store, extractor.identity)
+    context = parts.context(state, runtime)
+    extractor = await parts.get_extractor(context)
+    store = None if parts.keeps_text(context) else runtime.store
+    cache = TripleCache(store, extractor.identity)
     cost = Cost("extractor", f"to_triples:{hops[-1]['index']}")
     known = await cache.get([passage["id"] for passage in new])
 
@@ -64,7 +66,8 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     for batch in await asyncio.gather(*map(extract, batches(missing, extractor.batch_size))):
         fresh.update(batch)
     warnings = [
-        f"No triples from passage {state['passages'][id]['title'] or id!r}: {made.error}"
+        f"{'Not all' if made.triples else 'No'} triples from passage "
+        f"{state['passages'][id]['title'] or id!r}: {made.error}"
         for id, made in fresh.items()
         if made.error is not None
     ]

@@ -13,11 +13,21 @@ from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
 
 
-def chain(state: RasState) -> list[ChainLink]:
-    """Return the subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms."""
+def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
+    """Return the subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms.
+
+    Args:
+        state: Hops and graph.
+        texts: Add the passages of each hop.
+    """
     triples = QueryKG.from_triples(state["triples"]).triples
+    passages = state["passages"] if texts else {}
     return [
-        ChainLink(hop["subquery"], [triples[id] for id in ids])
+        ChainLink(
+            hop["subquery"],
+            [triples[id] for id in ids],
+            [passages[id] for id in hop["passages"] if id in passages],
+        )
         for hop, ids in zip(state["hops"], by_hop(triples, state["hops"]), strict=True)
     ]
 
@@ -31,7 +41,7 @@ async def encoding(state: RasState, context: Context, parts: Parts) -> Attribute
 
 
 def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]:
-    """Warn of triples that did not fit into the model's window.
+    """Warn of triples, or of passages kept as text, that did not fit into the model's window.
 
     Args:
         runtime: LangGraph's runtime, whose stream gets the warning.
@@ -44,7 +54,8 @@ def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]
     if not reply.lost_triples:
         return []
     message = (
-        f"{reply.lost_triples} triple(s) did not fit into the {role}'s window and were left out."
+        f"{reply.lost_triples} triple(s) or passage(s) did not fit into the {role}'s window and "
+        "were left out."
     )
     runtime.stream_writer(WarningEvent(type="warning", message=message))
     return [message]

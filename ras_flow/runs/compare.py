@@ -282,7 +282,7 @@ def _deciding(a: Branch, b: Branch, graphs: tuple[list[str], list[str]]) -> list
         Deciding(triple=citation["triple"], cited_by=cast(Name, name))
         for name, branch, other in sides
         for citation in branch["citations"]
-        if citation["triple"] not in other
+        if citation["triple"] and citation["triple"] not in other
     ]
 
 

@@ -96,7 +96,10 @@ class Extracted(TypedDict):
 
 
 class Citation(TypedDict):
-    """A triple that the answer rests on, and the passages that state it."""
+    """A triple that the answer rests on, and the passages that state it.
+
+    Where passages were kept as text, ``triple`` is empty.
+    """
 
     triple: str
     passages: list[str]

@@ -157,8 +157,10 @@ function AnswerPanel({ view }) {
     ${branch.warnings.length > 0 && html`<h3>Warnings</h3>
       <ul class="warnings">${branch.warnings.map((text) => html`<li><${Text} value=${text} /></li>`)}</ul>`}
     <h3>It rests on</h3>
-    <ul class="rows">${branch.citations.map(({ triple }) => html`<li key=${triple}>
-      <${TripleButton} view=${view} id=${triple} marks=${["cited"]} /></li>`)}</ul>
+    <ul class="rows">${branch.citations.map(({ triple, passages }) => html`<li key=${triple || passages[0]}>
+      ${triple
+        ? html`<${TripleButton} view=${view} id=${triple} marks=${["cited"]} />`
+        : passages.map((id) => html`<${PassageItem} view=${view} id=${id} />`)}</li>`)}</ul>
     ${!branch.citations.length && html`<p class="quiet">Nothing that could be named.</p>`}
     <h3>The chain</h3>
     <ol class="chain" start="0">${branch.hops.map((hop) => html`<li><${Text} value=${hop.subquery || "given with the question"} />

@@ -1,0 +1,32 @@
+"""The extractor that fits a language model."""
+
+from __future__ import annotations
+
+from ras_flow.components import LanguageModel
+from ras_flow.context import ExtractorOutput
+from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.seq2seq import LocalSeq2SeqModel
+from ras_flow.roles.extractor import PromptedExtractor
+from ras_flow.roles.extractor_forms import Form, bare_form, json_form, text_form
+from ras_flow.roles.shared import SharedExtractor
+
+
+def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> SharedExtractor:
+    """Make an extractor of a language model.
+
+    Args:
+        model: A chat model, a local causal model, or a local encoder-decoder that was trained to
+            extract, which is given the passages and nothing else.
+        output: ``"json"`` for JSON by a schema, where the model is remote and its server takes
+            one; else the triple format.
+
+    Returns:
+        The extractor, shared by concurrent callers.
+    """
+    return SharedExtractor(PromptedExtractor(model, _form(model, output)))
+
+
+def _form(model: LanguageModel, output: ExtractorOutput) -> Form:
+    if isinstance(model, LocalSeq2SeqModel):
+        return bare_form()
+    return json_form() if output == "json" and isinstance(model, ChatLanguageModel) else text_form()
