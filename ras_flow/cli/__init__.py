@@ -8,6 +8,7 @@ from io import TextIOWrapper
 import typer
 
 from ras_flow.cli.ask import ask
+from ras_flow.cli.data import app as data_app
 from ras_flow.cli.index import app as index_app
 from ras_flow.cli.runs import app as runs_app
 from ras_flow.errors import RasFlowError
@@ -20,6 +21,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(ask)
+app.add_typer(data_app, name="data")
 app.add_typer(index_app, name="index")
 app.add_typer(runs_app, name="runs")
 

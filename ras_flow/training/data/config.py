@@ -161,23 +161,26 @@ def _section(
     """Make a dataclass of a table, with each value of the field's type."""
     if not isinstance(value, dict):
         raise ConfigurationError(f"{where}: must be a table.")
-    known = {item.name: str(item.type) for item in fields(kind) if item.name not in (made or {})}
     settings: dict[str, Any] = dict(made or {})
-    table: dict[str, Any] = value
-    for name, given in table.items():
+    known = {item.name: str(item.type) for item in fields(kind) if item.name not in settings}
+    for name, given in value.items():
         if name not in known:
             raise ConfigurationError(
                 f"{where}: there is no setting {name!r}. There are: {', '.join(sorted(known))}."
             )
-        wanted = known[name].partition(" |")[0].partition("[")[0]
-        if not isinstance(given, _TYPES[wanted]) or isinstance(given, bool):
-            raise ConfigurationError(f"{where}: {name} = {given!r} is no {wanted}.")
-        settings[name] = folder / given if wanted == "Path" else given
-        if wanted == "tuple":
-            settings[name] = tuple(map(str, given))
+        settings[name] = _setting(given, known[name], folder, f"{where}: {name}")
     if "file" in known and "file" not in settings:
         raise ConfigurationError(f"{where}: `file` is missing.")
     return kind(**settings)
+
+
+def _setting(given: Any, wanted: str, folder: Path, where: str) -> Any:
+    wanted = wanted.partition(" |")[0].partition("[")[0]
+    if not isinstance(given, _TYPES[wanted]) or isinstance(given, bool):
+        raise ConfigurationError(f"{where} = {given!r} is no {wanted}.")
+    if wanted == "tuple":
+        return tuple(map(str, given))
+    return folder / str(given) if wanted == "Path" else given
 
 
 def _all(value: Mapping[str, Any], name: str) -> list[Any]:

@@ -7,13 +7,11 @@ are played on its questions. Where two sources have the same input, the first on
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.training.data.case import Case, Page
 from ras_flow.training.data.config import MixConfig, Source
@@ -23,7 +21,7 @@ from ras_flow.training.data.rollout import closed_book, first_plan, no_retrieval
 from ras_flow.training.data.sources import read_cases
 from ras_flow.training.data.sources.texts import Texts, read_pages
 from ras_flow.training.data.splits import check_labels, fraction, keep_first
-from ras_flow.training.data.stats import Stats, write_card
+from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.data.writer import RecordWriter
 
 Progress = Callable[[str, int, int], None]
@@ -95,6 +93,7 @@ def write_mix(
     inputs: Inputs | None = None,
     *,
     known: Callable[[Case], bool | None] = lambda case: None,
+    usage: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Stats:
     """Write the records of a mix.
@@ -105,6 +104,7 @@ def write_mix(
         inputs: What the files hold, if it was read already.
         known: Whether a base model answers a question without retrieval; None where that was not
             tried.
+        usage: What the base model cost, for the statistics.
         progress: Told how many questions are done.
 
     Returns:
@@ -126,9 +126,10 @@ def write_mix(
                 stats.add(record)
     check_labels(record for split in SPLITS for record in read_records(folder / f"{split}.jsonl"))
     stats.inputs = inputs.counts
+    stats.usage = dict(usage or {})
     files = [source.file for source in config.sources] + [p.file for p in config.passages]
     files += [source.kb for source in config.sources if source.kb]
-    stats.checksums = {path.name: _checksum(path) for path in files}
+    stats.checksums = {path.name: checksum(path) for path in files}
     stats.settings = json.loads(json.dumps(_plain(config)))
     write_card(folder, stats)
     return stats
@@ -193,13 +194,6 @@ def _evidence(case: Case) -> object:
     """Name what a question rests on; its own wording where nothing is known of that."""
     facts = frozenset(fact for step in case.steps for fact in step.facts)
     return facts or normalize_question(case.question)
-
-
-def _checksum(path: Path) -> str:
-    try:
-        return sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
 
 
 def _plain(value: Any) -> Any:

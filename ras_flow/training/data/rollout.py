@@ -271,7 +271,8 @@ class _Run:
         given = [page for page in self.case.context if page not in self.drawn]
         given = [page for page in given if page.triples and not self._tells(page)]
         self.rng.shuffle(given)
-        pages = given[: max(count - 1, 0)]
+        # One place at least for a page of another question, where there are any.
+        pages = given[: max(count - 1, 0) if self.pool.pages else count]
         pages += self.pool.draw(
             subquery,
             count - len(pages),

@@ -6,11 +6,13 @@ import json
 import os
 from collections import Counter
 from dataclasses import dataclass, field
+from hashlib import file_digest
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 from ras_flow.components import ChainLink
+from ras_flow.errors import InputError
 from ras_flow.formats.history import format_history
 from ras_flow.formats.plan import format_plan
 from ras_flow.state.kg import QueryKG, to_new_triples
@@ -134,7 +136,7 @@ class Stats:
                 self.numbers[task, name].summary() if name in of[task] else None
                 for task in ("plan", "answer")
             ]
-            rows.append((f"{name} (min, mean, median, max)", *map(_cell, cells)))
+            rows.append((f"{name} (min, mean, median, max)", _cell(cells[0]), _cell(cells[1])))
         rows += [(f"[{label}]", str(labels.get(label, 0)), "–") for label in LABELS]
         lines = ["| | planning | answering |", "| --- | --- | --- |"]
         return "\n".join(lines + [f"| {a} | {b} | {c} |" for a, b, c in rows])
@@ -183,6 +185,19 @@ def write_card(folder: Path, stats: Stats) -> None:
     ]
     _write(folder / "README.md", "\n".join(lines))
     _write(folder / "stats.json", json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
 
 
 def _write(path: Path, text: str) -> None:

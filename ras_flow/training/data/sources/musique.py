@@ -54,12 +54,12 @@ def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: R
     text = fill(raw, {number: results[number] for number in needs})
     answer = results[at]
     position = part.value.get("para", part.value.get("paragraph_support_idx"))
-    supported = isinstance(position, int) and 0 <= position < len(pages)
-    page = pages[position] if supported else Page(_title(part), ())
+    own = pages[position : position + 1] if isinstance(position, int) and position >= 0 else []
+    page = own[0] if own else Page(_title(part), ())
     entities = [results[number] for number in needs] + [page.title, page.title.partition(" (")[0]]
     made = fact_of(text, answer, entities)
     phrasings = made[1] if made else (as_question(text),)
-    if pages and not supported:
+    if pages and not own:
         answerable = not row.has("answerable") or row.flag("answerable")
         return None if answerable else Step(phrasings, (), page, needs, missing=True)
     fact = _found(page, text, answer) or (made[0] if made else None)

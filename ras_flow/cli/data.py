@@ -1,0 +1,178 @@
+"""ras-flow data: make training data for the Graph LLM."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ras_flow.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from ras_flow.components import LanguageModel
+    from ras_flow.training.data.stats import Stats
+
+app = typer.Typer(help="Make training data for the Graph LLM.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option("--out", help="Folder of the data set.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+_MODEL = "local:default"
+
+
+@app.command()
+def build(
+    hotpotqa: Annotated[Path, typer.Argument(help="Questions in HotpotQA's own format.")],
+    out: Out,
+    model: Annotated[str, typer.Option(help="Model of every step that names none.")] = _MODEL,
+    base_model: Annotated[
+        str | None, typer.Option(help="Attempts questions without retrieval; '' for none.")
+    ] = None,
+    filter_model: Annotated[str | None, typer.Option(help="Keeps the documents needed.")] = None,
+    subquery_model: Annotated[str | None, typer.Option(help="Writes the subqueries.")] = None,
+    extractor: Annotated[str | None, typer.Option(help="Turns texts into triples.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Server of models that are remote.")] = None,
+    distractors: Annotated[int, typer.Option(help="Other documents in each hop.")] = 4,
+    failures: Annotated[bool, typer.Option("--failures", help="Let hops fail too.")] = False,
+    limit: Annotated[int | None, typer.Option(help="Use only the first questions.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Questions under way at once.")] = 8,
+    seed: int = 13,
+    dev: Annotated[float, typer.Option(help="Share of the questions.")] = 0.05,
+    test: Annotated[float, typer.Option(help="Share of the questions.")] = 0.05,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(help="STEP=IN/OUT, USD a million tokens: filter, subqueries, ..."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build HotpotQA-SUBQ with language models (appendix C); start it again to go on."""
+    from ras_flow.training.data.hotpotqa_subq import (
+        BuildConfig,
+        Models,
+        build_hotpotqa_subq,
+        cost,
+    )
+
+    prices = dict(map(_price, price or []))
+
+    def load(name: str | None) -> LanguageModel:
+        return _load(name or model, base_url, concurrency)
+
+    models = Models(
+        base=None if base_model == "" else load(base_model),
+        filter=load(filter_model),
+        subqueries=load(subquery_model),
+        extractor=load(extractor),
+    )
+    config = BuildConfig(
+        seed=seed,
+        dev=dev,
+        test=test,
+        distractors=distractors,
+        failures=failures,
+        concurrency=concurrency,
+        limit=limit,
+    )
+    with _Shown() as shown:
+        stats = asyncio.run(build_hotpotqa_subq(hotpotqa, out, models, config, shown))
+    _report(out, stats, as_json)
+    if prices and not as_json:
+        typer.echo(f"cost: ${cost(stats, prices):.2f}")
+
+
+@app.command()
+def convert(
+    config: Annotated[Path, typer.Argument(help="TOML file: the data sets and their weights.")],
+    out: Out,
+    as_json: AsJson = False,
+) -> None:
+    """Convert published data sets; asks no model, except a base model that the file names."""
+    from ras_flow.training.data.config import load_config
+    from ras_flow.training.data.convert import convert_mix
+
+    settings = load_config(config)
+    model = _load(settings.base_model, settings.base_url, 8) if settings.base_model else None
+    with _Shown() as shown:
+        stats = asyncio.run(convert_mix(settings, out, model, shown))
+    _report(out, stats, as_json)
+
+
+@app.command()
+def stats(
+    folder: Annotated[Path, typer.Argument(help="Folder of a data set.")], as_json: AsJson = False
+) -> None:
+    """Check a data set and count what it holds: every record, split and label."""
+    from ras_flow.errors import InputError
+    from ras_flow.training.data.records import SPLITS, read_records
+    from ras_flow.training.data.splits import check_labels
+    from ras_flow.training.data.stats import Stats
+
+    files = [folder / f"{split}.jsonl" for split in SPLITS]
+    if not (folder / "stats.json").exists():
+        raise InputError(
+            f"{folder} holds no complete data set: there is no stats.json in it. Start the build "
+            "again; what it has done is kept."
+        )
+    counted = Stats()
+    for path in files:
+        for record in read_records(path):
+            counted.add(record)
+    check_labels(record for path in files for record in read_records(path))
+    _report(folder, counted, as_json)
+
+
+class _Shown:
+    """Progress on standard error, where that is a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        self._status = console.status("reading") if console.is_terminal else None
+
+    def __enter__(self) -> _Shown:
+        if self._status:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status:
+            self._status.stop()
+
+    def __call__(self, doing: str, done: int, total: int) -> None:
+        from ras_flow.cli.render import plain
+
+        if self._status and (done % 20 == 0 or done == total):
+            self._status.update(f"{plain(doing)}: {done} of {total}")
+
+
+def _load(name: str, base_url: str | None, concurrency: int) -> LanguageModel:
+    from ras_flow.llms import load_language_model
+
+    return load_language_model(name, base_url=base_url, max_concurrency=concurrency)
+
+
+def _price(text: str) -> tuple[str, tuple[float, float]]:
+    step, _, numbers = text.partition("=")
+    try:
+        given, made = map(float, numbers.split("/"))
+    except ValueError as error:
+        raise ConfigurationError(
+            f"--price {text!r} cannot be read: write it like filter=3/15."
+        ) from error
+    return step, (given, made)
+
+
+def _report(folder: Path, stats: Stats, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(stats.to_json(), ensure_ascii=False))
+        return
+    typer.echo(f"{folder}: {sum(stats.by(1).values())} records {json.dumps(stats.by(1))}")
+    typer.echo(stats.table())
+    for step, used in stats.usage.items():
+        typer.echo(f"{step}: {json.dumps(used)}")
+    if stats.dropped:
+        typer.echo(f"left out: {json.dumps(stats.dropped)}")

@@ -1,0 +1,97 @@
+"""``ras-flow data convert``: a mix, with the attempts of a base model where one is named."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import asdict
+from pathlib import Path
+
+from ras_flow.components import LanguageModel
+from ras_flow.formats.normalize import normalize_question
+from ras_flow.roles import PromptedAnswerer
+from ras_flow.training.data.attempts import knows
+from ras_flow.training.data.calls import CallLog, LoggedModel, StepUsage
+from ras_flow.training.data.case import Case
+from ras_flow.training.data.config import MixConfig
+from ras_flow.training.data.mix import Inputs, Progress, read_inputs, write_mix
+from ras_flow.training.data.records import SPLITS
+from ras_flow.training.data.stats import Stats
+
+CONCURRENCY = 16
+
+
+async def convert_mix(
+    config: MixConfig,
+    folder: Path,
+    base_model: LanguageModel | None = None,
+    progress: Progress | None = None,
+) -> Stats:
+    """Convert a mix.
+
+    Args:
+        config: The mix.
+        folder: Where to; ``calls.jsonl`` of an earlier attempt in it is used.
+        base_model: Attempts every question without retrieval; None for no [NO_RETRIEVAL].
+        progress: Told how far the work is.
+
+    Returns:
+        The statistics, as saved.
+
+    Raises:
+        InputError: A file is wrong; the message names file, line and field.
+        ConfigurationError: A setting is wrong, or another build uses the folder.
+        ModelError: The base model fails; what it answered before is kept.
+    """
+    inputs = await asyncio.to_thread(read_inputs, config, progress)
+    known: dict[str, bool] = {}
+    usage: dict[str, StepUsage] = {}
+    if base_model is not None:
+        with CallLog(folder / "calls.jsonl") as log:
+            answerer = PromptedAnswerer(LoggedModel(base_model, log, "attempt"))
+            known = await _attempt(inputs, answerer, progress)
+            usage = log.usage
+
+    def told(case: Case) -> bool | None:
+        return known.get(normalize_question(case.question))
+
+    return await asyncio.to_thread(
+        write_mix,
+        config,
+        folder,
+        inputs,
+        known=told,
+        usage={step: asdict(used) for step, used in usage.items()},
+        progress=progress,
+    )
+
+
+async def _attempt(
+    inputs: Inputs, answerer: PromptedAnswerer, progress: Progress | None
+) -> dict[str, bool]:
+    """Try each question once, some at a time."""
+    cases = {
+        normalize_question(case.question): case
+        for source in inputs.cases
+        for split in SPLITS
+        for case in source[split]
+        if not case.static
+    }
+    known: dict[str, bool] = {}
+    running: deque[tuple[str, asyncio.Task[bool]]] = deque()
+    try:
+        for name, case in cases.items():
+            running.append((name, asyncio.create_task(knows(case, answerer))))
+            if len(running) >= CONCURRENCY:
+                name, task = running.popleft()
+                known[name] = await task
+            if progress:
+                progress("attempting without retrieval", len(known), len(cases))
+        while running:
+            name, task = running.popleft()
+            known[name] = await task
+    finally:
+        for _, task in running:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in running), return_exceptions=True)
+    return known

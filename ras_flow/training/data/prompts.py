@@ -1,0 +1,108 @@
+"""What models are told when HotpotQA-SUBQ is built (appendix C, figures 7 and 8; wording ours)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ras_flow.components import Message
+
+FILTER = """\
+You are given a question and numbered texts. Some texts are needed to answer the question, others \
+are not. Write the numbers of the texts that are needed, in the order in which somebody who knows \
+none of them would have to find them, separated by commas. If none is needed, write: none. Write \
+nothing else."""
+
+FILTER_EXAMPLES = [
+    (
+        "Question: Which river flows through the town where Clara Novak was born?\n"
+        "1. Lindau: Lindau is a town on the River Aach. It has a harbour.\n"
+        "2. Novak Quartet: The Novak Quartet was founded by the brother of Clara Novak.\n"
+        "3. Clara Novak: Clara Novak (born 1921 in Lindau) was a violinist.",
+        "3, 1",
+    ),
+    (
+        "Question: Who designed the headquarters of Halden Shipping?\n"
+        "1. Halden Shipping: Halden Shipping is a company that resides in Pier House.\n"
+        "2. Pier House: Pier House is an office building by the architect Ingrid Moe.",
+        "1, 2",
+    ),
+]
+"""A bridge whose texts come in the wrong order among one that is not needed, and two of two."""
+
+SUBQUERY = """\
+You are given a question that takes several searches, and one of the texts that hold its answer. \
+Write the search question that this text answers and that brings one closer to answering the main \
+question. Name things as far as the main question and the earlier searches have made them known; \
+never give away what the text says. Do not repeat an earlier search. Write one short question and \
+nothing else."""
+
+SUBQUERY_EXAMPLES = [
+    (
+        "Main question: Which river flows through the town where Clara Novak was born?\n"
+        "Earlier searches: none\n"
+        "Text: Clara Novak: Clara Novak (born 1921 in Lindau) was a violinist.",
+        "Where was Clara Novak born?",
+    ),
+    (
+        "Main question: Which river flows through the town where Clara Novak was born?\n"
+        "Earlier searches:\n- Where was Clara Novak born?\n"
+        "Text: Lindau: Lindau is a town on the River Aach. It has a harbour.",
+        "Which river flows through Lindau?",
+    ),
+]
+
+AGAIN = "That cannot be used: {problem} Reply again."
+
+
+def filter_prompt(question: str, documents: Sequence[tuple[str, str]]) -> list[Message]:
+    """Ask which documents are needed.
+
+    Args:
+        question: The main question.
+        documents: Title and text of each.
+    """
+    listed = [f"{at}. {_one_line(document)}" for at, document in enumerate(documents, start=1)]
+    text = "\n".join([f"Question: {question}", *listed])
+    return _prompt(FILTER, FILTER_EXAMPLES, text)
+
+
+def subquery_prompt(
+    question: str, document: tuple[str, str], earlier: Sequence[str]
+) -> list[Message]:
+    """Ask for the subquery that a document answers.
+
+    Args:
+        question: The main question.
+        document: Its title and text.
+        earlier: The subqueries of the documents before it.
+    """
+    listed = "\n".join(["Earlier searches:", *(f"- {subquery}" for subquery in earlier)])
+    text = "\n".join(
+        [
+            f"Main question: {question}",
+            listed if earlier else "Earlier searches: none",
+            f"Text: {_one_line(document)}",
+        ]
+    )
+    return _prompt(SUBQUERY, SUBQUERY_EXAMPLES, text)
+
+
+def again(prompt: Sequence[Message], reply: str, problem: str) -> list[Message]:
+    """Ask once more after a reply that could not be used."""
+    return [
+        *prompt,
+        {"role": "assistant", "content": reply.strip() or "(nothing)"},
+        {"role": "user", "content": AGAIN.replace("{problem}", problem)},
+    ]
+
+
+def _prompt(system: str, examples: Sequence[tuple[str, str]], text: str) -> list[Message]:
+    messages: list[Message] = [{"role": "system", "content": system}]
+    for asked, answered in examples:
+        messages.append({"role": "user", "content": asked})
+        messages.append({"role": "assistant", "content": answered})
+    return [*messages, {"role": "user", "content": text}]
+
+
+def _one_line(document: tuple[str, str]) -> str:
+    return " ".join(f"{document[0]}: {document[1]}".split())
