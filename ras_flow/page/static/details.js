@@ -5,7 +5,7 @@ import { citedIn, nameOf, originOf, passagesAt, retrievalsOf, stepsOf, usageOf }
 import { Text, findNames } from "./text.js";
 import { count, seconds } from "./timeline.js";
 
-const SHOWN = 150; // rows of a list before one asks for more
+const SHOWN = 60; // rows of a list before one asks for more
 
 /** A triple in one line; `marks` are those of the graph. */
 function TripleText({ triple, marks = [] }) {
@@ -68,21 +68,22 @@ function StepPanel({ view }) {
   </section>`;
 }
 
-/** A passage; closed unless it has marked sentences. */
+/** A passage; closed unless it has marked sentences, and without its text until it is opened. */
 function PassageItem({ view, id, hop, spans }) {
+  const [open, setOpen] = useState(Boolean(spans));
   const passage = view.run.passages[id];
   const found = retrievalsOf(view.branch, id);
   const { score } = found.find((each) => each.hop.index === hop) ?? found[0] ?? {};
-  return html`<details class="passage" open=${Boolean(spans)}>
+  return html`<details class="passage" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
     <summary>
       ${score !== undefined && html`<span class="score" title="score of the retriever">${Number(score).toFixed(3)}</span>`}
       <${Text} value=${passage.title || id} />
     </summary>
-    <p><${Text} value=${passage.text} marks=${spans ?? []} /></p>
+    ${open && html`<p><${Text} value=${passage.text} marks=${spans ?? []} /></p>
     <footer>
       ${passage.source && html`<span class="quiet"><${Text} value=${passage.source} /></span>`}
       ${view.edit && html`<button class="small" onClick=${() => view.edit({ op: "drop_passage", passage: id })}>Drop this passage</button>`}
-    </footer>
+    </footer>`}
   </details>`;
 }
 

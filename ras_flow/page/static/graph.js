@@ -213,9 +213,9 @@ function styleSheet(holder, large) {
     {
       selector: "edge",
       style: {
-        width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
+        "curve-style": "bezier", width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
         "target-arrow-color": colors.edge, "mid-target-arrow-color": colors.edge, "arrow-scale": 0.9, label: "data(label)", "font-size": 10.5,
-        "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5.5,
+        "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5,
         "text-background-color": colors.surface, "text-background-opacity": 0.85, "text-background-padding": 2,
         "control-point-step-size": 34, "overlay-opacity": 0,
       },

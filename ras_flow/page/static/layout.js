@@ -72,15 +72,18 @@ function simulate(nodes, edges) {
   const simulation = d3
     .forceSimulation(nodes)
     .stop()
-    .force("link", d3.forceLink(links).id((node) => node.name).distance(large ? 90 : 75))
-    .force("charge", d3.forceManyBody().strength(large ? -300 : -750).distanceMax(large ? 500 : 900).theta(1))
+    .force("link", d3.forceLink(links).id((node) => node.name).distance(large ? 90 : roomForName))
+    .force("charge", d3.forceManyBody().strength(large ? -300 : -450).distanceMax(large ? 500 : 900).theta(1))
     .force("collide", d3.forceCollide((node) => node.radius).strength(0.7))
-    .force("x", d3.forceX().strength(0.06))
-    .force("y", d3.forceY().strength(0.06));
+    .force("x", d3.forceX().strength(large ? 0.06 : 0.1))
+    .force("y", d3.forceY().strength(large ? 0.06 : 0.1));
   // Too slow for large graphs, where no label can be read from afar anyway.
   if (nodes.length * links.length < 40_000) simulation.force("clear", (alpha) => clearEdges(nodes, links, alpha));
   return simulation;
 }
+
+/** A distance at which an edge's name fits between the boxes at its ends. */
+const roomForName = ({ source, target }) => 30 + 0.7 * (source.radius + target.radius);
 
 /** Pushes entities off the edges of others, which would seem to end at them. */
 function clearEdges(nodes, links, alpha) {

@@ -15,9 +15,6 @@ from tests.page.browser.pages import RUN, click_edge, drawn
 from tests.page.canned import TOKEN, CannedServer
 from tests.page.documents import bridge, cut, hostile, paused, two_branches
 
-COLORS = 128
-"""Enough for a page of few colours; a third of the bytes."""
-
 
 class Photographer:
     """Opens pages and saves what they look like."""
@@ -25,7 +22,7 @@ class Photographer:
     def __init__(self, browser: Browser, server: CannedServer, folder: Path) -> None:
         self._browser, self._server, self._folder = browser, server, folder
 
-    async def open(self, fragment: str, scheme: str, height: int = 800) -> Page:
+    async def open(self, fragment: str, scheme: str, height: int = 720) -> Page:
         """Open the page at a fragment, in light or dark."""
         size = {"width": 1360, "height": height}
         page = await self._browser.new_page(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
@@ -38,7 +35,7 @@ class Photographer:
         await asyncio.sleep(0.5)
         picture = Image.open(BytesIO(await page.screenshot())).convert("RGB")
         path = self._folder / f"{name}.png"
-        picture.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
+        picture.save(path, optimize=True)
         print(f"{path}: {path.stat().st_size // 1024} KiB")
         await page.close()
 
@@ -71,7 +68,7 @@ async def main(folder: Path) -> None:
         await page.get_by_role("button", name="Drop this triple").click()
         await camera.save(page, "edit")
 
-        page = await camera.open(f"{RUN}&branch=2&compare=1", "light", 900)
+        page = await camera.open(f"{RUN}&branch=2&compare=1", "light", 860)
         await drawn(page)
         await camera.save(page, "compare")
 
@@ -80,7 +77,7 @@ async def main(folder: Path) -> None:
         await page.get_by_role("button", name="Review …").click()
         await camera.save(page, "review")
 
-        page = await camera.open("run=hostile", "light")
+        page = await camera.open("run=hostile", "light", 520)
         await drawn(page)
         await page.get_by_role("tab", name="Triples").click()
         await camera.save(page, "hostile")
