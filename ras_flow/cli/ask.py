@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,8 @@ from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
 
 DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
+
+Pause = StrEnum("Pause", ["before_retrieval", "after_merge", "before_answer"])
 
 Model = Annotated[str | None, typer.Option(help="provider:model, or local:NAME_OR_PATH.")]
 
@@ -76,6 +79,10 @@ def ask(
     max_retries: Annotated[
         int, typer.Option(help="Further attempts when a model server fails.")
     ] = Context.max_retries,
+    pause: Annotated[
+        list[Pause] | None,
+        typer.Option(help="Wait for your approval or edits there; may be given several times."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
     ] = False,
@@ -108,6 +115,7 @@ def ask(
         "base_url": base_url,
         "planning": "static" if static else "iterative",
     }
+    values |= {f"pause_{point}": True for point in pause or ()}
     if index is not None:
         from ras_flow.cli.index import settings_of
 
@@ -132,6 +140,7 @@ async def _ask(
     from ras_flow.cli.progress import Progress
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs import resumable
+    from ras_flow.cli.runs.change import tell
     from ras_flow.parts import Parts
     from ras_flow.runs import open_runs
     from ras_flow.runs.runs import new_run_id
@@ -159,6 +168,9 @@ async def _ask(
             ):
                 screen.show(event)
         stored = await runs.get(run_id)
+        if stored.next:
+            await tell(runs, run_id, as_json)
+            return
     screen.cost(stored.state["usage"])
     if as_json:
         typer.echo(json.dumps(stored.result(), ensure_ascii=False))

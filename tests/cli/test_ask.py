@@ -233,3 +233,17 @@ def test_task_and_instruction_reach_the_answerer(model: Model, docs: Path) -> No
     assert "true or false" in json.dumps(model.asked[-1][1])
     ask(model, docs, "--instruction", "Answer in Norwegian.", "--max-hops", "0")
     assert "Answer in Norwegian." in json.dumps(model.asked[-1][1])
+
+
+def test_a_question_can_wait_for_a_person(model: Model, docs: Path) -> None:
+    arguments = ["--docs", str(docs), "--top-k", "1", *model.options]
+    done = ras_flow("ask", QUESTION, *arguments, "--pause", "before_retrieval")
+    assert (done.code, done.err) == (0, "")
+    assert f"Subquery {QUESTION}" in done.out and model.count("extractor") == 0
+    run = done.out.split()[1]
+    edited = ras_flow("runs", "resume", run, "--subquery", "Where was Mira Lund born?")
+    assert "Hop 0    Where was Mira Lund born?" in edited.out, edited.err
+    paused = ask(model, docs, "--pause", "before_answer", "--pause", "after_merge")
+    assert (paused["status"], paused["review"]["point"]) == ("paused", "after_merge")
+    wrong = ras_flow("ask", QUESTION, "--pause", "at_lunch")
+    assert wrong.code == 2 and "before_retrieval" in wrong.err

@@ -99,7 +99,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         given = edits.to_list(graph, passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
         await _follow(events, address.run, Screen(quiet=as_json))
-        new = await _tell(runs, address.run, as_json)
+        new = await tell(runs, address.run, as_json)
     if not as_json:
         name = plain(address.run)
         typer.echo(f"Compare with: ras-flow runs diff {name}/{branch['number']} {name}/{new}")
@@ -138,7 +138,7 @@ async def _resume(
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
         await _follow(events, run, screen)
-        await _tell(runs, address.run, as_json)
+        await tell(runs, address.run, as_json)
 
 
 async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> None:
@@ -149,8 +149,17 @@ async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> Non
                 screen.show(event)
 
 
-async def _tell(runs: Runs, run: str, as_json: bool) -> int:
-    """Show how a run stands; return the number of its newest branch."""
+async def tell(runs: Runs, run: str, as_json: bool) -> int:
+    """Show how a run stands, and what it asks if it waits.
+
+    Args:
+        runs: Where the run is.
+        run: Its id.
+        as_json: Print one JSON object instead.
+
+    Returns:
+        The number of its newest branch.
+    """
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.reading import get_branch
 
