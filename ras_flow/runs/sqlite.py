@@ -8,11 +8,11 @@ from pathlib import Path
 from sqlite3 import SQLITE_BUSY, DatabaseError
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
 from ras_flow.paths import home_folder
 from ras_flow.runs.runs import Builder, Runs
+from ras_flow.runs.stores import open_sqlite_store
 
 PAGE_SIZE = 1024
 """Bytes. Checkpoints take one to two KiB each; the larger default pages stay a fifth empty."""
@@ -47,15 +47,14 @@ async def open_runs(
             f"The folder for runs cannot be made ({error}). Choose another one with the "
             "environment variable RAS_FLOW_HOME."
         ) from error
-    runs_file, store_file = folder / "runs.sqlite", folder / "store.sqlite"
+    runs_file = folder / "runs.sqlite"
     try:
         async with (
             AsyncSqliteSaver.from_conn_string(str(runs_file)) as saver,
-            AsyncSqliteStore.from_conn_string(str(store_file)) as store,
+            open_sqlite_store(folder) as store,
         ):
             await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
             await saver.setup()
-            await store.setup()
             graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
             yield Runs(graph)
     except DatabaseError as error:

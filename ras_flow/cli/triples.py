@@ -1,0 +1,247 @@
+"""ras-flow triples: make the triples of an index before anyone asks, and look after those kept."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from ras_flow.cli.runs.options import AsJson, print_json
+from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
+from ras_flow.errors import InputError, RasFlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ras_flow.precompute import Filling
+    from ras_flow.state.schema import Passage
+    from ras_flow.triple_cache import KeptTriples
+
+app = typer.Typer(help="Triples of passages, kept for all runs.", no_args_is_help=True)
+
+Database = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        envvar="RAS_FLOW_DATABASE",
+        show_default=False,
+        help="Where the runs are that share the triples: a folder (yours if left out) or "
+        "postgresql://…",
+    ),
+]
+Of = Annotated[
+    str, typer.Option("--extractor", metavar="TEXT", help="Only extractors with this in the name.")
+]
+
+GO_ON = "What is done is kept; go on with the same command."
+
+
+@app.command()
+def precompute(
+    index: Annotated[str, typer.Argument(help="Folder of the index, or: demo.")],
+    extractor: Annotated[
+        str, typer.Option(help="provider:model, or local:NAME_OR_PATH; as the runs will name it.")
+    ] = Context.extractor,
+    extractor_output: Annotated[
+        str, typer.Option(help="text, or json for JSON by a schema; as in the runs.")
+    ] = Context.extractor_output,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of a compatible model server.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Batches (of a remote model: requests) under way at once.")
+    ] = Context.max_concurrency,
+    model_timeout: Annotated[
+        float, typer.Option(help="Seconds that one call of a model server may take.")
+    ] = Context.model_timeout,
+    max_retries: Annotated[
+        int, typer.Option(help="Further attempts when a model server fails.")
+    ] = Context.max_retries,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Extract the triples of all passages of an index; those that are there are left alone."""
+    from dataclasses import asdict
+
+    from ras_flow.cli.render import plain
+
+    if extractor == NO_EXTRACTOR:
+        raise InputError("The extractor 'none' makes no triples: there is nothing to precompute.")
+    context = Context.from_mapping(
+        {
+            "extractor": extractor,
+            "extractor_output": extractor_output,
+            "base_url": base_url,
+            "max_concurrency": workers,
+            "model_timeout": model_timeout,
+            "max_retries": max_retries,
+        }
+    )
+    filling = asyncio.run(_precompute(index, context, database))
+    if as_json:
+        print_json(asdict(filling))
+    else:
+        typer.echo(
+            f"{index}: {filling.total} passages, {filling.known} known, {filling.extracted} "
+            f"extracted ({filling.triples} triples), {filling.failed} failed"
+        )
+    if filling.failed:
+        problem = plain(filling.problem)
+        raise RasFlowError(
+            f"{filling.failed} passages could not be extracted, the last because: {problem} They "
+            "are tried again by the same command."
+        )
+
+
+@app.command()
+def stats(database: Database = None, as_json: AsJson = False) -> None:
+    """Count what is kept, by extractor."""
+    from ras_flow.cli.render import plain
+
+    counts: dict[str, dict[str, int]] = {}
+
+    def add(kept: KeptTriples) -> None:
+        count = counts.setdefault(kept.extractor, {"passages": 0, "triples": 0})
+        count["passages"] += 1
+        count["triples"] += len(kept.triples)
+
+    _visit(database, "", add)
+    if as_json:
+        print_json([{"extractor": name, **count} for name, count in sorted(counts.items())])
+        return
+    for name, count in sorted(counts.items()):
+        typer.echo(f"{plain(name)}: {count['passages']} passages, {count['triples']} triples")
+    if not counts:
+        typer.echo("No triples are kept.")
+
+
+@app.command()
+def export(
+    extractor: Of = "",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file, not to the screen.")
+    ] = None,
+    database: Database = None,
+) -> None:
+    """Write what is kept as JSON lines: passage (its id), extractor, triples."""
+    from ras_flow.runs.export.escapes import json_text
+
+    with _writing(output) as file:
+
+        def write(kept: KeptTriples) -> None:
+            record = {
+                "passage": kept.passage,
+                "extractor": kept.extractor,
+                "triples": [list(triple) for triple in kept.triples],
+            }
+            file.write(json_text(record) + "\n")
+
+        _visit(database, extractor, write)
+
+
+@app.command()
+def clear(
+    extractor: Of = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    database: Database = None,
+) -> None:
+    """Delete what is kept; runs keep the triples that are in their graphs."""
+    from ras_flow.runs.stores import open_store
+    from ras_flow.triple_cache import clear_kept
+
+    async def delete() -> int:
+        async with open_store(database) as store:
+            return await clear_kept(store, extractor)
+
+    found: list[str] = []
+    _visit(database, extractor, lambda kept: found.append(kept.passage))
+    count = len(found)
+    if not count:
+        typer.echo("No triples are to be deleted.")
+    elif yes or _confirmed(count):
+        typer.echo(f"Deleted the triples of {asyncio.run(delete())} passages.")
+    else:
+        typer.echo("Nothing was deleted.")
+
+
+async def _precompute(index: str, context: Context, database: str | None) -> Filling:
+    from ras_flow.parts import Parts
+    from ras_flow.precompute import precompute
+    from ras_flow.runs.stores import open_store
+
+    extractor = await Parts().get_extractor(context)
+    passages = await _passages(index)
+    try:
+        async with open_store(database) as store:
+            with _progress() as progress:
+                return await precompute(
+                    passages, extractor, store, workers=context.max_concurrency, progress=progress
+                )
+    except RasFlowError as error:
+        raise RasFlowError(f"{error} {GO_ON}") from error
+    except asyncio.CancelledError:
+        typer.echo(f"ras-flow: interrupted. {GO_ON}", err=True)
+        raise
+
+
+async def _passages(index: str) -> Sequence[Passage]:
+    from ras_flow.demo.index import demo_index
+    from ras_flow.retrieval import CorpusIndex
+
+    path = await demo_index(None) if index == DEMO_INDEX else Path(index)
+    return (await asyncio.to_thread(CorpusIndex.open, path)).passages
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Filling], None]]:
+    """Show how far the work is, where the output is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), "passages", TimeRemainingColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda filling: bar.update(task, completed=filling.done, total=filling.total)
+
+
+def _visit(database: str | None, extractor: str, visit: Callable[[KeptTriples], None]) -> None:
+    from ras_flow.runs.stores import open_store
+    from ras_flow.triple_cache import read_kept
+
+    async def read() -> None:
+        async with open_store(database) as store:
+            async for kept in read_kept(store, extractor):
+                visit(kept)
+
+    asyncio.run(read())
+
+
+@contextmanager
+def _writing(output: Path | None) -> Iterator[TextIO]:
+    if output is None:
+        yield sys.stdout
+        return
+    try:
+        with output.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{output} cannot be written: {error.strerror}.") from error
+
+
+def _confirmed(count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"Nothing was deleted: say --yes to delete the triples of {count} passages."
+        )
+    try:
+        return typer.confirm(f"Delete the triples of {count} passages?")
+    except typer.Abort:
+        return False

@@ -1,0 +1,125 @@
+"""Triples of a whole corpus, made before anyone asks (paper §3.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from langgraph.store.base import BaseStore
+
+from ras_flow.components import Extractor
+from ras_flow.state.schema import Passage
+from ras_flow.triple_cache import TripleCache
+
+_WINDOW = 512
+"""Passages that are looked up, and sorted by length, at once."""
+
+
+@dataclass
+class Filling:
+    """How far the filling of a store is.
+
+    Attributes:
+        total: Passages of the corpus.
+        known: Those whose triples were there.
+        extracted: Those that were extracted now.
+        failed: Those that could not be extracted, or not wholly; they are tried again next time.
+        problem: Why the last of them failed.
+        triples: Triples extracted now.
+        input_tokens: Prompt tokens.
+        output_tokens: Generated tokens.
+    """
+
+    total: int
+    known: int = 0
+    extracted: int = 0
+    failed: int = 0
+    problem: str = ""
+    triples: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def done(self) -> int:
+        """Passages that were dealt with."""
+        return self.known + self.extracted + self.failed
+
+
+async def precompute(
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    store: BaseStore,
+    *,
+    workers: int = 4,
+    progress: Callable[[Filling], None] | None = None,
+) -> Filling:
+    """Extract the triples of every passage that a store does not have yet.
+
+    Each batch is in the store as soon as it is made: what was done before a failure, a
+    cancellation or a kill is never done again.
+
+    Args:
+        passages: The passages, read from it as they are needed.
+        extractor: The extractor of the runs that are to find the triples.
+        store: The store of these runs.
+        workers: Calls of the extractor under way at once.
+        progress: Called on the event loop after each batch.
+
+    Returns:
+        What was done.
+
+    Raises:
+        AuthenticationError: The extractor's key was refused.
+        ModelUnavailableError: The extractor cannot be reached.
+    """
+    filling = Filling(len(passages))
+    cache = TripleCache(store, extractor.identity)
+    free = asyncio.Semaphore(workers)
+    for start in range(0, len(passages), _WINDOW):
+        window = await asyncio.to_thread(lambda at: passages[at : at + _WINDOW], start)
+        known = await cache.get([passage["id"] for passage in window])
+        missing = [passage for passage in window if passage["id"] not in known]
+        filling.known += len(window) - len(missing)
+        missing.sort(key=lambda passage: len(passage["text"]))
+        step = extractor.batch_size
+        try:
+            async with asyncio.TaskGroup() as group:
+                for first in range(0, len(missing), step):
+                    batch = missing[first : first + step]
+                    group.create_task(_fill(batch, extractor, cache, free, filling, progress))
+        except ExceptionGroup as errors:
+            raise _first(errors) from None
+        if progress:
+            progress(filling)
+    return filling
+
+
+async def _fill(
+    batch: Sequence[Passage],
+    extractor: Extractor,
+    cache: TripleCache,
+    free: asyncio.Semaphore,
+    filling: Filling,
+    progress: Callable[[Filling], None] | None,
+) -> None:
+    async with free:
+        made = await extractor.extract(batch)
+        by_id = {passage["id"]: one for passage, one in zip(batch, made, strict=True)}
+        await cache.put(by_id)
+    for extraction in made:
+        filling.triples += len(extraction.triples)
+        filling.input_tokens += extraction.input_tokens
+        filling.output_tokens += extraction.output_tokens
+        if extraction.error is None:
+            filling.extracted += 1
+        else:
+            filling.failed += 1
+            filling.problem = extraction.error
+    if progress:
+        progress(filling)
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    error = errors.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error

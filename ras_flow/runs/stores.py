@@ -1,0 +1,88 @@
+"""LangGraph stores by address: where triples are kept by passage, for all runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from sqlite3 import DatabaseError
+
+from filelock import AsyncFileLock
+from langgraph.store.base import BaseStore
+from langgraph.store.sqlite.aio import AsyncSqliteStore
+
+from ras_flow.errors import RunError
+from ras_flow.extras import require
+from ras_flow.paths import home_folder
+
+STORE = "store.sqlite"
+"""The file of the triples in a folder of runs."""
+
+PATIENCE = 60_000
+"""Milliseconds that a writer waits for the writers of other processes."""
+
+
+@asynccontextmanager
+async def open_store(address: str | None = None) -> AsyncIterator[BaseStore]:
+    """Open the store that the runs of an address share.
+
+    Args:
+        address: A folder, which need not have runs in it yet, or ``postgresql://…``; None for the
+            user's own folder.
+
+    Yields:
+        The store.
+
+    Raises:
+        MissingExtraError: The packages for this kind of address are not installed.
+        RunError: The address is of another kind, or the store cannot be used.
+    """
+    if address and address.startswith(("postgresql://", "postgres://")):
+        stores = require("langgraph.store.postgres.aio", extra="postgres")
+        psycopg = require("psycopg", extra="postgres")
+        try:
+            async with stores.AsyncPostgresStore.from_conn_string(address) as store:
+                await store.setup()
+                yield store
+        except psycopg.Error as error:
+            # What psycopg says may hold the address, and hence the password.
+            raise RunError(
+                f"The database cannot be used ({type(error).__name__}). Check its address, and "
+                "that it is running."
+            ) from None
+        return
+    if address and "://" in address:
+        raise RunError(
+            "Triples cannot be reached there: give a folder or a postgresql:// address. A "
+            "LangGraph server keeps its triples in its own database."
+        )
+    folder = Path(address).expanduser() if address else home_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        async with open_sqlite_store(folder) as store:
+            yield store
+    except (OSError, DatabaseError) as error:
+        raise RunError(f"The triples in {folder} cannot be used ({error}).") from error
+
+
+@asynccontextmanager
+async def open_sqlite_store(folder: Path) -> AsyncIterator[AsyncSqliteStore]:
+    """Open the store of a folder, for any number of processes at once.
+
+    Args:
+        folder: It exists.
+
+    Yields:
+        The store.
+
+    Raises:
+        DatabaseError: The file is no database of ours.
+    """
+    file = folder / STORE
+    async with AsyncSqliteStore.from_conn_string(str(file)) as store:
+        await store.conn.execute(f"PRAGMA busy_timeout={PATIENCE}")
+        # LangGraph's setup fails where two processes run it at once on a new file.
+        async with AsyncFileLock(f"{file}.lock"):
+            await store.conn.execute("PRAGMA journal_mode=WAL")
+            await store.setup()
+        yield store
