@@ -29,7 +29,8 @@ class CannedServer:
     Attributes:
         documents: The runs by id; a test may change them at any time.
         requests: Method, path, query and body of every request to the API, in order.
-        stream: The events of the next streamed answer; None in it waits for :attr:`gate`.
+        stream: The events of the next streamed answer; None in it waits for :attr:`gate`,
+            and one of the type ``break`` breaks the connection off.
         then: The document that the streamed answer's run has once ``gate`` is passed.
         gate: Lets a streamed answer go on.
         error: If given, the status and the message of every answer of the API.
@@ -128,6 +129,8 @@ class CannedServer:
         async def events() -> AsyncIterator[str]:
             yield ": the connection is open\n\n"
             for event in self.stream:
+                if event and event["type"] == "break":
+                    raise ConnectionError("the server breaks the connection off")
                 if event is None:
                     await self.gate.wait()
                     if self.then:
@@ -151,7 +154,7 @@ class CannedServer:
 
             await app(scope, receive, send_with_policy)
 
-        config = uvicorn.Config(guarded, port=0, log_level="error", lifespan="off")
+        config = uvicorn.Config(guarded, port=0, log_level="critical", lifespan="off")
         config.timeout_graceful_shutdown = 1
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve())

@@ -72,8 +72,13 @@ async function* events(path, options) {
 // Not every browser can iterate over a stream.
 async function* chunks(stream) {
   const reader = stream.getReader();
+  const next = () =>
+    reader.read().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError("The connection broke off. Every step so far is stored; load the page again.", 0);
+    });
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+    for (let read = await next(); !read.done; read = await next()) yield read.value;
   } finally {
     reader.cancel().catch(() => {});
   }

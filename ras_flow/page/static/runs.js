@@ -8,7 +8,7 @@ import { Text } from "./text.js";
 const REASONS = ["no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"];
 
 function RunList({ ask, busy, fail }) {
-  const [filter, setFilter] = useState({ limit: "50" });
+  const [filter, setFilter] = useState({ limit: "100" });
   const [runs, setRuns] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
@@ -42,6 +42,7 @@ function RunList({ ask, busy, fail }) {
         ${run.answer && html`<span class="found"><${Text} value=${run.answer} /></span>`}
       </a></li>`)}
     </ul>`}
+    ${runs?.length === Number(filter.limit) && html`<button onClick=${() => setFilter({ ...filter, limit: String(10 * filter.limit) })}>Show more</button>`}
     ${runs?.length === 0 && html`<p class="quiet">No run fits. Ask a question above, or: ras-flow ask "…"</p>`}
   </main>`;
 }

@@ -269,12 +269,16 @@ async def test_over_real_runs_a_question_is_asked_and_its_graph_mended(
 
 
 async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: CannedServer) -> None:
-    page = await open_page(RUN, errors=("503",))
+    page = await open_page(RUN, errors=("503", "ERR_INCOMPLETE_CHUNKED_ENCODING"))
     await drawn(page)
     server.error = (503, "The database is locked; try again.")
     await page.keyboard.press("Home")
     await page.keyboard.press("e")
     await page.get_by_role("button", name="Replay from step 0").click()
     await expect(page.get_by_role("alert")).to_contain_text("The database is locked; try again.")
-    # The run that was there is still shown.
+    # The run that was there is still shown, also when a stream breaks off.
+    server.error = None
+    server.stream = [{"type": "start", "question": QUESTION}, {"type": "break"}]
+    await page.get_by_role("button", name="Replay from step 0").click()
+    await expect(page.get_by_role("alert")).to_contain_text("The connection broke off.")
     await expect(step(page, 0)).to_have_attribute("aria-current", "step")

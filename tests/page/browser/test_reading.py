@@ -29,7 +29,7 @@ async def test_runs_are_listed_and_filtered_and_open_by_a_click(
     await drawn(page)
     await expect(page.get_by_role("heading", name="Answer sufficient")).to_be_visible()
     queries = [query for _, path, query, _ in server.requests if path == "runs"]
-    assert queries[-1] == {"limit": "50", "text": "aurora", "stop_reason": "sufficient"}
+    assert queries[-1] == {"limit": "100", "text": "aurora", "stop_reason": "sufficient"}
 
 
 async def test_the_token_leaves_the_address_and_is_sent_with_every_request(
