@@ -176,11 +176,12 @@ def _section(
 
 def _setting(given: Any, wanted: str, folder: Path, where: str) -> Any:
     wanted = wanted.partition(" |")[0].partition("[")[0]
-    if not isinstance(given, _TYPES[wanted]) or isinstance(given, bool):
+    fits = isinstance(given, _TYPES[wanted]) and not isinstance(given, bool)
+    if not fits:
         raise ConfigurationError(f"{where} = {given!r} is no {wanted}.")
     if wanted == "tuple":
-        return tuple(map(str, given))
-    return folder / str(given) if wanted == "Path" else given
+        return tuple(str(item) for item in given)
+    return folder / given if wanted == "Path" else given
 
 
 def _all(value: Mapping[str, Any], name: str) -> list[Any]:

@@ -135,6 +135,7 @@ class _Run:
     def __init__(self, case: Case, pool: Pool, noise: Noise, rng: Random) -> None:
         self.case, self.pool, self.noise, self.rng = case, pool, noise, rng
         self.surface = Surface(rng, noise.respelled)
+        self.order = rng.random()
         self.hops: list[Hop] = []
         self.triples: dict[str, Triple] = {}
         self.asked: set[str] = set()
@@ -264,7 +265,7 @@ class _Run:
         others = [t for t in others if not self._given_away(t)][:room]
         # In any order, lest the place of a triple tell that it is the one.
         kept = sorted((gold if facts else set()) | set(others))
-        Random(f"{self.case.id}\0{at}").shuffle(kept)
+        Random(f"{self.order}\0{at}").shuffle(kept)
         return Page(step.page.title, tuple(kept))
 
     def _distractors(self, subquery: str, count: int) -> list[Page]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,8 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Page, Spo
 from ras_flow.training.data.sentences import sentence_triples, split_sentences
 from ras_flow.training.data.sources.reading import Row, read_rows
+
+_POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s)", re.I)
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,13 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[tuple[str, Page
 
 
 def mentions(text: str, name: str) -> bool:
-    """Tell whether a text names something, as whole words; a "(1915 film)" behind may differ."""
+    """Tell whether a text names something, as whole words.
+
+    A "(1915 film)" behind the name may differ, and it may be a possessive ("Hugo's father").
+    """
     bare = normalize_name(name.partition(" (")[0])
-    return bool(bare) and f" {bare} " in f" {normalize_name(text)} "
+    said = f"{normalize_name(text)} | {normalize_name(_POSSESSIVE.sub('', text))}"
+    return bool(bare) and f" {bare} " in f" {said} "
 
 
 def telling(page: Page, answer: str) -> list[Spo]:

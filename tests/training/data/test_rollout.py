@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.pool import Pool
+from ras_flow.training.data.records import Record, check_record
+from ras_flow.training.data.rollout import Noise, no_retrieval, roll_out
+from ras_flow.training.data.splits import check_labels
+
+Q = "When was the director of Salt Road born?"
+DIRECTED: Spo = ("Salt Road", "director", "Aino Laine")
+BORN: Spo = ("Aino Laine", "date of birth", "3 May 1921")
+CASE = Case(
+    source="test",
+    id="1",
+    question=Q,
+    answer="3 May 1921",
+    steps=(
+        Step(
+            ("Who directed Salt Road?", "Salt Road director"),
+            (DIRECTED,),
+            Page("Salt Road", (DIRECTED, ("Salt Road", "genre", "drama"))),
+        ),
+        Step(
+            ("When was Aino Laine born?", "Aino Laine date of birth"),
+            (BORN,),
+            Page("Aino Laine", (BORN, ("Aino Laine", "instance of", "human"))),
+            needs=(0,),
+        ),
+    ),
+)
+POOL = Pool(
+    Page(f"Film {n}", ((f"Film {n}", "director", f"Person {n}"), (f"Film {n}", "year", f"19{n}")))
+    for n in range(10, 60)
+)
+PERFECT = Noise(
+    found_by_question=1.0,
+    found=1.0,
+    lucky=0.0,
+    dead_end=0.0,
+    nothing=0.0,
+    missed=0.0,
+    respelled=0.0,
+)
+
+
+def play(case: Case = CASE, noise: Noise = PERFECT, seed: int = 1, number: int = 0) -> list[Record]:
+    made = roll_out(case, POOL, noise, seed=seed, number=number, split="train")
+    return [check_record(record, record["id"]) for record in made]
+
+
+def plans(records: list[Record]) -> list[str]:
+    targets = [record["target"] for record in records if record["task"] == "plan"]
+    return [f"[{t['label']}] {t.get('subquery', '')}".strip() for t in targets]
+
+
+def visible(record: Record) -> set[Spo]:
+    return {(t[0], t[1], t[2]) for link in record["chain"] for t in link["triples"]}
+
+
+def test_a_run_without_failures_is_the_papers() -> None:
+    records = play()
+    assert plans(records) == [f"[SUBQ] {Q}", "[SUBQ] When was Aino Laine born?", "[SUFFICIENT]"]
+    assert [len(record["chain"]) for record in records] == [0, 1, 2, 2]
+    last = records[-1]
+    assert (last["task"], last["target"]) == ("answer", {"answer": "3 May 1921"})
+    assert last["chain"] == records[-2]["chain"]
+    assert [link["subquery"] for link in last["chain"]] == [Q, "When was Aino Laine born?"]
+    assert DIRECTED in visible(records[1])
+    assert BORN not in visible(records[1])
+
+
+def test_each_hop_has_about_five_passages_of_triples() -> None:
+    for link in play()[-1]["chain"]:
+        subjects = {triple[0] for triple in link["triples"]}
+        assert len(subjects) == 5
+        assert len(link["triples"]) == 10
+
+
+def test_gold_triples_stand_anywhere() -> None:
+    places = Counter(
+        record["chain"][0]["triples"].index(list(DIRECTED))
+        for seed in range(60)
+        for record in play(seed=seed)[1:2]
+    )
+    assert len(places) > 6
+    assert max(places.values()) < 30
+
+
+def test_a_search_that_fails_is_asked_in_other_words_then_given_up() -> None:
+    lost = replace(PERFECT, found_by_question=0.0, found=0.0)
+    records = play(noise=lost)
+    assert plans(records) == [
+        f"[SUBQ] {Q}",
+        "[SUBQ] Who directed Salt Road?",
+        "[SUBQ] Salt Road director",
+    ]
+    empty = play(noise=replace(lost, nothing=1.0))
+    assert [link["triples"] for link in empty[-1]["chain"]] == [[], []]
+
+
+def test_a_page_whose_facts_were_missed_is_not_enough() -> None:
+    missed = replace(PERFECT, found_by_question=0.0, found=0.0, missed=1.0)
+    records = play(noise=missed)
+    assert ("Salt Road", "genre", "drama") in visible(records[1])
+    assert all(DIRECTED not in visible(record) for record in records)
+    assert "[SUFFICIENT]" not in plans(records)
+
+
+def test_the_side_of_a_comparison_that_is_missing_is_asked_for() -> None:
+    sides = tuple(
+        Step((f"When was {name} born?",), ((name, "date of birth", year),), Page(name, ()))
+        for name, year in (("Aino Laine", "1921"), ("Ove Dahl", "1930"))
+    )
+    sides = tuple(replace(side, page=Page(side.page.title, side.facts)) for side in sides)
+    case = replace(CASE, question="Who is older, Aino Laine or Ove Dahl?", steps=sides)
+    asked = Counter(
+        tuple(plans(play(case, replace(PERFECT, found_by_question=0.5), seed))[1:])
+        for seed in range(40)
+    )
+    born = [f"[SUBQ] When was {name} born?" for name in ("Aino Laine", "Ove Dahl")]
+    assert set(asked) == {
+        ("[SUFFICIENT]",),
+        (born[0], "[SUFFICIENT]"),
+        (born[1], "[SUFFICIENT]"),
+        (born[0], born[1], "[SUFFICIENT]"),
+    }
+
+
+def test_what_is_nowhere_is_never_sufficient() -> None:
+    steps = (CASE.steps[0], replace(CASE.steps[1], missing=True, facts=()))
+    noises = [(replace(CASE, steps=steps), PERFECT), (CASE, replace(PERFECT, dead_end=1.0))]
+    for case, noise in noises:
+        for seed in range(20):
+            records = play(case, noise, seed)
+            assert {record["task"] for record in records} == {"plan"}
+            assert {record["target"].get("label") for record in records} == {"SUBQ"}
+
+
+def test_distractors_do_not_tell_the_facts_and_come_from_the_pool() -> None:
+    telling = [
+        Page("x", (("Aino Laine", "made", "Salt Road"),)),
+        Page("y", (("Salt Road", "director", "Somebody Else"),)),
+        Page("Salt Road", (("Salt Road", "shot in", "Oulu"),)),
+        Page("z", (("a biography", "says that", "Aino Laine was born on May 3 , 1921"),)),
+    ]
+    pool = Pool([*telling, *POOL.pages])
+    for seed in range(30):
+        noise = replace(PERFECT, found_by_question=0.0, found=0.0)
+        for record in roll_out(CASE, pool, noise, seed=seed, number=0, split="dev"):
+            seen = {subject for subject, _, _ in visible(record)}
+            assert seen <= {f"Film {n}" for n in range(10, 60)}
+
+
+def test_documents_of_the_question_are_distractors() -> None:
+    own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),)) for n in range(12))
+    records = play(replace(CASE, context=own))
+    for link in records[-1]["chain"]:
+        assert sum(triple[0].startswith("Own") for triple in link["triples"]) == 3
+
+
+def test_answers_are_spelled_as_the_graph_spells_them() -> None:
+    spellings = set()
+    for seed in range(40):
+        last = play(noise=replace(PERFECT, respelled=0.7), seed=seed)[-1]
+        answer = last["target"]["answer"]
+        assert answer in {part for triple in visible(last) for part in triple}
+        spellings.add(answer)
+    assert spellings == {"3 May 1921", "May 3, 1921"}
+
+
+def test_given_documents_need_no_plan() -> None:
+    static = replace(CASE, static=True, steps=CASE.steps[:1], instruction="Write a passage.")
+    [record] = play(static, Noise(dead_end=1.0))
+    assert (record["task"], record["instruction"]) == ("answer", "Write a passage.")
+    assert DIRECTED in visible(record) or len(record["chain"]) == 1
+
+
+def test_the_planner_gets_no_instruction_of_the_answerers() -> None:
+    for record in play(replace(CASE, instruction="True or false?")):
+        assert record.get("instruction") == (
+            "True or false?" if record["task"] == "answer" else None
+        )
+
+
+def test_what_a_model_knows_is_not_retrieved() -> None:
+    plan, answer = no_retrieval(CASE, "train")
+    assert (plan["chain"], plan["target"]) == ([], {"label": "NO_RETRIEVAL"})
+    assert (answer["chain"], answer["target"]) == ([], {"answer": "3 May 1921"})
+
+
+names = st.sampled_from(["Ash", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Gum", "Hazel"])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    chain = draw(st.lists(names, min_size=2, max_size=5, unique=True))
+    bridged = draw(st.booleans())
+    steps = []
+    for at, (subject, object) in enumerate(zip(chain, chain[1:], strict=False)):
+        fact = (subject, draw(st.sampled_from(["director", "spouse", "leads to"])), object)
+        extra = tuple((subject, "seen by", f"witness {n}") for n in range(draw(st.integers(0, 3))))
+        phrasings = tuple(f"{words} {subject} {fact[1]}" for words in ("Who is", "Name"))
+        phrasings = phrasings[: draw(st.integers(0, 2))]
+        needs = (at - 1,) if bridged and at else ()
+        missing = draw(st.integers(0, 9)) == 0
+        steps.append(Step(phrasings, (fact,), Page(subject, (fact, *extra)), needs, missing))
+    return Case("prop", draw(st.text("abc", min_size=1)), f"{chain[0]}?", chain[-1], tuple(steps))
+
+
+chances = st.floats(0, 1)
+noises = st.builds(
+    Noise,
+    passages=st.integers(1, 5),
+    max_triples=st.integers(1, 6),
+    max_hops=st.integers(1, 5),
+    found_by_question=chances,
+    found=chances,
+    lucky=chances,
+    dead_end=chances,
+    nothing=chances,
+    missed=chances,
+    related=chances,
+    respelled=st.just(0.0),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases(), noises, st.integers(0, 50))
+def test_every_run_is_sound(case: Case, noise: Noise, seed: int) -> None:
+    everything: list[Record] = []
+    for number in range(3):
+        records = play(case, noise, seed, number)
+        assert records == play(case, noise, seed, number)
+        everything += records
+        for record in records:
+            check_run(case, noise, record)
+        chains = [record["chain"] for record in records]
+        for before, after in zip(chains, chains[1:], strict=False):
+            assert [link["subquery"] for link in after][: len(before)] == [
+                link["subquery"] for link in before
+            ]
+    # However the runs went, one input has one label.
+    assert check_labels(everything) > 0
+
+
+def check_run(case: Case, noise: Noise, record: Record) -> None:
+    chain, target = record["chain"], record["target"]
+    seen = {tuple(map(normalize_name, triple)) for triple in visible(record)}
+    facts = {at: tuple(map(normalize_name, step.facts[0])) for at, step in enumerate(case.steps)}
+    missing = {at for at, fact in facts.items() if fact not in seen}
+    assert len(chain) <= noise.max_hops
+    asked = [normalize_question(link["subquery"]) for link in chain]
+    assert len(set(asked)) == len(asked)
+    if chain:
+        assert chain[0]["subquery"] == case.question
+    if record["task"] == "answer" or target.get("label") == "SUFFICIENT":
+        assert not missing
+    elif chain:
+        subquery: Any = target["subquery"]
+        assert normalize_question(subquery) not in asked
+        [step] = [at for at, step in enumerate(case.steps) if subquery in step.phrasings]
+        assert step in missing
+        assert not missing & set(case.steps[step].needs)
+        assert len(chain) < noise.max_hops
+
+
+def test_a_pool_draws_what_looks_like_an_answer_and_never_what_is_refused() -> None:
+    from random import Random
+
+    near = [Page(f"Bridge {n}", ((f"Bridge {n}", "architect", f"P{n}"),)) for n in range(8)]
+    pool = Pool([*near, *POOL.pages])
+    drawn = pool.draw(
+        "Who is the architect of Bridge 3?",
+        4,
+        Random(1),
+        related=1.0,
+        refuse=lambda page: page.title == "Bridge 3",
+    )
+    assert len(set(drawn)) == 4
+    assert {page.title.split()[0] for page in drawn} == {"Bridge"}
+    assert "Bridge 3" not in {page.title for page in drawn}
+    everything = Pool(near).draw("?", 20, Random(1), related=0.5, refuse=lambda page: False)
+    assert len(everything) == len(set(everything)) <= 8
+
+
+@pytest.mark.parametrize("query", ["", "???", "zzz"])
+def test_a_pool_has_something_for_any_query(query: str) -> None:
+    from random import Random
+
+    assert len(POOL.draw(query, 3, Random(2), related=1.0, refuse=lambda page: False)) == 3
+    assert Pool([]).draw(query, 3, Random(2), related=1.0, refuse=lambda page: False) == []
