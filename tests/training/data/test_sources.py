@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.tasks import TASKS
+from ras_flow.training.data.case import Case
+from ras_flow.training.data.sources import read_cases
+from ras_flow.training.data.sources.texts import Texts, read_pages
+from tests.training.data import examples as e
+from tests.training.data.examples import write_lines, write_list
+
+
+def only(path: Path, **options: Any) -> Case:
+    [case] = read_cases(path, **options)
+    return case
+
+
+def asked(case: Case) -> list[str]:
+    return [step.phrasings[0] if step.phrasings else "" for step in case.steps]
+
+
+def test_2wiki_as_published(tmp_path: Path) -> None:
+    case = only(write_list(tmp_path / "train.json", e.WIKI2))
+    assert (case.id, case.answer) == ("w1", "3 May 1921")
+    assert asked(case) == ["Who directed Salt Road?", "When was Aino Laine born?"]
+    assert [step.needs for step in case.steps] == [(), (0,)]
+    assert case.steps[0].facts == (("Salt Road", "director", "Aino Laine"),)
+    # What else stands in the document surrounds the gold triple; other documents distract.
+    assert ("Salt Road", "is", "a 1950 drama film") in case.steps[0].page.triples
+    assert [page.title for page in case.context] == ["Northern Light", "Pier House"]
+
+
+def test_2wiki_names_a_subject_as_the_earlier_triple_does(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "2wiki.jsonl", e.WIKI2_SHARED))
+    assert asked(case) == [
+        "Who directed Salt Road?",
+        "Who directed Northern Light?",
+        "When was Aino Laine born?",
+        "When was Ove Dahl born?",
+    ]
+    assert [step.needs for step in case.steps] == [(), (), (0,), (1,)]
+
+
+def test_2wiki_takes_the_human_decomposition(tmp_path: Path) -> None:
+    row = e.WIKI2 | {"decomp": [{"q": "Whose film is Salt Road?"}, {"q": "When was she born?"}]}
+    case = only(write_lines(tmp_path / "2wiki.jsonl", row))
+    assert asked(case) == ["Whose film is Salt Road?", "When was she born?"]
+
+
+def test_2wiki_evidence_that_starts_nowhere_is_left_out(tmp_path: Path) -> None:
+    row = e.WIKI2 | {"evidences": [["Somebody", "father", "Else"]], "supporting_facts": []}
+    assert list(read_cases(write_lines(tmp_path / "2wiki.jsonl", row, e.WIKI2)))[0].id == "w1"
+
+
+def test_2wiki_possessives_name_their_subject(tmp_path: Path) -> None:
+    row = e.WIKI2 | {
+        "question": "When was Salt Road's director born?",
+        "supporting_facts": [],
+    }
+    assert len(only(write_lines(tmp_path / "2wiki.jsonl", row)).steps) == 2
+
+
+def test_musique_as_published(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "musique.jsonl", e.MUSIQUE))
+    assert asked(case) == ["Who distributed Salt Road?", "Who founded Halden Pictures?"]
+    assert [step.needs for step in case.steps] == [(), (0,)]
+    # The triple of the paragraph, as extracted, not one made of question and answer.
+    assert case.steps[1].facts == (("Halden Pictures", "was founded by", "Ingrid Moe in 1931"),)
+    assert [page.title for page in case.context] == ["Oulu"]
+
+
+def test_musique_without_paragraphs_and_without_answer(tmp_path: Path) -> None:
+    bare = {
+        "id": "m",
+        "question": e.MUSIQUE["question"],
+        "answer": "Ingrid Moe",
+        "decomp": [
+            {"q": "Salt Road >> distributed by", "a": "Halden Pictures", "doc_id": "Salt Road_0"},
+            {"q": "#1 >> founded by", "a": "Ingrid Moe", "doc_id": "Halden Pictures_3"},
+        ],
+    }
+    case = only(write_lines(tmp_path / "a.jsonl", bare))
+    assert case.steps[1].facts == (("Halden Pictures", "founded by", "Ingrid Moe"),)
+    parts = [dict(part) for part in e.MUSIQUE["question_decomposition"]]
+    parts[1]["paragraph_support_idx"] = None
+    row = e.MUSIQUE | {"answerable": False, "question_decomposition": parts}
+    case = only(write_lines(tmp_path / "b.jsonl", row))
+    assert [step.missing for step in case.steps] == [False, True]
+
+
+def test_hotpotqa_as_published_and_with_a_document_missing(tmp_path: Path) -> None:
+    case = only(write_list(tmp_path / "hotpot.json", e.HOTPOT))
+    # Clara Novak is what the question names; no rule can word the second search.
+    assert [step.page.title for step in case.steps] == ["Clara Novak", "Lindau"]
+    assert asked(case) == ["What is known about Clara Novak?", ""]
+    assert case.steps[1].facts == (("Lindau", "is", "a town on the River Aach"),)
+    assert [page.title for page in case.context] == ["Novak Quartet", "Oulu"]
+    row = e.HOTPOT | {"context": [doc for doc in e.HOTPOT["context"] if doc[0] != "Lindau"]}
+    case = only(write_list(tmp_path / "missing.json", row))
+    assert [step.missing for step in case.steps] == [False, True]
+
+
+def test_hotpotqa_with_human_steps(tmp_path: Path) -> None:
+    row = e.HOTPOT | {"qdmr": ["the town where Clara Novak was born", "river through #1"]}
+    case = only(write_list(tmp_path / "hotpot.json", row))
+    assert asked(case) == [
+        "What is the town where Clara Novak was born?",
+        "What is the river through Lindau?",
+    ]
+    assert case.steps[1].needs == (0,)
+
+
+def test_strategyqa(tmp_path: Path) -> None:
+    case = only(write_list(tmp_path / "strategyqa_train.json", e.STRATEGY))
+    assert (case.answer, case.guessable) == ("yes", True)
+    assert asked(case) == ["When was Aino Laine born?", "When was Pier House opened?"]
+    assert case.steps[1].facts == (("Pier House", "was opened in", "1931"),)
+    whole = e.STRATEGY | {"decomposition": ["Who is older?", "When was #1 born?", "Is #2 late?"]}
+    case = only(write_list(tmp_path / "whole.json", whole))
+    assert asked(case) == ["What is known about Aino Laine?"]
+    assert len(case.steps[0].facts) == 2
+
+
+def test_break_in_both_forms(tmp_path: Path) -> None:
+    low = e.QDMR | {"kind": "low"}
+    drop = e.QDMR | {"id": "DROP_1"}
+    shared = only(write_lines(tmp_path / "break.jsonl", low, drop, e.QDMR))
+    assert asked(shared) == ["When was Salt Road released?", "When was Northern Light released?"]
+    assert all(step.missing for step in shared.steps)
+    path = tmp_path / "QDMR-high-level.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["question_id", "question_text", "decomposition", "operators", "split"])
+        steps = " ;".join(f"return {step}" for step in e.QDMR["steps"])
+        writer.writerow(["HOTPOT_dev_1", e.QDMR["question"], steps, "[]", "dev"])
+    assert only(path).steps == shared.steps
+
+
+KB = [
+    ["aino_laine", "spouse", "ove_dahl"],
+    ["ove_dahl", "nationality", "norway"],
+    ["ove_dahl", "gender", "male"],
+    ["berta_lind", "spouse", "x"],
+    ["berta_lind", "spouse", "y"],
+    ["x", "nationality", "norway"],
+]
+
+
+def test_pathquestion_in_both_forms(tmp_path: Path) -> None:
+    row = {
+        "id": "p1",
+        "kb": "2H",
+        "question": "what is the nation of aino_laine 's husband ?",
+        "answers": ["norway"],
+        "path": ["aino_laine", "spouse", "ove_dahl", "nationality", "norway"],
+    }
+    two = {"question": "the nation of berta_lind 's spouse ?", "kb": "2H", "answers": ["norway"]}
+    two |= {"id": "p2", "path": ["berta_lind", "spouse", "x", "nationality", "norway"]}
+    wrong = row | {"id": "p3", "question": "the nation of aino_laine 's wife ?"}
+    kb = write_lines(tmp_path / "kb.jsonl", *({"kb": "2H", "triple": t} for t in KB))
+    shared = only(write_lines(tmp_path / "pq.jsonl", row, two, wrong), kb=kb)
+    assert shared.question == "What is the nation of Aino Laine's husband?"
+    assert asked(shared) == [
+        "Who is the spouse of Aino Laine?",
+        "What is the nationality of Ove Dahl?",
+    ]
+    assert shared.answer == "Norway"
+    assert ("Ove Dahl", "gender", "Male") in shared.steps[1].page.triples
+    text = tmp_path / "PQ-2H.txt"
+    marked = "#".join([*row["path"], "<end>", "norway"])
+    text.write_text(f"{row['question']}\tnorway(norway)\t{marked}\n")
+    (tmp_path / "2H-kb.txt").write_text("".join("\t".join(triple) + "\n" for triple in KB))
+    assert only(text, kb=tmp_path / "2H-kb.txt").steps == shared.steps
+    with pytest.raises(ConfigurationError, match="knowledge graph: set `kb`"):
+        only(text)
+    text.write_text("question without tabs\n")
+    with pytest.raises(InputError, match=r"PQ-2H\.txt:1: expected question, answer and path"):
+        only(text, kb=kb)
+
+
+def test_webqsp_bridges_nameless_nodes(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "webqsp.jsonl", e.WEBQSP))
+    assert case.question == "Who plays aino in salt road?"
+    assert case.steps[0].facts == (("Salt Road", "starring actor", "Berta Lind"),)
+    assert asked(case) == ["Who plays aino in salt road?"]
+    assert not any("m.0" in part for triple in case.steps[0].page.triples for part in triple)
+    published = {key: e.WEBQSP[key] for key in ("id", "question")}
+    published |= {"answer": e.WEBQSP["answers"], "graph": e.WEBQSP["triples"], "q_entity": ["x"]}
+    assert only(write_lines(tmp_path / "rog.jsonl", published)).steps == case.steps
+    unreached = e.WEBQSP | {"answers": ["Nobody"]}
+    assert list(read_cases(write_lines(tmp_path / "none.jsonl", unreached, e.WEBQSP))) == [case]
+
+
+def test_arc_as_published_and_shared(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "ARC-Easy-Train.jsonl", e.ARC))
+    assert case.question == (
+        "What do plants take from the air?\nA. iron\nB. carbon dioxide\nC. salt\nD. helium"
+    )
+    assert (case.answer, case.instruction) == ("B", TASKS["multiple_choice"].instruction)
+    assert [answer for _, answer in case.variants] == ["A", "D"]
+    for question, answer in case.variants:
+        assert f"{answer}. carbon dioxide" in question.split("\n")
+    shared = {
+        "id": "arc-1",
+        "set": "arc_easy",
+        "question": "What do plants take from the air?",
+        "choices": ["iron", "carbon dioxide", "salt", "helium"],
+        "answer": "B",
+    }
+    assert only(write_lines(tmp_path / "mcq.jsonl", shared)) == case
+
+
+def test_fever(tmp_path: Path) -> None:
+    unknown = {"id": 8, "claim": "Ove Dahl likes Halden.", "label": "NOT ENOUGH INFO"}
+    path = write_lines(tmp_path / "fever.jsonl", e.FEVER, unknown | {"evidence": []})
+    false, open_ = read_cases(path)
+    assert (false.question, false.answer) == (e.FEVER["claim"], "false")
+    assert ("Aino Laine", "is", "a Finnish director") in false.steps[0].facts
+    assert false.steps[0].phrasings == ("What is known about Aino Laine?",)
+    assert open_.steps[0].missing
+    numbered = e.FEVER | {"evidence": [[[91, 93, "Aino_Laine", 0]]]}
+    with pytest.raises(InputError, match=r"raw\.jsonl:1:evidence\[0\]: .*FEVER's own files"):
+        only(write_lines(tmp_path / "raw.jsonl", numbered))
+
+
+def test_qed(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "qed.jsonl", e.QED))
+    assert case.question == "Who directed the film salt road?"
+    assert case.steps[0].facts == (("The film Salt Road", "was directed by", "Aino Laine"),)
+
+
+def test_asqa(tmp_path: Path) -> None:
+    entry = {
+        "ambiguous_question": "When was Pier House opened?",
+        "qa_pairs": [],
+        "annotations": [
+            {
+                "long_answer": "The old house was opened in 1898, the new one in 1931.",
+                "knowledge": [{"content": "Pier House was opened in 1931.", "wikipage": "Pier"}],
+            }
+        ],
+    }
+    path = tmp_path / "ASQA.json"
+    path.write_text(json.dumps({"train": {"-7": entry}, "dev": {}}))
+    case = only(path)
+    assert (case.id, case.static) == ("-7", True)
+    assert case.instruction == TASKS["ambiguous_qa"].instruction
+    assert case.steps[0].facts == (("Pier House", "was opened in", "1931"),)
+    path.write_text(json.dumps({"train": {"-7": {"annotations": []}}}))
+    with pytest.raises(InputError, match=r"ASQA\.json:-7:ambiguous_question: expected a text"):
+        only(path)
+
+
+def test_gzipped_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "2wiki.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(e.WIKI2).encode()))
+    assert only(path).id == "w1"
+
+
+WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
+    (e.WIKI2, "evidences", [["a", "b"]], r"evidences\[0\]: expected \[subject, predicate"),
+    (e.WIKI2, "answer", 3.5 + 1j, ""),
+    (e.WIKI2, "context", [["Salt Road", "text"]], r"context\[0\]\[1\]: expected a list"),
+    (e.WIKI2, "question", "", "question: expected a text, this is empty"),
+    (e.MUSIQUE, "question_decomposition", ["x"], "question_decomposition"),
+    (e.HOTPOT, "supporting_facts", [[1, 2]], r"supporting_facts\[0\]: expected a pair"),
+    (e.STRATEGY, "answer", "yes", "answer: expected true or false"),
+    (e.STRATEGY, "facts", [1], r"facts\[0\]: expected a text"),
+    (e.FEVER, "label", "MAYBE", "label: expected one of SUPPORTS"),
+    (e.ARC, "answerKey", "E", "answer: 'E' is none of 1, 2, 3, 4"),
+    (e.WEBQSP, "triples", "x", "triples: expected a list"),
+]
+
+
+@pytest.mark.parametrize(("row", "field", "value", "problem"), WRONG)
+def test_a_wrong_row_is_told_by_file_line_and_field(
+    tmp_path: Path, row: dict[str, Any], field: str, value: Any, problem: str
+) -> None:
+    if not problem:
+        value, problem = ["x"], "answer: expected a text, this is list"
+    path = write_lines(tmp_path / "data.jsonl", row, row | {field: value})
+    with pytest.raises(InputError, match=r"data\.jsonl:2:" + problem):
+        list(read_cases(path))
+
+
+def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.jsonl:1: this is no format .* it has the fields te"):
+        only(write_lines(tmp_path / "a.jsonl", {"text": "x"}))
+    with pytest.raises(InputError, match=r"b\.jsonl:1: expected an object, this is a list"):
+        only(write_lines(tmp_path / "b.jsonl", [1]))
+    empty = tmp_path / "c.jsonl"
+    empty.write_text("")
+    with pytest.raises(InputError, match="is empty"):
+        only(empty)
+    (tmp_path / "d.json").write_text('[{"a": 1},\n{"b" 2}]')
+    with pytest.raises(InputError, match=r"d\.json:2: the file is no JSON"):
+        only(tmp_path / "d.json")
+    with pytest.raises(InputError, match="cannot be read"):
+        only(tmp_path / "nothing.jsonl")
+    with pytest.raises(ConfigurationError, match="leave out `kb`"):
+        only(write_lines(tmp_path / "e.jsonl", e.WIKI2), kb=tmp_path)
+
+
+def test_a_better_extraction_of_a_text_is_used(tmp_path: Path) -> None:
+    text = "Aino Laine (born 3 May 1921) was a Finnish director."
+    triples = [["Aino Laine", "citizenship", "Finland"]]
+    path = write_lines(
+        tmp_path / "texts.jsonl",
+        {"src": "good", "title": "Aino Laine", "text": text, "triples": triples},
+        {"src": "bad", "text": "Never read.", "triples": [["a", "b", "c"]]},
+    )
+    [(known, page)] = read_pages(path, ["good"])
+    assert page.triples == (("Aino Laine", "citizenship", "Finland"),)
+    texts = Texts({known: page.triples})
+    case = only(write_list(tmp_path / "2wiki.json", e.WIKI2), texts=texts)
+    assert ("Aino Laine", "citizenship", "Finland") in case.steps[1].page.triples
+    with pytest.raises(InputError, match="passages are objects"):
+        list(read_pages(write_lines(tmp_path / "x.jsonl", e.FEVER)))
