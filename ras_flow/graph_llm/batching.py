@@ -18,7 +18,7 @@ class GraphBatch:
     """Several graphs as one, and which nodes are averaged into which vector.
 
     Attributes:
-        nodes: Node attributes, shape (nodes, dimension).
+        nodes: Node attributes, shape (nodes, dimension); the last two nodes are in no graph.
         edge_index: Source and target of each edge, shape (2, edges).
         edge_attr: Edge attributes, shape (edges, dimension + 1).
         members: Rows of ``nodes``, shape (members,): each node once for each piece that it is in.
@@ -71,8 +71,14 @@ def batch_graphs(
             start += part.num_nodes
         counts.append(count)
         piece += count
-    # One part without nodes, so that a batch of nothing has tensors of the right shapes.
-    joined = Batch.from_data_list([*data, _data(_EMPTY, dimension)])
+    # Two linked nodes that belong to no piece: even in a batch of empty graphs each weight is used
+    # and gets a gradient, for which training on several devices waits.
+    unseen = Data(
+        x=torch.zeros(2, dimension),
+        edge_index=torch.tensor([[0, 1], [1, 0]]),
+        edge_attr=torch.zeros(2, dimension + 1),
+    )
+    joined = Batch.from_data_list([*data, unseen])
     none = torch.zeros(0, dtype=torch.long)
     return GraphBatch(
         nodes=joined.x.to(device),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -238,7 +239,10 @@ def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:
         target_modules=list(lora.targets),
     )
     try:
-        return peft.get_peft_model(language_model, settings)
+        with warnings.catch_warnings():
+            # peft asks transformers about checkpointing by a name that is about to go.
+            warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
+            return peft.get_peft_model(language_model, settings)
     except ValueError as error:
         raise ConfigurationError(
             f"LoRA finds no layers named {', '.join(lora.targets)} in {config.base!r}. Name "

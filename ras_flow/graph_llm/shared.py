@@ -104,7 +104,7 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
     """
     kind, _, path = name.partition(":")
     folder = Path(path).expanduser()
-    if kind != "local" or not path or not is_checkpoint(folder):
+    if kind != "local" or path in ("", "default") or not is_checkpoint(folder):
         return None
     return open_graph_llm(folder.resolve())
 

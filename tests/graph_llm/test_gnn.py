@@ -165,12 +165,14 @@ def test_the_sizes_of_table_8(heads: int) -> None:
     assert 64 - heads < config.width <= 64
 
 
-def test_every_weight_gets_a_gradient() -> None:
-    for kind in KINDS:
-        model = encoder(kind=kind)
-        torch.cat(model([graph(*BRIDGE), None])).square().sum().backward()
-        missing = [name for name, p in model.named_parameters() if p.grad is None]
-        assert missing == []
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("hops", [BRIDGE, FAILED])
+def test_every_weight_gets_a_gradient_even_if_all_graphs_are_empty(kind: str, hops: Any) -> None:
+    """Training on several devices waits for each weight's gradient."""
+    model = encoder(kind=kind)
+    torch.cat(model([graph(*hops), graph(*hops)])).square().sum().backward()
+    assert [name for name, p in model.named_parameters() if p.grad is None] == []
+    assert (model.empty.grad.abs().sum() > 0) == (hops is FAILED)
 
 
 def test_attributes_of_another_length_are_refused() -> None:

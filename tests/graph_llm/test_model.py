@@ -11,6 +11,7 @@ import torch
 
 from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
+from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
@@ -276,6 +277,25 @@ def test_lora_on_layers_that_are_not_there_is_refused(llama: Path) -> None:
         build(llama, lora=LoraConfig(targets=("c_attn",)))
     with pytest.raises(ConfigurationError, match="nothing is left to train"):
         config(llama, lora=None, gnn=None)
+
+
+def test_half_precision_in_training(model: GraphLLM, llama: Path) -> None:
+    """By autocast, and with a base whose weights are kept in it."""
+    batch = Collator(model.formatter)([example(), example(hops=[])])
+    with torch.no_grad():
+        exact = model(**batch).loss
+    with torch.autocast("cpu", torch.bfloat16):
+        cast = model(**batch).loss
+    cast.backward()
+    assert model.projector.inner.weight.grad.abs().max() > 0
+    torch.manual_seed(0)
+    small = build_graph_llm(config(llama), dtype="bfloat16")
+    assert small.base.dtype == torch.bfloat16
+    trained = {p.dtype for p in small.parameters() if p.requires_grad}
+    assert trained == {torch.float32}
+    small(**batch).loss.backward()
+    assert small.projector.inner.weight.grad.abs().max() > 0
+    torch.testing.assert_close(cast.float(), exact, rtol=0.1, atol=0)
 
 
 def test_a_few_steps_teach_it_what_only_the_graph_tells(llama: Path) -> None:
