@@ -19,7 +19,8 @@ function Side({ run, branch, other, choose, children }) {
   const same = branch.answer === other.answer;
   return html`<section class="side" aria-label=${titleOf(branch)}>
     <header>
-      <select aria-label="Branch on this side" value=${branch.number} onChange=${(event) => choose(Number(event.target.value))}>
+      <select aria-label="Branch on this side" value=${branch.number}
+        onChange=${(event) => choose(Number(event.target.value))}>
         ${run.branches.map((each) => html`<option value=${each.number}>${titleOf(each)}</option>`)}</select>
       <span class="chip">${branch.stop_reason ?? branch.status}</span>
       <span class="quiet">${count(sum(tokensOf))} tokens, ${seconds(sum((usage) => usage.seconds))}</span>
@@ -46,26 +47,36 @@ function Compare({ run, a, b, choose, positions, version, theme, open }) {
   const list = (branch, ids) => html`<div>
     <h3>◆ Only in branch ${branch.number} <span class="chip">${count(ids.size)}</span></h3>
     <ul class="rows" aria-label="Only in branch ${branch.number}">${[...ids].slice(0, 100).map((id) => html`<li key=${id}>
-      <button class="row" aria-pressed=${selected === id} onClick=${() => select(id)} onDblClick=${() => open(branch.number, id)}>
-        <${TripleText} triple=${run.triples[id]} marks=${["only", ...(citedIn(branch).has(id) ? ["cited"] : [])]} /></button></li>`)}</ul>
+      <button class="row" aria-pressed=${selected === id} onClick=${() => select(id)}
+        onDblClick=${() => open(branch.number, id)}>
+        <${TripleText} triple=${run.triples[id]}
+          marks=${["only", ...(citedIn(branch).has(id) ? ["cited"] : [])]} /></button></li>`)}</ul>
     ${ids.size === 0 && html`<p class="quiet">None.</p>`}
   </div>`;
   const places = selected && [inA.has(selected) && a.number, inB.has(selected) && b.number].filter(Boolean);
   return html`<main class="compare">
     <${Side} run=${run} branch=${a} other=${b} choose=${(number) => choose(number, b.number)}>
-      <${GraphView} ...${shared} marks=${marksA} handle=${left} label=${`Graph of branch ${a.number}: ${inA.size} triples, ${onlyA.size} only here`} /></${Side}>
+      <${GraphView} ...${shared} marks=${marksA} handle=${left}
+        label=${`Graph of branch ${a.number}: ${inA.size} triples, ${onlyA.size} only here`} /></${Side}>
     <${Side} run=${run} branch=${b} other=${a} choose=${(number) => choose(a.number, number)}>
-      <${GraphView} ...${shared} marks=${marksB} handle=${right} label=${`Graph of branch ${b.number}: ${inB.size} triples, ${onlyB.size} only here`} /></${Side}>
+      <${GraphView} ...${shared} marks=${marksB} handle=${right}
+        label=${`Graph of branch ${b.number}: ${inB.size} triples, ${onlyB.size} only here`} /></${Side}>
     <div class="differences">
       ${selected && html`<div class="picked" role="status"><${TripleText} triple=${run.triples[selected]} />
-        ${places.map((number) => html` <button class="small" onClick=${() => open(number, selected)}>Show in branch ${number}</button>`)}</div>`}
-      <table class="chains"><thead><tr><th>hop</th><th></th><th>branch ${a.number}</th><th>branch ${b.number}</th></tr></thead><tbody>
+        ${places.map((number) => html` <button class="small"
+          onClick=${() => open(number, selected)}>Show in branch ${number}</button>`)}</div>`}
+      <table class="chains"><thead>
+        <tr><th>hop</th><th></th><th>branch ${a.number}</th><th>branch ${b.number}</th></tr></thead>
+      <tbody>
         ${hops.map(([one, two], at) => {
           const same = one?.subquery === two?.subquery;
-          return html`<tr class=${same ? "" : "differs"}><td>${at}</td><td title=${same ? "the same" : "different"}>${same ? "=" : "≠"}</td>
-            ${[one, two].map((hop) => html`<td>${hop ? html`<${Text} value=${hop.subquery} />` : html`<span class="quiet">no such hop</span>`}</td>`)}</tr>`;
+          return html`<tr class=${same ? "" : "differs"}><td>${at}</td><td
+            title=${same ? "the same" : "different"}>${same ? "=" : "≠"}</td>
+            ${[one, two].map((hop) => html`<td>${hop ? html`<${Text} value=${hop.subquery} />` : html`<span
+              class="quiet">no such hop</span>`}</td>`)}</tr>`;
         })}
-        ${changed.map((name) => html`<tr class="differs"><td>${name}</td><td>≠</td><td>${plain(setting(a, name))}</td><td>${plain(setting(b, name))}</td></tr>`)}
+        ${changed.map((name) => html`<tr class="differs"><td>${name}</td><td>≠</td>
+          <td>${plain(setting(a, name))}</td><td>${plain(setting(b, name))}</td></tr>`)}
       </tbody></table>
       <div class="lists">${list(a, onlyA)}${list(b, onlyB)}</div>
     </div>

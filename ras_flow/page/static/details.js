@@ -82,7 +82,8 @@ function PassageItem({ view, id, hop, spans }) {
     ${open && html`<p><${Text} value=${passage.text} marks=${spans ?? []} /></p>
     <footer>
       ${passage.source && html`<span class="quiet"><${Text} value=${passage.source} /></span>`}
-      ${view.edit && html`<button class="small" onClick=${() => view.edit({ op: "drop_passage", passage: id })}>Drop this passage</button>`}
+      ${view.edit && html`<button class="small"
+        onClick=${() => view.edit({ op: "drop_passage", passage: id })}>Drop this passage</button>`}
     </footer>`}
   </details>`;
 }
@@ -105,18 +106,21 @@ function Lineage({ view, id }) {
         ${!step ? html`<p>Not in this branch.</p>` : byHand
           ? html`<p>Added by hand.</p>`
           : html`<blockquote><${Text} value=${hop?.subquery || "given with the question"} /></blockquote>`}
-        ${step && html`<p class="quiet">${hop && `hop ${hop.index}, `}<button class="link" onClick=${() => view.go(index)}>step ${index}: ${nameOf(step)}</button></p>`}
+        ${step && html`<p class="quiet">${hop && `hop ${hop.index}, `}<button class="link"
+          onClick=${() => view.go(index)}>step ${index}: ${nameOf(step)}</button></p>`}
       </li>
       <li><h3>Stated in</h3>
         ${triple.passages.map((passage) => {
           const span = run.evidence[id]?.[passage];
-          return html`<${PassageItem} key=${passage} view=${view} id=${passage} hop=${hop?.index} spans=${span ? [span] : []} />`;
+          return html`<${PassageItem} key=${passage} view=${view} id=${passage} hop=${hop?.index}
+            spans=${span ? [span] : []} />`;
         })}
         ${!triple.passages.length && html`<p class="quiet">No passage.</p>`}
       </li>
       <li><h3>Used by</h3>
         ${!branch.answer ? html`<p class="quiet">There is no answer yet.</p>` : cited
-          ? html`<p>★ The answer cites it:</p><blockquote><${Text} value=${branch.answer} marks=${findNames(branch.answer, names)} /></blockquote>`
+          ? html`<p>★ The answer cites it:</p><blockquote><${Text} value=${branch.answer}
+            marks=${findNames(branch.answer, names)} /></blockquote>`
           : html`<p class="quiet">The answer does not cite it.</p>`}
       </li>
     </ol>
@@ -164,7 +168,8 @@ function AnswerPanel({ view }) {
         : passages.map((id) => html`<${PassageItem} view=${view} id=${id} />`)}</li>`)}</ul>
     ${!branch.citations.length && html`<p class="quiet">Nothing that could be named.</p>`}
     <h3>The chain</h3>
-    <ol class="chain" start="0">${branch.hops.map((hop) => html`<li><${Text} value=${hop.subquery || "given with the question"} />
+    <ol class="chain" start="0">${branch.hops.map((hop) => html`<li><${Text}
+      value=${hop.subquery || "given with the question"} />
       <span class="quiet"> ${hop.passages.length} passages, ${branch.hop_triples[hop.index]?.length ?? 0} triples</span></li>`)}</ol>
     <h3>Tokens</h3>
     <table><thead><tr><th>role</th><th>calls</th><th>in</th><th>out</th><th>time</th></tr></thead>
@@ -172,7 +177,8 @@ function AnswerPanel({ view }) {
         <td>${count(sum.output_tokens)}</td><td>${seconds(sum.seconds)}</td></tr>`)}</tbody>
       <tfoot><tr><td colspan="4">all</td><td>${seconds(total)}</td></tr></tfoot></table>
     <h3>Settings that are not the defaults</h3>
-    <${Facts} of=${Object.entries(branch.settings).map(([name, value]) => [name, html`<${Text} value=${typeof value === "string" ? value : JSON.stringify(value)} />`])} />
+    <${Facts} of=${Object.entries(branch.settings).map(([name, value]) => [name, html`<${Text}
+      value=${typeof value === "string" ? value : JSON.stringify(value)} />`])} />
     ${!Object.keys(branch.settings).length && html`<p class="quiet">None.</p>`}
   </section>`;
 }

@@ -75,30 +75,39 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
     ${edits.length
       ? html`<ol class="pending" aria-label="Pending edits">${edits.map((edit, at) => html`<li>
           <span><${EditText} run=${run} edit=${edit} /></span>
-          <button class="small" aria-label="Undo edit ${at + 1}" onClick=${() => setEdits(edits.toSpliced(at, 1))}>Undo</button>
+          <button class="small" aria-label="Undo edit ${at + 1}"
+            onClick=${() => setEdits(edits.toSpliced(at, 1))}>Undo</button>
         </li>`)}</ol>`
       : html`<p class="quiet">Nothing is changed yet. Drop triples and passages where they are shown, or:</p>`}
     <div class="actions">
       ${review && html`<button class="primary" disabled=${busy} onClick=${() => resume(edits)}>
         ${edits.length ? `Go on with ${sent}` : "Approve and go on"}</button>`}
-      <button class=${review ? "" : "primary"} disabled=${busy || !(step.next.length || edits.length)} onClick=${() => fork(step, edits)}>
+      <button class=${review ? "" : "primary"} disabled=${busy || !(step.next.length || edits.length)}
+        onClick=${() => fork(step, edits)}>
         ${edits.length ? `Fork from step ${index} with ${sent}` : `Replay from step ${index}`}</button>
       ${branch.status === "unfinished" && index === view.steps.length - 1 && !edits.length && html`
         <button disabled=${busy} onClick=${() => resume()}>Resume the run</button>`}
     </div>
     ${!step.next.length && html`<p class="quiet">The run is over after this step: with edits it answers again; to replay, go back.</p>`}
     <p class="quiet">A fork is a new branch. The branches that are there stay as they are.</p>
-    ${allowed("subquery") && html`<${EditForm} title="Ask something else next" op="subquery" fields=${["text"]} hint="a subquery" add=${add} />`}
-    ${allowed("plan") && html`<${EditForm} title="Plan in the planner's place" op="plan" fields=${["text"]} hint="[SUBQ] …, [SUFFICIENT] or [NO_RETRIEVAL]" add=${add} />`}
-    ${allowed("add_triple") && html`<${EditForm} title="Add a triple" op="add_triple" fields=${["subject", "predicate", "object"]} add=${add}>
+    ${allowed("subquery") && html`<${EditForm} title="Ask something else next" op="subquery" fields=${["text"]}
+      hint="a subquery" add=${add} />`}
+    ${allowed("plan") && html`<${EditForm} title="Plan in the planner's place" op="plan" fields=${["text"]}
+      hint="[SUBQ] …, [SUFFICIENT] or [NO_RETRIEVAL]" add=${add} />`}
+    ${allowed("add_triple") && html`<${EditForm} title="Add a triple" op="add_triple"
+      fields=${["subject", "predicate", "object"]} add=${add}>
       <select name="passage" aria-label="passage"><option value="">no passage states it</option>
-        ${known.map((passage) => html`<option value=${passage.id}>${plain(passage.title || passage.id, 60)}</option>`)}</select>
+        ${known.map((passage) => html`<option
+          value=${passage.id}>${plain(passage.title || passage.id, 60)}</option>`)}</select>
     </${EditForm}>
-    <datalist id="entities">${Object.values(run.entities).slice(0, 500).map((name) => html`<option value=${plain(name, 60)} />`)}</datalist>`}
-    ${allowed("model") && html`<${EditForm} title="Another model" op="model" fields=${["name"]} hint="provider:model or local:NAME" add=${add}>
+    <datalist id="entities">${Object.values(run.entities).slice(0, 500).map((name) => html`<option
+      value=${plain(name, 60)} />`)}</datalist>`}
+    ${allowed("model") && html`<${EditForm} title="Another model" op="model" fields=${["name"]}
+      hint="provider:model or local:NAME" add=${add}>
       <select name="role" aria-label="role">${ROLES.map((role) => html`<option>${role}</option>`)}</select>
     </${EditForm}>`}
-    ${review && !every && html`<p><button class="link" onClick=${() => setEvery(true)}>Show edits that only a fork can make</button></p>`}
+    ${review && !every && html`<p><button class="link"
+      onClick=${() => setEvery(true)}>Show edits that only a fork can make</button></p>`}
   </section>`;
 }
 

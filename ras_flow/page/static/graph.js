@@ -46,8 +46,9 @@ class Drawing {
       for (const name of new Set([from, to])) {
         if (this.has(`e:${name}`)) continue;
         const spelling = run.entities[name] ?? name;
-        const data = { id: `e:${name}`, entity: name, name: plain(spelling, LABEL), width: boxWidth(spelling) };
-        this.cy.add({ group: "nodes", data: { ...data, label: data.name }, classes: "hidden", position: { ...positions.get(name) } });
+        const label = plain(spelling, LABEL);
+        const data = { id: `e:${name}`, entity: name, name: label, label, width: boxWidth(spelling) };
+        this.cy.add({ group: "nodes", data, classes: "hidden", position: { ...positions.get(name) } });
       }
       const name = plain(run.triples[id].predicate, LABEL);
       const data = { id: `t:${id}`, triple: id, name, label: name, source: `e:${from}`, target: `e:${to}` };
@@ -196,10 +197,19 @@ function styleSheet(holder, large) {
   );
   const font = getComputedStyle(holder).fontFamily;
   probe.remove();
-  const marked = (name, extra = {}) => [
-    { selector: `edge.${name}`, style: { "line-color": colors[name], "target-arrow-color": colors[name], "mid-target-arrow-color": colors[name], color: colors[name], width: 2.8 * bold, "font-weight": "bold", "z-index": 5, ...extra } },
-    { selector: `node.${name}`, style: { "border-color": colors[name], "border-width": 2.5 * bold } },
+  const lines = (color) => ({
+    color, "line-color": color, "target-arrow-color": color, "mid-target-arrow-color": color,
+  });
+  const marked = (mark, color, extra = {}) => [
+    {
+      selector: `edge.${mark}`,
+      style: { ...lines(color), width: 2.8 * bold, "font-weight": "bold", "z-index": 5, ...extra },
+    },
+    { selector: `node.${mark}`, style: { "border-color": color, "border-width": 2.5 * bold } },
   ];
+  const halo = { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 6 };
+  // Arrows in the middle and no names: what 2,000 edges need to be drawn in no time.
+  const quick = { "curve-style": "haystack", "haystack-radius": 0, "mid-target-arrow-shape": "triangle", label: "" };
   const gone = { "line-style": "dashed", "line-dash-pattern": [6, 5], "text-opacity": 0.9, opacity: 0.85 };
   return [
     {
@@ -214,22 +224,22 @@ function styleSheet(holder, large) {
       selector: "edge",
       style: {
         "curve-style": "bezier", width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
-        "target-arrow-color": colors.edge, "mid-target-arrow-color": colors.edge, "arrow-scale": 0.9, label: "data(label)", "font-size": 10.5,
-        "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5,
+        "target-arrow-color": colors.edge, "mid-target-arrow-color": colors.edge, "arrow-scale": 0.9,
+        label: "data(label)", "font-size": 10.5, "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5,
         "text-background-color": colors.surface, "text-background-opacity": 0.85, "text-background-padding": 2,
         "control-point-step-size": 34, "overlay-opacity": 0,
       },
     },
-    ...(large ? [{ selector: "node", style: { label: "" } }, { selector: "edge", style: { "curve-style": "haystack", "haystack-radius": 0, "mid-target-arrow-shape": "triangle", label: "" } }] : []),
-    ...marked("new", { width: large ? 4 : 2.8 }).map((rule) => ({ ...rule, selector: rule.selector.replace(".new", ".fresh") })),
-    ...marked("cited"),
-    ...marked("only"),
+    ...(large ? [{ selector: "node", style: { label: "" } }, { selector: "edge", style: quick }] : []),
+    ...marked("fresh", colors.new, { width: large ? 4 : 2.8 }),
+    ...marked("cited", colors.cited),
+    ...marked("only", colors.only),
     { selector: "edge.fresh.cited", style: { "line-style": "solid", width: 3.6 * bold } },
-    ...marked("gone", gone).map((rule) => ({ ...rule, selector: rule.selector.replace(".gone", ".removed") })),
+    ...marked("removed", colors.gone, gone),
     { selector: "node.removed", style: { "border-style": "dashed", opacity: 0.7 } },
-    { selector: "edge.pending", style: { ...gone, "line-color": colors.gone, "target-arrow-color": colors.gone, color: colors.gone } },
-    { selector: "edge.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 7, width: 4 * bold, "z-index": 20, "font-size": 12 } },
-    { selector: "node.selected", style: { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 6 } },
+    { selector: "edge.pending", style: { ...gone, ...lines(colors.gone) } },
+    { selector: "edge.selected", style: { ...halo, width: 4 * bold, "z-index": 20, "font-size": 12 } },
+    { selector: "node.selected", style: halo },
     { selector: ".named, .selected, .cited, .removed, .pending", style: { label: "data(label)" } },
     { selector: ".hidden", style: { display: "none" } },
   ];

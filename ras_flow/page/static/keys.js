@@ -45,7 +45,8 @@ function moveTab(event) {
 function Help({ close }) {
   const dialog = useRef();
   useEffect(() => dialog.current.showModal(), []);
-  return html`<dialog ref=${dialog} class="help" aria-label="Keys" onClose=${close} onClick=${(event) => event.target === dialog.current && close()}>
+  return html`<dialog ref=${dialog} class="help" aria-label="Keys" onClose=${close}
+    onClick=${(event) => event.target === dialog.current && close()}>
     <h2>Keys</h2>
     <dl>${HELP.map(([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`)}</dl>
     <form method="dialog"><button class="primary">Close</button></form>

@@ -166,15 +166,18 @@ function App() {
       ${address.run && !ownDocument && html`<code class="run-id"><${Text} value=${address.run} /></code>`}
       ${ownDocument && html`<code class="run-id"><${Text} value=${ownDocument.run} /></code>`}
       <span class="space"></span>
-      <button aria-label="Light or dark" title="Light or dark (t)" onClick=${toggleTheme}>${theme === "dark" ? "☀" : "☾"}</button>
+      <button aria-label="Light or dark" title="Light or dark (t)"
+        onClick=${toggleTheme}>${theme === "dark" ? "☀" : "☾"}</button>
       <button aria-label="Keys" title="Keys (?)" onClick=${() => setHelp(true)}>?</button>
     </header>
     ${error && html`<div class="error" role="alert"><span><${Text} value=${error.message} /></span>
-      ${error.status === 401 && html`<form onSubmit=${enter}><input name="token" type="password" required aria-label="Token" placeholder="token" /><button>Enter</button></form>`}
+      ${error.status === 401 && html`<form onSubmit=${enter}><input name="token" type="password" required
+        aria-label="Token" placeholder="token" /><button>Enter</button></form>`}
       <button class="small" aria-label="Dismiss the error" onClick=${() => setError(null)}>✕</button></div>`}
     ${progress && html`<div class="progress ${progress.working ? "working" : ""}" role="status">
       <strong>${progress.title}</strong> <${Text} value=${progress.lines.at(-1) ?? "…"} />
-      ${!progress.working && html`<button class="small" aria-label="Dismiss" onClick=${() => setProgress(null)}>✕</button>`}</div>`}
+      ${!progress.working && html`<button class="small" aria-label="Dismiss"
+        onClick=${() => setProgress(null)}>✕</button>`}</div>`}
     ${run
       ? html`<${RunView} key=${run.run} run=${run} editable=${!ownDocument} work=${work} busy=${working} theme=${theme}
           address=${address} navigate=${navigate} fail=${setError} />`

@@ -92,6 +92,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   };
   const review = branch.status === "paused" && index === last ? step.review : null;
   const others = run.branches.filter((each) => each !== branch);
+  const following = others.find((each) => each.number > branch.number) ?? others[0] ?? branch;
   const compare = () => {
     if (address.compare) navigate({ compare: undefined });
     else if (others.length) navigate({ branch: branch.number, compare: branch.forked_from?.branch ?? others[0].number });
@@ -109,7 +110,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
     "Shift+ArrowLeft": () => drawing.current?.pan(60, 0), "Shift+ArrowRight": () => drawing.current?.pan(-60, 0),
     "Shift+ArrowUp": () => drawing.current?.pan(0, 60), "Shift+ArrowDown": () => drawing.current?.pan(0, -60),
     c: compare, g: () => document.querySelector(".canvas")?.focus(), e: () => editable && setTab("Edit"),
-    b: () => navigate({ branch: (others.find((each) => each.number > branch.number) ?? others[0] ?? branch).number, step: undefined }),
+    b: () => navigate({ branch: following.number, step: undefined }),
     "/": () => (setSelected(null), setTab("Triples"), setTimeout(() => document.querySelector("input[type=search]")?.focus())),
     Escape: () => setSelected(null),
     ...Object.fromEntries(tabs.map((name, at) => [at + 1, () => setTab(name)])),
@@ -123,13 +124,17 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   };
   const other = address.compare && others.find((each) => each.number === address.compare);
   const bar = html`<div class="bar-branches">
-    <label>Branch <select aria-label="Branch" value=${branch.number} onChange=${(event) => navigate({ branch: Number(event.target.value), step: undefined })}>
-      ${run.branches.map((each) => html`<option value=${each.number}>${titleOf(each)}: ${plain(each.answer || each.status, 30)}</option>`)}</select></label>
-    <button onClick=${compare} disabled=${!others.length} aria-pressed=${Boolean(other)} aria-keyshortcuts="c">Compare</button>
+    <label>Branch <select aria-label="Branch" value=${branch.number}
+      onChange=${(event) => navigate({ branch: Number(event.target.value), step: undefined })}>
+      ${run.branches.map((each) => html`<option
+        value=${each.number}>${titleOf(each)}: ${plain(each.answer || each.status, 30)}</option>`)}</select></label>
+    <button onClick=${compare} disabled=${!others.length} aria-pressed=${Boolean(other)}
+      aria-keyshortcuts="c">Compare</button>
     ${editable && html`<select aria-label="Export this branch" value="" onChange=${(event) => {
       download(run.run, branch.number, event.target.value).catch(fail);
       event.target.value = "";
-    }}><option value="">Export …</option>${Object.entries(FORMATS).map(([format, name]) => html`<option value=${format}>${name}</option>`)}</select>`}
+    }}><option value="">Export …</option>${Object.entries(FORMATS).map(([format, name]) => html`<option
+      value=${format}>${name}</option>`)}</select>`}
     <span class="chip ${branch.status}">${branch.status}</span>
     <span class="question" title=${plain(run.question, 400)}><${Text} value=${run.question} /></span>
   </div>`;
@@ -157,7 +162,8 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
       <${Timeline} steps=${steps} index=${index} go=${go} branch=${branch} forkedAt=${branch.forked_from?.step} />
     </nav>
     <div class="graph">
-      ${review && html`<div class="banner" role="status">The run waits for you. <button class="primary" onClick=${() => setTab("Edit")}>Review …</button></div>`}
+      ${review && html`<div class="banner" role="status">The run waits for you. <button class="primary"
+        onClick=${() => setTab("Edit")}>Review …</button></div>`}
       <${GraphView} run=${run} positions=${positions} version=${version} marks=${marks} selected=${selected}
         chosen=${{ triple: select, entity }} theme=${theme} label=${label} handle=${drawing} />
       ${version === 0 && html`<p class="placing" role="status">Placing ${Object.keys(run.entities).length} entities …</p>`}
@@ -169,8 +175,10 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
         <span class="removed">✕ removed</span><span class="counts">${entities} entities, ${marks.size} triples</span></p>
     </div>
     <aside class="panel" aria-label="Details">
-      <div role="tablist">${tabs.map((name) => html`<button role="tab" id="tab-${name}" aria-selected=${tab === name} aria-controls="tabpanel"
-        onClick=${() => setTab(name)}>${name}${name === "Edit" && edits.length > 0 && html` <span class="chip">${edits.length}</span>`}</button>`)}</div>
+      <div role="tablist">${tabs.map((name) => html`<button role="tab" id="tab-${name}" aria-selected=${tab === name}
+        aria-controls="tabpanel"
+        onClick=${() => setTab(name)}>${name}${name === "Edit" && edits.length > 0 && html` <span
+          class="chip">${edits.length}</span>`}</button>`)}</div>
       <div role="tabpanel" id="tabpanel" aria-labelledby="tab-${tab}" tabindex="0">
         ${tab === "Edit"
           ? html`<${EditPanel} view=${view} edits=${edits} setEdits=${setEdits} review=${review} busy=${busy} fork=${doFork}

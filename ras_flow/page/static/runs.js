@@ -42,7 +42,8 @@ function RunList({ ask, busy, fail }) {
         ${run.answer && html`<span class="found"><${Text} value=${run.answer} /></span>`}
       </a></li>`)}
     </ul>`}
-    ${runs?.length === Number(filter.limit) && html`<button onClick=${() => setFilter({ ...filter, limit: String(10 * filter.limit) })}>Show more</button>`}
+    ${runs?.length === Number(filter.limit) && html`<button
+      onClick=${() => setFilter({ ...filter, limit: String(10 * filter.limit) })}>Show more</button>`}
     ${runs?.length === 0 && html`<p class="quiet">No run fits. Ask a question above, or: ras-flow ask "…"</p>`}
   </main>`;
 }
