@@ -32,6 +32,7 @@ from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.llms.tuned import extractor_name
 from ras_flow.retrieval import LangChainRetriever, open_retriever
 from ras_flow.retrieval.manifest import MANIFEST
 from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
@@ -231,9 +232,8 @@ def _extractor(context: Context) -> Extractor:
             f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
             "triples. Name another model as the extractor."
         )
-    return _shared_extractor(
-        cast(Any, _model(context, context.extractor)), context.extractor_output
-    )
+    model = _model(context, extractor_name(context.extractor))
+    return _shared_extractor(cast(Any, model), context.extractor_output)
 
 
 def _answerer(context: Context) -> Answerer:

@@ -11,6 +11,7 @@ from ras_flow.cli.ask import ask
 from ras_flow.cli.data import app as data_app
 from ras_flow.cli.index import app as index_app
 from ras_flow.cli.runs import app as runs_app
+from ras_flow.cli.train import app as train_app
 from ras_flow.cli.triples import app as triples_app
 from ras_flow.errors import RasFlowError
 
@@ -25,6 +26,7 @@ app.command()(ask)
 app.add_typer(data_app, name="data")
 app.add_typer(index_app, name="index")
 app.add_typer(runs_app, name="runs")
+app.add_typer(train_app, name="train")
 app.add_typer(triples_app, name="triples")
 
 

@@ -14,6 +14,7 @@ from ras_flow.extras import require
 from ras_flow.llms import decoding, generation
 from ras_flow.llms.generation import Encoded, as_plain_text, check_lengths, memory_errors_say
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
+from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve
 from ras_flow.tracing import traced_generation
 
@@ -61,6 +62,9 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
     Raises:
         ConfigurationError: There is none, or it has no chat template.
     """
+    tuned = find_tuned(name)
+    if tuned and tuned.adapter:
+        return load_tokenizer(tuned.base, chat=chat)
     with _loading:
         if name not in _tokenizers:
             transformers = require("transformers", extra="local")
@@ -91,6 +95,9 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     Raises:
         ConfigurationError: It cannot be found, downloaded or read.
     """
+    tuned = find_tuned(name)
+    if tuned and tuned.adapter:
+        return tuned.merged(read_model(tuned.base, dtype, kind=kind))
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
     source = resolve(name)

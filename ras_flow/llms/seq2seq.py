@@ -14,6 +14,7 @@ from ras_flow.extras import require
 from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
 from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error
 from ras_flow.tracing import traced_generation
 
@@ -32,11 +33,16 @@ def is_seq2seq(name: str) -> bool:
     """
     if name == SMOLLM2:
         return False
+    tuned = find_tuned(name)
+    if tuned:
+        return tuned.kind == "seq2seq"
     file = Path(name).expanduser() / "config.json"
     try:
         if file.parent.is_dir():
             config = json.loads(file.read_text(encoding="utf-8"))
-            return isinstance(config, dict) and config.get("is_encoder_decoder") is True
+            if not isinstance(config, dict):
+                raise ValueError("config.json is no JSON object")
+            return config.get("is_encoder_decoder") is True
         transformers = require("transformers", extra="local")
         return bool(transformers.AutoConfig.from_pretrained(name).is_encoder_decoder)
     except (OSError, ValueError) as error:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.extras import require
+from ras_flow.llms.tuned import find_tuned
 from ras_flow.paths import cache_folder
 
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -63,11 +64,15 @@ def fingerprint(name: str) -> str:
 
     Returns:
         The name with the content key of its package, or with the sizes and times of the
-        folder's files; the bare name for models of the hub. Nothing is read or downloaded.
+        folder's files; the bare name for models of the hub. No weights are read or downloaded. A
+        folder that training wrote is told apart by its checksums, wherever it is.
 
     Raises:
         ConfigurationError: The name is a path that does not exist.
     """
+    tuned = find_tuned(name)
+    if tuned:
+        return f"extractor@{tuned.key}" + (f"+{fingerprint(tuned.base)}" if tuned.adapter else "")
     folder = _folder(name)
     if folder is not None:
         files = sorted(path for path in folder.iterdir() if path.is_file())

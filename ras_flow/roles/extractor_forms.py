@@ -9,6 +9,7 @@ from typing import Any
 
 from ras_flow.components import Message
 from ras_flow.formats.triples import ParsedTriples, format_triples, parse_triples
+from ras_flow.llms.tuned import Tuned
 from ras_flow.prompts import extractor as prompts
 from ras_flow.roles.prompting import few_shot
 
@@ -87,3 +88,9 @@ def json_form() -> Form:
 def bare_form() -> Form:
     """Return the form for models that were trained to extract: the passage alone."""
     return Form(())
+
+
+def tuned_form(tuned: Tuned) -> Form:
+    """Return the form in which a trained extractor was trained."""
+    prefix = few_shot(tuned.instruction, ()) if tuned.instruction else ()
+    return Form(prefix, max_new_tokens=tuned.max_new_tokens)

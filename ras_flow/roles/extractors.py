@@ -5,9 +5,11 @@ from __future__ import annotations
 from ras_flow.components import LanguageModel
 from ras_flow.context import ExtractorOutput
 from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
+from ras_flow.llms.tuned import find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractor_forms import Form, bare_form, json_form, text_form
+from ras_flow.roles.extractor_forms import Form, bare_form, json_form, text_form, tuned_form
 from ras_flow.roles.shared import SharedExtractor
 
 
@@ -27,6 +29,10 @@ def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> Sh
 
 
 def _form(model: LanguageModel, output: ExtractorOutput) -> Form:
+    if isinstance(model, LocalLanguageModel | LocalSeq2SeqModel):
+        tuned = find_tuned(model.name)
+        if tuned:
+            return tuned_form(tuned)
     if isinstance(model, LocalSeq2SeqModel):
         return bare_form()
     return json_form() if output == "json" and isinstance(model, ChatLanguageModel) else text_form()

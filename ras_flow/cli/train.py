@@ -1,0 +1,128 @@
+"""ras-flow train: train models of our own, and measure them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ras_flow.cli.names import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ras_flow.training.triples.measuring import Aim, Measured
+
+app = typer.Typer(help="Train models of your own, and measure them.", no_args_is_help=True)
+
+UNFINISHED = 75
+"""Exit code of a run that stopped in time and can go on."""
+
+Config = Annotated[
+    Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
+]
+Data = Annotated[Path, typer.Option(parser=path_of, help="Folder of the data files.")]
+
+
+@app.command()
+def triples(
+    config: Config,
+    output: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="OUTPUT", help="Folder to write.")
+    ],
+    data: Data = Path(),
+    minutes: Annotated[
+        float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Train for so many steps only.")] = None,
+    examples: Annotated[int | None, typer.Option(help="Train on so many examples only.")] = None,
+) -> None:
+    """Train an extractor: texts with triples in, a folder for `local:FOLDER` out."""
+    from dataclasses import replace
+
+    from ras_flow.training.triples.config import read_config
+    from ras_flow.training.triples.training import train
+
+    settings = read_config(config)
+    if steps is not None:
+        settings = replace(settings, optimizer=replace(settings.optimizer, steps=steps))
+    progress = train(
+        settings,
+        output,
+        data=data,
+        seconds=None if minutes is None else minutes * 60,
+        examples=examples,
+        log=_log,
+    )
+    if not progress.finished:
+        _log(f"stopped at step {progress.step} of {progress.steps}; run it again to go on")
+        raise typer.Exit(UNFINISHED)
+    typer.echo(str(output))
+
+
+@app.command()
+def measure_triples(
+    config: Config,
+    folder: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="What training wrote.")
+    ],
+    data: Data = Path(),
+    most: Annotated[
+        int | None, typer.Option(help="At most so many texts, and so many passages.")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(help="Texts that are decoded at once.")] = 16,
+) -> None:
+    """Compare an extractor with its untrained base; the figures go into its model card."""
+    from ras_flow.training.triples.comparing import compare
+    from ras_flow.training.triples.config import read_config
+
+    measured, reached = asyncio.run(
+        compare(read_config(config), folder, data=data, most=most, batch_size=batch_size, log=_log)
+    )
+    _show(measured, reached)
+
+
+def _show(measured: Sequence[Measured], reached: Sequence[Aim]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ras_flow.cli.render import plain
+
+    console = Console(width=None if Console().is_terminal else 160)
+    for figures in measured:
+        table = Table(title=figures.name, title_justify="left")
+        for column in (
+            "source",
+            "texts",
+            "P",
+            "R",
+            "F1",
+            "exact F1",
+            "soft F1",
+            "R-1",
+            "R-2",
+            "R-L",
+        ):
+            table.add_column(column)
+        for source, scores in figures.scores.items():
+            normalised, rouge = scores.levels["normalised"], scores.rouge
+            numbers = [normalised.precision, normalised.recall, normalised.f1]
+            numbers += [scores.levels["exact"].f1, scores.levels["soft"].f1]
+            numbers += [rouge.get(name, 0.0) for name in ("rouge1", "rouge2", "rougeL")]
+            row = [plain(source), str(scores.texts), *(f"{number:.3f}" for number in numbers)]
+            table.add_row(*row)
+        console.print(table)
+        rate = figures.output_tokens / max(figures.seconds, 1e-9)
+        console.print(f"{figures.output_tokens} tokens, {rate:.0f} a second\n")
+    table = Table(title="aims", title_justify="left")
+    for column in ("measure", "aim", "value", "met"):
+        table.add_column(column)
+    for aim in reached:
+        table.add_row(aim.name, aim.wanted, aim.value, "yes" if aim.met else "no")
+    console.print(table)
+
+
+def _log(line: str) -> None:
+    typer.echo(line, err=True)

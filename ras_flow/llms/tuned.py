@@ -1,0 +1,162 @@
+"""Folders that training wrote: an adapter or a whole model, and how to ask it.
+
+``extractor.json`` beside the weights names the base model, the instruction that training used, and
+the SHA-256 of every file. A folder with an adapter is read as its base model with the adapter
+merged into it, so inference costs what the base costs.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.extras import require
+
+MANIFEST = "extractor.json"
+FORMAT = 1
+"""Version of the folder; raise it when older readers would misread it."""
+
+SHIPPED = Path(__file__).parent.parent / "weights" / "extractor"
+"""Where the package keeps its own extractor, if it has one."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A trained extractor's description.
+
+    Attributes:
+        folder: Where it is.
+        kind: ``causal`` or ``seq2seq``.
+        base: The model that it was trained from, as :func:`ras_flow.llms.weights.resolve` takes it.
+        adapter: Whether the folder holds an adapter, or a whole model.
+        instruction: What to ask with each passage, as in training; may be empty.
+        max_new_tokens: Tokens of the longest target that training allowed.
+        files: SHA-256 of the folder's other files.
+    """
+
+    folder: Path
+    kind: Literal["causal", "seq2seq"]
+    base: str
+    adapter: bool
+    instruction: str
+    max_new_tokens: int
+    files: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        """Sixteen hex digits that change with any of the weights and with the instruction."""
+        told = [self.kind, self.base, self.instruction, sorted(self.files.items())]
+        return sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+    def merged(self, model: Any) -> Any:
+        """Put the adapter into its base model.
+
+        Args:
+            model: The base model, which is changed.
+
+        Returns:
+            A model of the same class.
+
+        Raises:
+            ConfigurationError: A file is missing or altered, or the adapter fits another model.
+        """
+        check_files(self.folder, self.files)
+        peft = require("peft", extra="local")
+        try:
+            return peft.PeftModel.from_pretrained(model, str(self.folder)).merge_and_unload()
+        except (ValueError, RuntimeError, KeyError) as error:
+            raise ConfigurationError(
+                f"The adapter in {str(self.folder)!r} does not fit {self.base!r} ({error}). Name "
+                "the model that it was trained from."
+            ) from error
+
+
+def find_tuned(name: str) -> Tuned | None:
+    """Return the description of a folder that training wrote.
+
+    Args:
+        name: A model's name: a folder or a name on the hub.
+
+    Returns:
+        The description; None where the name is of another kind of model.
+
+    Raises:
+        ConfigurationError: The description is damaged, or of another version.
+    """
+    folder = Path(name).expanduser()
+    file = folder / MANIFEST
+    if not file.is_file():
+        return None
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        if record["format"] != FORMAT:
+            raise ConfigurationError(
+                f"{file} has format {record['format']!r}; this version of ras-flow reads {FORMAT}. "
+                "Train it again, or install the version that wrote it."
+            )
+        tuned = Tuned(
+            folder,
+            record["kind"],
+            record["base"],
+            record["adapter"],
+            record["instruction"],
+            record["max_new_tokens"],
+            dict(record["files"]),
+        )
+        if tuned.kind not in ("causal", "seq2seq") or not all(map(_is_plain, tuned.files)):
+            raise ValueError("a field has an unknown value")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{file} describes no extractor ({error!r}). Restore the folder, or train it again."
+        ) from error
+    return tuned
+
+
+def shipped_extractor() -> str | None:
+    """Return the folder of the package's own extractor; None where it has none."""
+    return str(SHIPPED) if (SHIPPED / MANIFEST).is_file() else None
+
+
+def extractor_name(name: str) -> str:
+    """Return the model that a name means for the extractor.
+
+    Args:
+        name: As in the Context.
+
+    Returns:
+        The package's own extractor for ``local:default``, where it has one; else the name.
+    """
+    shipped = shipped_extractor() if name in ("local", "local:", "local:default") else None
+    return f"local:{shipped}" if shipped else name
+
+
+def checksum(file: Path) -> str:
+    """Return a file's SHA-256 in hex digits."""
+    with file.open("rb") as opened:
+        digest = sha256()
+        while block := opened.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def check_files(folder: Path, files: dict[str, str]) -> None:
+    """Check that a folder's files are what its description says.
+
+    Raises:
+        ConfigurationError: A file is missing or altered.
+    """
+    for name, expected in files.items():
+        file = folder / name
+        if not file.is_file() or checksum(file) != expected:
+            raise ConfigurationError(
+                f"{file} is {'altered' if file.is_file() else 'missing'}. Restore the folder "
+                f"{str(folder)!r} from where it came."
+            )
+
+
+def _is_plain(name: str) -> bool:
+    return Path(name).name == name

@@ -1,0 +1,109 @@
+"""The model card of a trained extractor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+CARD = "README.md"
+
+_COLUMNS = {
+    "texts": "texts",
+    "normalised_precision": "precision",
+    "normalised_recall": "recall",
+    "normalised_f1": "F1",
+    "exact_f1": "exact F1",
+    "soft_f1": "soft F1",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougeL": "ROUGE-L",
+    "unparsable": "unparsable",
+    "pronoun_subjects": "pronoun subjects",
+}
+
+
+def model_card(record: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]] | None) -> str:
+    """Write the card.
+
+    Args:
+        record: The contents of ``extractor.json``.
+        metrics: Figures of the extractor and of those that it is compared with; None before they
+            are measured.
+
+    Returns:
+        Markdown.
+    """
+    what = "A LoRA adapter" if record["adapter"] else "A whole model"
+    trained, settings = record["trained"], record["settings"]
+    optimizer = settings["optimizer"]
+    splits = trained["counts"]
+    sources = sorted({source for counts in splits.values() for source in counts})
+    parts = [
+        "# Text-to-triples extractor",
+        f"{what} for `{record['base']}` ({record['kind']}) that turns a titled passage into "
+        "triples `(S> subject| P> predicate| O> object)`. Use it with `local:FOLDER` as the "
+        "extractor of ras-flow.",
+        "## Training",
+        f"{trained['examples']} examples, {trained['steps']} steps of "
+        f"{optimizer['batch_size']} × {optimizer['accumulation']} examples, learning rate "
+        f"{optimizer['learning_rate']}, {optimizer['schedule']} schedule, "
+        + (
+            f"LoRA of rank {settings['lora']['rank']} on {settings['lora']['targets']}. "
+            if record["adapter"]
+            else "all weights. "
+        )
+        + f"Loss on the texts for watching it: {trained['dev_loss']}.",
+        _table(
+            ["source", "training", "of it partial", "watching", "untouched"],
+            (
+                [
+                    source,
+                    splits["train"].get(source, 0) + splits["train_partial"].get(source, 0),
+                    splits["train_partial"].get(source, 0),
+                    splits["dev"].get(source, 0),
+                    splits["test"].get(source, 0),
+                ]
+                for source in sources
+            ),
+        ),
+        "No title and no text is in two of these parts, and no title of the passages on which the "
+        "recall of answer-bearing facts is measured is in any. Labels that say less than three "
+        "quarters of a text's names and numbers, or less than half of its words, are partial: the "
+        "end of their output is not learnt from, so that they do not teach to leave facts out. "
+        "Those that say less than 40% of the names and numbers are not used, nor are triples that "
+        "their text does not state.",
+        "## Figures",
+    ]
+    if metrics is None:
+        parts.append("Not measured yet.")
+    for figures in metrics or ():
+        parts.append(f"### {figures['name']}")
+        parts.append(
+            f"Recall of answer-bearing facts of whole passages: {figures['fact_recall']:.1%} of "
+            f"{figures['facts']}. Outputs without a readable triple: {figures['unparsable']:.2%}. "
+            f"Pronouns as subjects: {figures['pronoun_subjects']:.2%}. {figures['output_tokens']} "
+            f"tokens in {figures['seconds']} s."
+        )
+        parts.append(
+            _table(
+                ["source", *_COLUMNS.values()],
+                (
+                    [source, *(scores.get(name, "") for name in _COLUMNS)]
+                    for source, scores in figures["sources"].items()
+                ),
+            )
+        )
+    parts.append(
+        "Precision, recall and F1 are of normalised triples; soft F1 pairs triples by the token F1 "
+        "of their parts."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    return str(value).replace("|", "/").replace("\n", " ")

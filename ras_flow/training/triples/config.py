@@ -1,0 +1,224 @@
+"""The settings of a training run, read from TOML; what is not named is as in the paper (D.1)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import abc
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.llms.weights import SMOLLM2
+from ras_flow.prompts.tuned_extractor import INSTRUCTION
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What is trained.
+
+    Attributes:
+        name: A folder, or a name on the hub.
+        kind: ``causal`` for chat models, ``seq2seq`` for Flan-T5 and its kind.
+        instruction: What is asked with each passage, in training as at inference.
+    """
+
+    name: str = SMOLLM2
+    kind: Literal["causal", "seq2seq"] = "causal"
+    instruction: str = INSTRUCTION
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """What it learns from.
+
+    Attributes:
+        files: Texts with triples; see :func:`.examples.read_examples`.
+        facts: Files whose titles are kept out of training, for the recall of answer-bearing facts;
+            see :func:`ras_flow.evaluation.facts.read_facts`.
+        most: At most so many training examples of a source, by the beginning of its name;
+            proportionally fewer in the other splits.
+        dev: Share of the titles for watching the training.
+        test: Share of the titles for the untouched part.
+        seed: Decides splits and limits.
+    """
+
+    files: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+    most: Mapping[str, int] = field(default_factory=dict)
+    dev: float = 0.03
+    test: float = 0.08
+    seed: int = 13
+
+
+@dataclass(frozen=True)
+class LoraSettings:
+    """The adapter.
+
+    Attributes:
+        rank: Its rank; 0 trains the whole model instead, as in the paper.
+        alpha: Its scale, divided by the rank.
+        dropout: Dropout of its input, in training.
+        targets: Names of the layers, or ``all-linear``.
+    """
+
+    rank: int = 16
+    alpha: int = 32
+    dropout: float = 0.05
+    targets: str | tuple[str, ...] = "all-linear"
+
+
+@dataclass(frozen=True)
+class OptimizerSettings:
+    """How it learns.
+
+    Attributes:
+        learning_rate: Peak of the learning rate of AdamW.
+        schedule: How it falls after the warm-up.
+        warmup: Share of the steps during which it rises.
+        weight_decay: AdamW's.
+        clip: Norm at which gradients are cut.
+        batch_size: Examples that are computed at once.
+        accumulation: Batches that make a step.
+        epochs: Passes through the data.
+        steps: Stop after so many steps; 0 for none.
+        precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
+        seed: Decides the order of the examples, dropout, and new weights.
+    """
+
+    learning_rate: float = 2e-5
+    schedule: str = "linear"
+    warmup: float = 0.03
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    batch_size: int = 32
+    accumulation: int = 4
+    epochs: float = 3.0
+    steps: int = 0
+    precision: Literal["auto", "bf16", "float32"] = "auto"
+    seed: int = 7
+
+
+@dataclass(frozen=True)
+class LengthSettings:
+    """How long a text and its triples may be, in tokens.
+
+    Attributes:
+        source: Longest text; examples with a longer one are left out.
+        target: Longest output; a longer one is cut after its last whole triple.
+    """
+
+    source: int = 512
+    target: int = 256
+
+
+@dataclass(frozen=True)
+class SavingSettings:
+    """What is written.
+
+    Attributes:
+        every: Steps between checkpoints, and between measurements of the loss on ``dev``.
+        dtype: Number format of the weights in the finished folder.
+    """
+
+    every: int = 5000
+    dtype: Literal["float16", "float32"] = "float16"
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """All settings; each attribute is a table of the file.
+
+    Raises:
+        ConfigurationError: On reading, where a table or a key is unknown or has a wrong type.
+    """
+
+    data: DataSettings
+    model: ModelSettings = ModelSettings()
+    lora: LoraSettings = LoraSettings()
+    optimizer: OptimizerSettings = OptimizerSettings()
+    lengths: LengthSettings = LengthSettings()
+    saving: SavingSettings = SavingSettings()
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the settings as JSON-like data."""
+        return asdict(self)
+
+
+def read_config(path: Path) -> TrainingConfig:
+    """Read settings.
+
+    Args:
+        path: A TOML file.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ConfigurationError: It cannot be read, or a table or key is unknown or of a wrong type;
+            the message names it.
+    """
+    try:
+        with path.open("rb") as file:
+            tables = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"The settings {path} cannot be read: {error}.") from error
+    config: TrainingConfig = _section(TrainingConfig, tables, str(path))
+    return config
+
+
+def _section(kind: Any, table: Any, where: str) -> Any:
+    """Make a dataclass of a table."""
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{where}: expected a table.")
+    types = get_type_hints(kind)
+    for key in table:
+        if key not in types:
+            raise ConfigurationError(
+                f"{where}: there is no setting {key!r}. Known are: {', '.join(types)}."
+            )
+    for needed in fields(kind):
+        missing = needed.default is MISSING and needed.default_factory is MISSING
+        if missing and needed.name not in table:
+            raise ConfigurationError(f"{where}: the setting {needed.name!r} is missing.")
+    return kind(
+        **{key: _value(types[key], value, f"{where}: {key}") for key, value in table.items()}
+    )
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    """Check a value's type; lists become tuples."""
+    if hasattr(kind, "__dataclass_fields__"):
+        return _section(kind, value, where)
+    options = get_args(kind) if get_origin(kind) is UnionType else (kind,)
+    for option in options:
+        origin, arguments = get_origin(option), get_args(option)
+        if origin is Literal:
+            good = value in arguments
+        elif origin is tuple:
+            good = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        elif origin is not None:
+            good = isinstance(value, dict) and all(type(item) is int for item in value.values())
+        else:
+            good = type(value) is option or (option is float and type(value) is int)
+        if good:
+            return tuple(value) if isinstance(value, list) else value
+    expected = " or ".join(map(_expected, options))
+    raise ConfigurationError(f"{where}: expected {expected}, not {value!r}.")
+
+
+def _expected(option: Any) -> str:
+    if get_origin(option) is Literal:
+        return f"one of {', '.join(map(repr, get_args(option)))}"
+    return _NAMES[get_origin(option) or option]
+
+
+_NAMES: dict[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    tuple: "a list of texts",
+    abc.Mapping: "a table of whole numbers",
+}

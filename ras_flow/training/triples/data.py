@@ -1,0 +1,86 @@
+"""The data of a training run: read, cleaned, split, limited."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ras_flow.errors import InputError
+from ras_flow.evaluation.facts import FactPassage, read_facts, titles_of
+from ras_flow.training.triples.cleaning import CleaningReport, clean
+from ras_flow.training.triples.config import DataSettings
+from ras_flow.training.triples.examples import Example, read_examples
+from ras_flow.training.triples.splits import Splits, limit, split
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a run learns from and is measured on.
+
+    Attributes:
+        splits: Examples; the limits apply to each split.
+        report: What cleaning did.
+        facts: Passages with answer-bearing facts, none of whose titles is in a split.
+    """
+
+    splits: Splits
+    report: CleaningReport
+    facts: list[FactPassage]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return the number of examples by split and source, complete and partial ones apart."""
+        return {
+            "train": _by_source(self.splits.train, complete=True),
+            "train_partial": _by_source(self.splits.train, complete=False),
+            "dev": _by_source(self.splits.dev, complete=True),
+            "test": _by_source(self.splits.test, complete=True),
+        }
+
+
+def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
+    """Read and prepare the data of a run.
+
+    Args:
+        settings: Files, limits and shares.
+        folder: Where the files are.
+
+    Returns:
+        The data; the same for the same files and settings, on every machine.
+
+    Raises:
+        InputError: A file cannot be read, a row is malformed, or nothing is left to train on.
+        ConfigurationError: The shares leave nothing for training.
+    """
+    facts = [fact for name in settings.facts for fact in read_facts(folder / name)]
+    reserved = {title for name in settings.facts for title in titles_of(folder / name)}
+    read = (example for name in settings.files for example in read_examples(folder / name))
+    examples, report = clean(read, seed=settings.seed)
+    parts = split(
+        examples, dev=settings.dev, test=settings.test, seed=settings.seed, reserved=reserved
+    )
+    parts = Splits(
+        train=limit(parts.train, settings.most, seed=settings.seed),
+        dev=limit(parts.dev, _scaled(settings, settings.dev), seed=settings.seed),
+        test=limit(parts.test, _scaled(settings, settings.test), seed=settings.seed),
+        excluded=parts.excluded,
+    )
+    if not parts.train:
+        raise InputError(
+            f"No example of {', '.join(settings.files)} is left to train on. Add data, or lower "
+            "the shares `dev` and `test`."
+        )
+    return TrainingData(parts, report, facts)
+
+
+def _scaled(settings: DataSettings, share: float) -> dict[str, int]:
+    """Return the limits for a smaller split, so that sources have the same weight there."""
+    ratio = share / (1 - settings.dev - settings.test)
+    return {source: math.ceil(most * ratio) for source, most in settings.most.items()}
+
+
+def _by_source(examples: Iterable[Example], *, complete: bool) -> dict[str, int]:
+    counts = Counter(e.source for e in examples if e.complete == complete)
+    return dict(sorted(counts.items()))

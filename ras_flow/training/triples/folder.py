@@ -1,0 +1,73 @@
+"""The folder that training writes.
+
+- ``adapter_model.safetensors`` and ``adapter_config.json``, or a whole model with its tokenizer;
+- ``extractor.json``: format version, base model, instruction, settings, what it was trained on, and
+  the SHA-256 of the weights (:mod:`ras_flow.llms.tuned` reads it);
+- ``README.md``: the model card, to which :mod:`.measuring` adds figures.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ras_flow.extras import require
+from ras_flow.llms.local import load_tokenizer
+from ras_flow.llms.tuned import FORMAT, MANIFEST, checksum
+from ras_flow.training.triples.card import CARD, model_card
+from ras_flow.training.triples.config import TrainingConfig
+
+
+def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict[str, Any]) -> None:
+    """Write a trained model.
+
+    Args:
+        folder: A folder to make.
+        model: A model of transformers, or a PeftModel around one.
+        config: The settings of its training.
+        trained: What it was trained on, JSON-like, for the card.
+    """
+    folder.mkdir(parents=True)
+    adapter = config.lora.rank > 0
+    if adapter:
+        _write_adapter(folder, model, config)
+    else:
+        model.to(_dtype(config)).save_pretrained(folder)
+        chat = config.model.kind == "causal"
+        load_tokenizer(config.model.name, chat=chat).save_pretrained(folder)
+    record = {
+        "format": FORMAT,
+        "kind": config.model.kind,
+        "base": config.model.name,
+        "adapter": adapter,
+        "instruction": config.model.instruction,
+        "max_new_tokens": config.lengths.target,
+        "files": {file.name: checksum(file) for file in sorted(folder.iterdir())},
+        "settings": config.as_record(),
+        "trained": trained,
+    }
+    text = json.dumps(record, indent=2, ensure_ascii=False)
+    (folder / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
+    (folder / CARD).write_text(model_card(record, None), encoding="utf-8")
+
+
+def _write_adapter(folder: Path, model: Any, config: TrainingConfig) -> None:
+    peft = require("peft", extra="train")
+    safetensors = require("safetensors.torch", extra="train")
+    weights = {
+        name: tensor.to(_dtype(config)).contiguous().cpu()
+        for name, tensor in peft.get_peft_model_state_dict(model).items()
+    }
+    safetensors.save_file(weights, folder / "adapter_model.safetensors", {"format": "pt"})
+    settings = model.peft_config["default"]
+    # It names the folder that the base was read from, which means nothing elsewhere.
+    settings.base_model_name_or_path = config.model.name
+    settings.inference_mode = True
+    if isinstance(settings.target_modules, set):  # Whose order would change from run to run.
+        settings.target_modules = sorted(settings.target_modules)
+    settings.save_pretrained(str(folder))
+
+
+def _dtype(config: TrainingConfig) -> Any:
+    return getattr(require("torch", extra="train"), config.saving.dtype)

@@ -1,0 +1,250 @@
+"""Training of an extractor, on transformers' Trainer; it can stop at any step and go on later."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.extras import require
+from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.training.triples.config import LoraSettings, TrainingConfig
+from ras_flow.training.triples.data import TrainingData, load_data
+from ras_flow.training.triples.encoding import Collator, Encoder
+from ras_flow.training.triples.folder import write_folder
+
+CLASSES = {"causal": "AutoModelForCausalLM", "seq2seq": "AutoModelForSeq2SeqLM"}
+
+Logger = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training run is.
+
+    Attributes:
+        finished: Whether the folder is written; otherwise a checkpoint is, to go on from.
+        step: Steps done.
+        steps: Steps of the whole run.
+    """
+
+    finished: bool
+    step: int
+    steps: int
+
+
+def train(
+    config: TrainingConfig,
+    output: Path,
+    *,
+    data: Path = Path(),
+    seconds: float | None = None,
+    examples: int | None = None,
+    log: Logger = lambda _: None,
+) -> Progress:
+    """Train an extractor, or go on where an earlier call stopped.
+
+    Stopped and resumed as often as you like, a run ends with the same weights as without a stop
+    (on the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written.
+
+    Args:
+        config: The settings.
+        output: The folder to write, which must not be there yet: see :mod:`.folder`.
+        data: Where the data files are.
+        seconds: Stop after the step in which this time is over; None trains to the end.
+        examples: Train on so many examples only, to try things out.
+        log: Told what happens, a line at a time.
+
+    Returns:
+        How far the run is.
+
+    Raises:
+        ConfigurationError: The output is there, a setting does not fit the model, or the run that
+            was begun has other settings.
+        InputError: The data cannot be read, or is empty.
+        MissingExtraError: A package of the extra ``train`` is not installed.
+    """
+    started = time.monotonic()
+    transformers = require("transformers", extra="train")
+    if output.exists():
+        raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
+    run = output.with_name(f"{output.name}.run")
+    _claim(run, {**config.as_record(), "examples": examples})
+    loaded = load_data(config.data, data)
+    if examples is not None:
+        loaded = replace(
+            loaded, splits=replace(loaded.splits, train=loaded.splits.train[:examples])
+        )
+    encoder = Encoder(_tokenizer(config), config.model, config.lengths)
+    encoded = {
+        part: [row for example in getattr(loaded.splits, part) if (row := encoder(example))]
+        for part in ("train", "dev")
+    }
+    if not encoded["train"]:
+        raise InputError("Every example is longer than the settings allow. Raise `lengths`.")
+    log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
+    transformers.set_seed(config.optimizer.seed)
+    model = read_model(config.model.name, kind=CLASSES[config.model.kind])
+    if config.lora.rank:
+        model = _with_adapter(model, config.lora, config.model.kind)
+    trainer = _trainer(config, run, model, encoded, Collator(_pad(encoder.tokenizer)), log)
+    if seconds is not None:
+        trainer.add_callback(_stop_after(started + seconds))
+    checkpoint = transformers.trainer_utils.get_last_checkpoint(str(run))
+    log(f"going on from {Path(checkpoint).name}" if checkpoint else "starting")
+    trainer.train(resume_from_checkpoint=checkpoint)
+    state = trainer.state
+    progress = Progress(state.global_step >= state.max_steps, state.global_step, state.max_steps)
+    if progress.finished:
+        _write(config, output, trainer, loaded, len(encoded["train"]))
+        shutil.rmtree(run)
+    return progress
+
+
+def _claim(run: Path, record: dict[str, Any]) -> None:
+    """Note a run's settings, or check that it was begun with the same."""
+    file = run / "settings.json"
+    wanted = json.loads(json.dumps(record))
+    if not file.is_file():
+        run.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(wanted, indent=2), encoding="utf-8")
+    elif json.loads(file.read_text(encoding="utf-8")) != wanted:
+        raise ConfigurationError(
+            f"{run} holds a run with other settings. Remove it, or name another output."
+        )
+
+
+def _tokenizer(config: TrainingConfig) -> Any:
+    tokenizer = load_tokenizer(config.model.name, chat=config.model.kind == "causal")
+    if not tokenizer.is_fast:
+        raise ConfigurationError(
+            f"The model {config.model.name!r} has no fast tokenizer, which training needs. Name "
+            "one with a tokenizer.json."
+        )
+    return tokenizer
+
+
+def _pad(tokenizer: Any) -> int:
+    """Return a padding token; which one does not matter, since it is masked and unlearnt."""
+    return int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0)
+
+
+def _with_adapter(model: Any, lora: LoraSettings, kind: str) -> Any:
+    peft = require("peft", extra="train")
+    targets = lora.targets if isinstance(lora.targets, str) else list(lora.targets)
+    try:
+        return peft.get_peft_model(
+            model,
+            peft.LoraConfig(
+                task_type="CAUSAL_LM" if kind == "causal" else "SEQ_2_SEQ_LM",
+                r=lora.rank,
+                lora_alpha=lora.alpha,
+                lora_dropout=lora.dropout,
+                target_modules=targets,
+            ),
+        )
+    except ValueError as error:
+        raise ConfigurationError(f"The adapter does not fit the model: {error}") from error
+
+
+def _trainer(
+    config: TrainingConfig,
+    run: Path,
+    model: Any,
+    encoded: dict[str, list[dict[str, list[int]]]],
+    collator: Collator,
+    log: Logger,
+) -> Any:
+    transformers = require("transformers", extra="train")
+    require("accelerate", extra="train")
+    torch = require("torch", extra="train")
+    settings, gpu = config.optimizer, torch.cuda.is_available()
+    arguments = transformers.TrainingArguments(
+        output_dir=str(run),
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.accumulation,
+        num_train_epochs=settings.epochs,
+        max_steps=settings.steps or -1,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type=settings.schedule,
+        warmup_steps=settings.warmup,
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.clip,
+        bf16=settings.precision == "bf16" or (settings.precision == "auto" and gpu),
+        save_strategy="steps",
+        save_steps=config.saving.every,
+        save_total_limit=2,
+        eval_strategy="steps" if encoded["dev"] else "no",
+        eval_steps=config.saving.every,
+        logging_steps=max(1, config.saving.every // 10),
+        seed=settings.seed,
+        data_seed=settings.seed,
+        train_sampling_strategy="group_by_length",
+        remove_unused_columns=False,
+        label_names=["labels"],
+        dataloader_pin_memory=gpu,
+        disable_tqdm=True,
+        report_to=[],
+    )
+    trainer = transformers.Trainer(
+        model=model,
+        args=arguments,
+        data_collator=collator,
+        train_dataset=encoded["train"],
+        eval_dataset=encoded["dev"] or None,
+        callbacks=[_tell(log)],
+    )
+    trainer.remove_callback(transformers.PrinterCallback)
+    return trainer
+
+
+def _tell(log: Logger) -> Any:
+    callback = require("transformers", extra="train").TrainerCallback
+
+    class Tell(callback):  # type: ignore[misc, valid-type]
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            told = {name: logs[name] for name in ("loss", "eval_loss") if name in (logs or {})}
+            for name, value in told.items():
+                log(f"step {state.global_step} of {state.max_steps}: {name} {float(value):.4f}")
+
+    return Tell()
+
+
+def _stop_after(deadline: float) -> Any:
+    callback = require("transformers", extra="train").TrainerCallback
+
+    class Stop(callback):  # type: ignore[misc, valid-type]
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            if time.monotonic() >= deadline and state.global_step < state.max_steps:
+                control.should_save = control.should_training_stop = True
+            return control
+
+    return Stop()
+
+
+def _write(
+    config: TrainingConfig, output: Path, trainer: Any, data: TrainingData, used: int
+) -> None:
+    scratch = output.with_name(f"{output.name}.unfinished")
+    # What a killed process may have left.
+    shutil.rmtree(scratch, ignore_errors=True)
+    losses = [entry["eval_loss"] for entry in trainer.state.log_history if "eval_loss" in entry]
+    write_folder(
+        scratch,
+        trainer.model,
+        config,
+        {
+            "examples": used,
+            "steps": trainer.state.global_step,
+            "dev_loss": round(losses[-1], 4) if losses else None,
+            "counts": data.counts(),
+        },
+    )
+    os.replace(scratch, output)
