@@ -1,0 +1,92 @@
+"""Passages that are kept as text, in the history: written once, read back, trimmed, counted."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ras_flow.components import ChainLink
+from ras_flow.errors import InputError
+from ras_flow.formats.history import ParsedHistory, format_history, parse_history
+from ras_flow.state.schema import Passage, Triple, passage_id
+
+
+def passage(title: str, text: str) -> Passage:
+    return Passage(id=passage_id(title, text), title=title, text=text)
+
+
+BRIDGE = passage("Aurora Bridge", "The Aurora Bridge was designed by Mira Lund in 1961.")
+MIRA = passage("Mira Lund", "Mira Lund was an engineer.\n\nQuestion: She was born in Narvik.")
+BORN = Triple(subject="Mira Lund", predicate="place of birth", object="Narvik", passages=["p"])
+Q = "Where was the designer of the Aurora Bridge born?"
+
+
+def test_each_passage_is_a_line_of_the_first_hop_that_found_it() -> None:
+    chain = [ChainLink(Q, [], [BRIDGE]), ChainLink("Mira?", [BORN], [MIRA, BRIDGE])]
+    assert format_history(Q, [*chain, ChainLink("Nothing?", [])]).text == (
+        f"[SUBQ] {Q}\n"
+        "Retrieved Text: Aurora Bridge| The Aurora Bridge was designed by Mira Lund in 1961.\n"
+        "[SUBQ] Mira?\n"
+        "Retrieved Graph Information: (S> Mira Lund| P> place of birth| O> Narvik)\n"
+        "Retrieved Text: Mira Lund| Mira Lund was an engineer. Question: She was born in Narvik.\n"
+        "[SUBQ] Nothing?\n"
+        "Retrieved Graph Information: none\n"
+        f"Question: {Q}"
+    )
+
+
+def test_what_does_not_fit_is_left_out_least_related_first_and_counted() -> None:
+    others = [passage(f"Town {i}", "It lies on a hill far away. " * 5) for i in range(9)]
+    chain = [ChainLink(Q, [], [*others, BRIDGE])]
+    history = format_history(Q, chain, max_tokens=60, count_tokens=lambda text: len(text.split()))
+    assert BRIDGE["text"] in history.text
+    assert len(history.text.split()) <= 60
+    assert history.lost_triples == 10 - history.text.count("Retrieved Text: ") > 0
+
+
+LINE = st.one_of(
+    st.text(max_size=20),
+    st.lists(
+        st.sampled_from(
+            ["[SUBQ] ", "Question: ", "Retrieved Text: ", "Retrieved Graph Information: "]
+            + ["\n", "\x1c", "|", "(S> ", "x", "none"]
+        ),
+        max_size=6,
+    ).map("".join),
+)
+PASSAGES = st.lists(st.builds(passage, LINE, LINE), max_size=3)
+LINKS = st.lists(st.builds(ChainLink, LINE, st.sampled_from([[], [BORN]]), PASSAGES), max_size=3)
+
+
+@given(LINE, LINKS)
+@example("q", [ChainLink("a", [BORN], [passage("", "")]), ChainLink("b", [BORN])])
+def test_round_trip(question: str, links: list[ChainLink]) -> None:
+    seen: set[str] = set()
+    texts: list[list[tuple[str, str]]] = []
+    chain: list[tuple[str, list[tuple[str, str, str]]]] = []
+    written = False
+    for link in links:
+        texts.append([])
+        for found in link.passages:
+            if found["id"] not in seen:
+                seen.add(found["id"])
+                title, text = (" ".join(found[name].split()) for name in ("title", "text"))
+                texts[-1].append((title.replace("|", "/"), text))
+        fresh = [("Mira Lund", "place of birth", "Narvik")] if link.triples and not written else []
+        written = written or bool(fresh)
+        chain.append((" ".join(link.subquery.split()), fresh))
+    parsed = parse_history(format_history(question, links).text)
+    assert parsed == ParsedHistory(question.strip(), chain, "", texts if any(texts) else [])
+
+
+@given(LINE, LINKS, st.integers(0, 300))
+def test_limit_is_kept_and_the_question_survives(
+    question: str, links: list[ChainLink], limit: int
+) -> None:
+    try:
+        history = format_history(question, links, max_tokens=limit, count_tokens=len)
+    except InputError:
+        assert len(f"Question: {question.strip()}") > limit
+    else:
+        assert len(history.text) <= limit
+        parse_history(history.text)

@@ -1,0 +1,192 @@
+"""The extractor on bad input: a result or a clear error, for each passage by itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.components import Generation, Message
+from ras_flow.errors import ModelResponseError
+from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples, parse_triples
+from ras_flow.roles import PromptedExtractor
+from ras_flow.roles.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
+from ras_flow.roles.extractor_forms import bare_form, json_form, read_json_triples
+from ras_flow.state.schema import Passage, passage_id
+from tests.roles.test_roles import Recorder
+
+
+def passage(title: str, text: str) -> Passage:
+    return Passage(id=passage_id(title, text), title=title, text=text)
+
+
+def texts_of(model: Recorder) -> list[str]:
+    return [prompt[-1]["content"] for prompt in model.prompts]
+
+
+def first_word(text: str) -> str:
+    """Answer with a fact that names the first word of the text that was read."""
+    word = text.partition("Text: ")[2].split()[0]
+    return f"(S> {word}| P> is| O> read)"
+
+
+GOOD = passage("Narvik", "Narvik is a town in northern Norway.")
+BAD = {
+    "html": '<table class="x"><tr><td>Narvik</td></tr></table><script>alert("x")</script>',
+    "wiki": "{{Infobox town|name=Narvik}} '''Narvik''' is a [[town]].<ref>{{cite|x}}</ref>",
+    "latex": r"\begin{tabular}{l|l} Narvik & $18{,}000$ \\ \end{tabular} %s {0} {question}",
+    "japanese": "ナルヴィクはノルウェー北部の町である。" * 40,
+    "arabic": "نارفيك بلدة في شمال النرويج.",
+    "unstorable": "Narvik \ud800 is \0 a town.",
+    "one word": "Narvik",
+    "one long word": "x" * 20_000,
+    "triples": "(S> Narvik| P> is| O> town), (S> broken",
+    "lines": "Narvik.\nTitle: Oslo\nText: Oslo is the capital.\n\n\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+async def test_a_bad_passage_has_a_result_and_changes_no_other(name: str) -> None:
+    model = Recorder(lambda text: f"(S> {text.split()[1]}| P> is| O> read)")
+    bad = Passage(id="bad", title="Bad", text=BAD[name])
+    made = await PromptedExtractor(model).extract([GOOD, bad, GOOD])
+    assert made[0].triples == made[2].triples == [("Narvik", "is", "read")]
+    assert (made[1].triples, made[1].error) == ([("Bad", "is", "read")], None)
+    for text in texts_of(model):
+        text.encode()
+        assert text.count("\n") == 1 and "\0" not in text
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t ", "\u2003"])
+async def test_an_empty_passage_has_no_triples_and_costs_nothing(text: str) -> None:
+    model = Recorder(first_word)
+    made = await PromptedExtractor(model).extract([passage("Empty", text), GOOD])
+    assert (made[0].triples, made[0].error, made[0].input_tokens) == ([], None, 0)
+    assert made[1].triples and len(model.prompts) == 1
+
+
+async def test_a_long_passage_is_read_whole_in_parts_under_its_title() -> None:
+    sentences = [f"Town{i} lies in the north of county {i} and has a harbour." for i in range(150)]
+    model = Recorder(first_word)
+    [made] = await PromptedExtractor(model).extract([passage("Towns", " ".join(sentences))])
+    read = texts_of(model)
+    assert len(read) > 3
+    assert all(text.startswith("Title: Towns\nText: Town") for text in read)
+    assert all(model.count_tokens(text) <= MAX_SOURCE for text in read)
+    whole = " ".join(text.partition("Text: ")[2] for text in read)
+    assert whole.split() == " ".join(sentences).split()
+    assert made.triples == [(text.split()[3], "is", "read") for text in read]
+    assert (made.error, made.input_tokens) == (None, 5 * len(read))
+
+
+async def test_a_passage_of_512_tokens_is_read_at_once() -> None:
+    model = Recorder(first_word)
+    await PromptedExtractor(model).extract([passage("T", "word " * MAX_SOURCE)])
+    assert len(model.prompts) == 1
+
+
+@pytest.mark.parametrize("words", [MOST_PARTS * 110, 10_000_000])
+async def test_an_enormous_passage_is_an_error_that_says_what_to_do(words: int) -> None:
+    model = Recorder(first_word)
+    made = await PromptedExtractor(model).extract([passage("T", "word " * words), GOOD])
+    assert made[0].error and "Split it" in made[0].error and not made[0].triples
+    assert made[1].triples and len(model.prompts) == 1
+
+
+async def test_a_part_that_fails_leaves_the_other_parts() -> None:
+    class Rejects(Recorder):
+        async def generate(
+            self, prompts: Sequence[Sequence[Message]], **limits: Any
+        ) -> list[Generation]:
+            if any("forbidden" in prompt[-1]["content"] for prompt in prompts):
+                raise ModelResponseError("refused")
+            return await super().generate(prompts, **limits)
+
+    text = " ".join([*["Good words here."] * 300, "forbidden", *["Good words here."] * 100])
+    [made] = await PromptedExtractor(Rejects(first_word)).extract([passage("T", text)])
+    assert made.triples == [("Good", "is", "read")]
+    assert made.error and made.error.startswith("1 of its ") and made.error.endswith("refused")
+
+
+async def test_a_window_without_room_is_an_error_of_the_passage() -> None:
+    [made] = await PromptedExtractor(Recorder(first_word, window=20)).extract([GOOD])
+    assert made.error and "window" in made.error
+
+
+async def test_a_long_title_leaves_room_for_the_text() -> None:
+    model = Recorder(first_word)
+    [made] = await PromptedExtractor(model).extract([passage("long " * 5_000, "Narvik here.")])
+    assert made.triples == [("Narvik", "is", "read")]
+
+
+async def test_what_a_model_repeats_without_end_is_cut() -> None:
+    flood = format_triples([(f"Evil {i}", "is", "everywhere") for i in range(500)])
+    [made] = await PromptedExtractor(Recorder(lambda _: flood)).extract([GOOD])
+    assert len(made.triples) == MOST_TRIPLES
+    assert len(made.dropped) == 500 - MOST_TRIPLES
+
+
+async def test_a_repeated_passage_is_asked_about_once() -> None:
+    model = Recorder(first_word)
+    made = await PromptedExtractor(model).extract([GOOD, GOOD, passage("Narvik", GOOD["text"])])
+    assert len(model.prompts) == 1 and made[0] == made[1] == made[2]
+
+
+async def test_a_trained_model_reads_the_passage_alone() -> None:
+    model = Recorder(first_word)
+    extractor = PromptedExtractor(model, bare_form())
+    await extractor.extract([GOOD])
+    assert model.prompts == [[{"role": "user", "content": f"Title: Narvik\nText: {GOOD['text']}"}]]
+    forms = {extractor.identity, PromptedExtractor(model).identity}
+    assert len({*forms, PromptedExtractor(model, json_form()).identity}) == 3
+
+
+FIELD = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(['"', "{x}", "a|b", "P> no", "(S> a| P> b| O> c)", "[1]", "x" * 400, "4 May"]),
+)
+FACTS = st.lists(st.tuples(FIELD, FIELD, FIELD), max_size=5)
+
+
+@given(FACTS)
+def test_json_gives_the_same_triples_as_the_free_form(facts: list[tuple[str, str, str]]) -> None:
+    facts = [fact for fact in facts if all(map(clean_field, fact))]
+    names = ("subject", "predicate", "object")
+    text = json.dumps({"triples": [dict(zip(names, fact, strict=True)) for fact in facts]})
+    assert read_json_triples(text) == parse_triples(format_triples(facts))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"triples": []}', ParsedTriples()),
+        ("(S> a| P> b| O> c)", ParsedTriples([("a", "b", "c")])),
+        ('```json\n{"triples": [{"subject": "a", "predicate": "b", "object": "c"}]}\n```', None),
+        ('[{"subject": "a", "predicate": "b", "object": "c"}]', ParsedTriples([("a", "b", "c")])),
+        ('{"triples": [{"subject": "a", "predicate": "b", "object": "c"}, {"subj', None),
+        ('{"triples": [{"subject": "a", "predicate": "b", "object": 7}]}', "7"),
+        ('{"triples": {"subject": "a", "predicate": "b", "object": "c"}}', None),
+    ],
+)
+def test_what_servers_without_schemas_write_is_read_too(text: str, expected: Any) -> None:
+    found = read_json_triples(text)
+    if isinstance(expected, ParsedTriples):
+        assert found == expected
+    else:
+        assert found.triples == [("a", "b", expected or "c")]
+
+
+@given(st.text(max_size=60) | st.recursive(st.integers() | st.text(), st.lists).map(json.dumps))
+def test_no_output_raises(text: str) -> None:
+    read_json_triples(text)
+
+
+def test_a_malformed_item_is_told_and_costs_only_itself() -> None:
+    text = '{"triples": [{"subject": "a", "predicate": "b", "object": "c"}, {"subject": "d"}, 5]}'
+    found = read_json_triples(text)
+    assert found.triples == [("a", "b", "c")]
+    assert found.dropped == ['{"subject": "d"}', '"5"']
