@@ -5,7 +5,8 @@ between facts. No extractor writes either: the last part of a relation is kept, 
 is bridged, so that A and B on its two sides are linked by both relations' words. The gold triples
 are those on the shortest path from what the question names to each answer
 (:func:`ras_flow.citations.paths_to_answer`, which answers are cited with); questions without such a
-path to every answer, or with more than four answers, are left out.
+path to every answer, with more than four answers, or whose path leads through a hub that was not
+asked for (a country, a gender), are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from ras_flow.training.data.sources.texts import Texts
 from ras_flow.training.data.wording import about, as_question
 
 MAX_ANSWERS = 4
+_HUBS = frozenset(
+    ["nationality", "gender", "containedby", "contains", "geographic scope", "profession", "genre"]
+)
+"""Relations that link anybody to anything of the same country or kind."""
 _NAMELESS = re.compile(r"[mg]\.[0-9a-z_]+")
 
 
@@ -34,7 +39,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
         answers = row.texts("answers" if row.has("answers") else "answer")
         triples = named(row.triples("triples" if row.has("triples") else "graph"))
         facts = _path(answers, question, triples)
-        if not facts or not 0 < len(answers) <= MAX_ANSWERS:
+        if not facts or not 0 < len(answers) <= MAX_ANSWERS or not _to_the_point(facts, question):
             continue
         topic = facts[0][0] if facts[0][0] not in answers else facts[0][2]
         page = Page(topic, tuple(dict.fromkeys([*facts, *triples])))
@@ -62,6 +67,12 @@ def named(triples: list[Spo]) -> list[Spo]:
                 label = first if first == second else f"{first} {second}"
                 found.append((source, label, target))
     return [triple for triple in dict.fromkeys(found) if all(map(normalize_name, triple))]
+
+
+def _to_the_point(facts: list[Spo], question: str) -> bool:
+    """Tell whether no fact is a shortcut through a hub ("Pakistan | nationality | ...")."""
+    asked = normalize_name(question).split()
+    return all(label not in _HUBS or label in asked for _, label, _ in facts)
 
 
 def _path(answers: list[str], question: str, triples: list[Spo]) -> list[Spo]:

@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.training.data.calls import CallLog
+from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models, build_hotpotqa_subq, cost
+from ras_flow.training.data.records import SPLITS, Record, read_records
+from ras_flow.training.data.splits import check_labels
+from tests.servers import Answer, OpenAIServer
+from tests.servers.scripted import last_message
+from tests.training.data.subq import models, reply, town, write_questions
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+
+
+def read_all(folder: Path) -> list[Record]:
+    return [record for split in SPLITS for record in read_records(folder / f"{split}.jsonl")]
+
+
+def asked(server: OpenAIServer) -> Counter[str]:
+    return Counter(json.dumps(request["body"]["messages"]) for request in server.requests)
+
+
+def quick(url: str) -> Models:
+    made = models(url)
+    for model in (made.base, made.filter, made.subqueries, made.extractor):
+        assert isinstance(model, ChatLanguageModel)
+        from dataclasses import replace
+
+        model._retries = replace(model._retries, first_wait=0.01)
+    return made
+
+
+async def test_a_set_as_algorithm_1_makes_it(tmp_path: Path) -> None:
+    with OpenAIServer(reply) as server:
+        path = write_questions(tmp_path / "hotpot.json", 12)
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    records = read_all(tmp_path / "out")
+    of = [record for record in records if record["id"].split("/")[1] == "town3"]
+    question = town(3)["question"]
+    assert [record["target"] for record in of] == [
+        {"label": "SUBQ", "subquery": question},
+        {"label": "SUBQ", "subquery": "Which river flows through Town3?"},
+        {"label": "SUFFICIENT"},
+        {"answer": "River3"},
+    ]
+    # The first search is the question itself; every hop has the needed document and four others.
+    chain = of[-1]["chain"]
+    assert [link["subquery"] for link in chain] == [question, "Which river flows through Town3?"]
+    assert ["Person3 Novak", "was born in", "Town3"] in chain[0]["triples"]
+    assert ["Town3", "lies on", "River3"] in chain[1]["triples"]
+    assert [len(link["triples"]) for link in chain] == [5, 5]
+    # What the base model knows has no other record.
+    known = [record for record in records if "/known/" in record["id"]]
+    assert [record["target"] for record in known] == [{"label": "NO_RETRIEVAL"}, {"answer": "7"}]
+    assert all(not record["chain"] for record in known)
+    assert check_labels(records) == len(records)
+    saved = json.loads((tmp_path / "out/stats.json").read_text())
+    assert saved["labels"] == {"NO_RETRIEVAL": 1, "SUBQ": 24, "SUFFICIENT": 12, "answer": 13}
+    assert saved["usage"]["extract"] == {
+        "calls": 120,
+        "reused": 0,
+        "input_tokens": 1320,
+        "output_tokens": 840,
+    }
+    assert "| [SUFFICIENT] | 12 | – |" in (tmp_path / "out/README.md").read_text()
+    assert cost(stats, {"extract": (1.0, 10.0)}) == pytest.approx((1320 + 8400) / 1e6)
+
+
+async def test_as_in_the_appendix_one_document_a_hop(tmp_path: Path) -> None:
+    with OpenAIServer(reply) as server:
+        path = write_questions(tmp_path / "hotpot.json", 3)
+        config = BuildConfig(distractors=0)
+        await build_hotpotqa_subq(path, tmp_path, models(server.url), config)
+    lengths = {len(link["triples"]) for record in read_all(tmp_path) for link in record["chain"]}
+    assert lengths == {1}
+
+
+async def test_hops_fail_where_that_is_asked_for(tmp_path: Path) -> None:
+    with OpenAIServer(reply) as server:
+        path = write_questions(tmp_path / "hotpot.json", 30)
+        config = BuildConfig(failures=True)
+        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url), config)
+    labels = stats.by(2)
+    assert labels["SUFFICIENT"] < 30
+    assert labels["SUBQ"] > 60
+
+
+async def test_nothing_is_asked_twice(tmp_path: Path) -> None:
+    path = write_questions(tmp_path / "hotpot.json", 6)
+    with OpenAIServer(reply) as server:
+        await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+        first = asked(server)
+        before = [(tmp_path / "out" / f"{split}.jsonl").read_bytes() for split in SPLITS]
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+        assert asked(server) == first
+    assert set(first.values()) == {1}
+    assert [(tmp_path / "out" / f"{split}.jsonl").read_bytes() for split in SPLITS] == before
+    assert sum(used["calls"] for used in stats.usage.values()) == 0
+    assert sum(used["reused"] for used in stats.usage.values()) == sum(first.values())
+
+
+async def test_a_killed_build_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = write_questions(tmp_path / "hotpot.json", 20)
+    with OpenAIServer(reply) as server:
+        await build_hotpotqa_subq(path, tmp_path / "whole", models(server.url))
+        expected = asked(server)
+
+    def slow(body: dict[str, Any]) -> Answer:
+        answer = reply(body)
+        answer.delay = 0.01
+        return answer
+
+    with OpenAIServer(slow) as server:
+        folder = tmp_path / "killed"
+        module = "tests.training.data.killed_subq"
+        build = subprocess.Popen([sys.executable, "-m", module, path, folder, server.url])
+        log = folder / "calls.jsonl"
+        deadline = time.monotonic() + 60
+        while not log.exists() or log.read_bytes().count(b"\n") < 60:
+            assert build.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        build.kill()
+        build.wait()
+        kept = log.read_bytes()
+        assert not (folder / "stats.json").exists()
+        # A torn last line is as good as none.
+        log.write_bytes(kept + b'{"key": "12')
+        answered = kept.count(b"\n")
+        at_kill = sum(asked(server).values())
+        await build_hotpotqa_subq(path, folder, models(server.url))
+        assert asked(server).keys() == expected.keys()
+        again = sum(asked(server).values()) - at_kill
+    # Only what was under way when the build died is asked again.
+    assert again == sum(expected.values()) - answered
+    assert at_kill - answered <= 4 * 10
+    for split in SPLITS:
+        name = f"{split}.jsonl"
+        assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def spoiled(part: str, *texts: str) -> Callable[[dict[str, Any]], Answer]:
+    """Answer one step with these texts first, for each question."""
+    tries: Counter[str] = Counter()
+
+    def answer(body: dict[str, Any]) -> Answer:
+        system = str(body["messages"][0]["content"])
+        if not system.startswith(part):
+            return reply(body)
+        prompts = [m["content"] for m in body["messages"] if m["role"] == "user"]
+        first = next(p for p in reversed(prompts) if not p.startswith("That cannot be used"))
+        tries[first] += 1
+        number = tries[first] - 1
+        if number < len(texts):
+            return Answer(texts[number])
+        return reply({**body, "messages": [body["messages"][0], {"content": first}]})
+
+    return answer
+
+
+FILTER = "You are given a question and numbered"
+WRITER = "You are given a question that takes several"
+
+
+@pytest.mark.parametrize(
+    ("part", "texts"),
+    [
+        (FILTER, ("Both texts help.", "1, 2, 3")),
+        (FILTER, ("", "the 2nd and the 1st")),
+        (WRITER, ("", "?!")),
+        (WRITER, ("x" * 500, "[SUFFICIENT]")),
+    ],
+)
+async def test_replies_that_cannot_be_used_are_asked_again(
+    tmp_path: Path, part: str, texts: tuple[str, ...]
+) -> None:
+    with OpenAIServer(spoiled(part, *texts)) as server:
+        path = write_questions(tmp_path / "hotpot.json", 2)
+        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+        second = [last_message(request["body"]) for request in server.requests]
+    assert stats.dropped == {}
+    assert stats.by(2)["SUFFICIENT"] == 2
+    assert any(text.startswith("That cannot be used: ") for text in second)
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "reason"),
+    [
+        (FILTER, "I cannot tell.", "filter: no usable reply"),
+        (FILTER, "none", "filter: no document is needed"),
+        (WRITER, "", "subqueries: no usable reply"),
+        ("Turn the text", "There are no facts here.", "a document without triples"),
+    ],
+)
+async def test_questions_without_usable_replies_are_left_out_and_counted(
+    tmp_path: Path, part: str, text: str, reason: str
+) -> None:
+    with OpenAIServer(spoiled(part, *[text] * 9)) as server:
+        path = write_questions(tmp_path / "hotpot.json", 2)
+        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+    assert stats.dropped == {reason: 2}
+    assert stats.by(2) == {"NO_RETRIEVAL": 1, "answer": 1}
+
+
+async def test_a_subquery_that_repeats_the_question_is_no_second_search(tmp_path: Path) -> None:
+    question = town(0)["question"]
+
+    def parrot(body: dict[str, Any]) -> Answer:
+        system = str(body["messages"][0]["content"])
+        return Answer(question.upper()) if system.startswith(WRITER) else reply(body)
+
+    with OpenAIServer(parrot) as server:
+        path = write_questions(tmp_path / "hotpot.json", 1)
+        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+    assert stats.dropped == {"subqueries: no usable reply": 1}
+
+
+async def test_rate_limits_are_waited_out(tmp_path: Path) -> None:
+    seen: Counter[str] = Counter()
+
+    def limited(body: dict[str, Any]) -> Answer:
+        name = json.dumps(body["messages"])
+        seen[name] += 1
+        if len(seen) % 3 == 0 and seen[name] == 1:
+            return Answer(status=429, headers={"retry-after": "0.01"})
+        return reply(body)
+
+    with OpenAIServer(limited) as server:
+        path = write_questions(tmp_path / "hotpot.json", 3)
+        stats = await build_hotpotqa_subq(path, tmp_path, quick(server.url))
+    assert stats.by(2)["SUFFICIENT"] == 3
+    assert max(seen.values()) == 2
+
+
+async def test_what_was_answered_before_a_model_is_gone_is_kept(tmp_path: Path) -> None:
+    path = write_questions(tmp_path / "hotpot.json", 4)
+    down = False
+
+    def failing(body: dict[str, Any]) -> Answer:
+        nonlocal down
+        down = down or "Person2" in last_message(body)
+        return Answer(status=503) if down else reply(body)
+
+    with OpenAIServer(failing) as server:
+        made = quick(server.url)
+        with pytest.raises(ModelUnavailableError):
+            await build_hotpotqa_subq(path, tmp_path, made, BuildConfig(concurrency=1))
+        assert not (tmp_path / "stats.json").exists()
+        answered = (tmp_path / "calls.jsonl").read_bytes().count(b"\n")
+        assert answered > 20
+        server.script = reply
+        before = len(server.requests)
+        stats = await build_hotpotqa_subq(path, tmp_path, made)
+        assert sum(used["reused"] for used in stats.usage.values()) == answered
+        assert len(server.requests) - before == sum(u["calls"] for u in stats.usage.values())
+
+
+async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
+    with OpenAIServer(reply) as server:
+        made = models(server.url)
+        bad = tmp_path / "bad.json"
+        bad.write_text(json.dumps([town(1), town(2) | {"answer": None}]))
+        with pytest.raises(InputError, match=r"bad\.json:item 2:answer: expected a text"):
+            await build_hotpotqa_subq(bad, tmp_path / "a", made)
+        path = write_questions(tmp_path / "hotpot.json", 1)
+        with CallLog(tmp_path / "a/calls.jsonl"):
+            with pytest.raises(ConfigurationError, match="Another build writes to"):
+                await build_hotpotqa_subq(path, tmp_path / "a", made)
+        (tmp_path / "a/calls.jsonl").write_text('{"key": "x"}\n')
+        with pytest.raises(InputError, match=r"calls\.jsonl:1: this is no line of a call log"):
+            await build_hotpotqa_subq(path, tmp_path / "a", made)
+    with pytest.raises(ConfigurationError, match="concurrency = 0"):
+        BuildConfig(concurrency=0)

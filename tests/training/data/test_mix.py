@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.llms import load_language_model
+from ras_flow.training.data.config import MixConfig, Source, load_config
+from ras_flow.training.data.convert import convert_mix
+from ras_flow.training.data.mix import write_mix
+from ras_flow.training.data.records import SPLITS, Record, Split, read_records
+from ras_flow.training.data.rollout import Noise
+from ras_flow.training.data.splits import Splitter, check_labels
+from tests.cli.command import ras_flow as run
+from tests.servers import Answer, OpenAIServer
+from tests.servers.scripted import last_message
+from tests.training.data.examples import write_lines
+
+
+def film(number: int, **changes: Any) -> dict[str, Any]:
+    """A two-hop question of its own in 2Wiki's form."""
+    name, person = f"Film{number}", f"Person{number}"
+    return {
+        "id": f"f{number}",
+        "question": f"Where was the director of {name} born?",
+        "answer": f"Town{number}",
+        "support": [[name, 0], [person, 0]],
+        "triples": [[name, "director", person], [person, "place of birth", f"Town{number}"]],
+    } | changes
+
+
+def choice(number: int) -> dict[str, Any]:
+    options = [f"thing {number}", "stone", "river", "cloud"]
+    return {"id": f"c{number}", "question": f"Pick {number}", "choices": options, "answer": "A"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_lines(tmp_path / "films.jsonl", *map(film, range(60)))
+    write_lines(tmp_path / "choices.jsonl", *map(choice, range(40)))
+    # The first ten questions again, with another answer.
+    again = [film(n, id=f"g{n}", answer=f"Town{n} City") for n in range(10)]
+    write_lines(tmp_path / "again.jsonl", *again)
+    passages = [
+        {"title": f"Place{n}", "text": f"Place{n} is a town. It lies on River{n}."}
+        for n in range(80)
+    ]
+    write_lines(tmp_path / "passages.jsonl", *passages)
+    (tmp_path / "mix.toml").write_text(MIX)
+    return tmp_path
+
+
+MIX = """
+seed = 5
+dev = 0.2
+test = 0.1
+passages = [{file = "passages.jsonl"}]
+
+[noise]
+respelled = 0.0
+
+[[source]]
+file = "films.jsonl"
+weight = 2.0
+
+[[source]]
+file = "again.jsonl"
+
+[[source]]
+file = "choices.jsonl"
+max_records = 20
+"""
+
+
+def read_split(folder: Path, split: Split) -> list[Record]:
+    return list(read_records(folder / f"{split}.jsonl"))
+
+
+def test_a_mix_is_split_by_question_and_has_one_label_an_input(folder: Path) -> None:
+    config = load_config(folder / "mix.toml")
+    stats = write_mix(config, folder / "out")
+    by_split = {split: read_split(folder / "out", split) for split in SPLITS}
+    splitter = Splitter(5, 0.2, 0.1)
+    for split, records in by_split.items():
+        assert records
+        assert {splitter(record["question"]) for record in records} == {split}
+        assert {record["split"] for record in records} == {split}
+    everything = [record for records in by_split.values() for record in records]
+    assert check_labels(everything) == len(everything)
+    assert sum(stats.by(1).values()) == len(everything)
+    # Passages of one split are distractors of no other: each pool is its own.
+    seen = {
+        split: {
+            triple[0]
+            for record in records
+            for link in record["chain"]
+            for triple in link["triples"]
+            if triple[0].startswith("Place")
+        }
+        for split, records in by_split.items()
+    }
+    assert all(seen.values())
+    assert not seen["train"] & seen["dev"] and not seen["train"] & seen["test"]
+
+
+def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
+    config = load_config(folder / "mix.toml")
+    names = ["train.jsonl", "dev.jsonl", "test.jsonl", "stats.json", "README.md"]
+    for out in ("one", "two"):
+        write_mix(config, folder / out)
+    assert sorted(path.name for path in (folder / "one").iterdir()) == sorted(names)
+    for name in names:
+        assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
+    other = MixConfig(config.sources, config.passages, seed=6, dev=0.2, test=0.1)
+    write_mix(other, folder / "three")
+    assert (folder / "one/train.jsonl").read_bytes() != (folder / "three/train.jsonl").read_bytes()
+
+
+def test_weights_and_limits(folder: Path) -> None:
+    films, choices = Source(folder / "films.jsonl"), Source(folder / "choices.jsonl")
+    quiet = Noise(dead_end=0.0, found=1.0, lucky=0.0)
+
+    def answers(source: Source) -> int:
+        config = MixConfig((source,), dev=0.2, test=0.1, noise=quiet)
+        write_mix(config, folder / "out")
+        return sum(record["task"] == "answer" for record in read_split(folder / "out", "train"))
+
+    from dataclasses import replace
+
+    once = answers(films)
+    assert answers(replace(films, weight=3.0)) > 2 * once
+    assert 0 < answers(replace(films, weight=0.5)) < 0.8 * once
+    assert answers(replace(choices, max_records=7)) == 7
+
+
+def test_where_two_sources_disagree_the_first_is_kept(folder: Path) -> None:
+    config = MixConfig(
+        (Source(folder / "first.jsonl"), Source(folder / "second.jsonl")), dev=0.1, test=0.1
+    )
+    write_lines(folder / "first.jsonl", *map(choice, range(20)))
+    write_lines(folder / "second.jsonl", *(choice(n) | {"answer": "B"} for n in range(20)))
+    stats = write_mix(config, folder / "out")
+    assert stats.dropped == {"conflicting": 20}
+    answers = {r["target"]["answer"] for s in SPLITS for r in read_split(folder / "out", s)}
+    assert answers == {"A"}
+
+
+def test_the_card_tells_sources_seed_and_checksums(folder: Path) -> None:
+    from hashlib import sha256
+
+    stats = write_mix(load_config(folder / "mix.toml"), folder / "out")
+    card = (folder / "out/README.md").read_text()
+    saved = json.loads((folder / "out/stats.json").read_text())
+    digest = sha256((folder / "films.jsonl").read_bytes()).hexdigest()
+    assert f"- films.jsonl: `{digest}`" in card
+    assert saved["sha256"]["films.jsonl"] == digest
+    assert "Seed 5;" in card
+    assert saved["settings"]["sources"][0] == {
+        "file": "films.jsonl",
+        "kb": None,
+        "weight": 2.0,
+        "max_records": None,
+    }
+    assert str(folder) not in card + json.dumps(saved)
+    assert saved["records"] == stats.by(0, 1, 2)
+    counted = sum(1 for split in SPLITS for _ in read_split(folder / "out", split))
+    assert sum(saved["records"].values()) == counted
+    assert saved["hops"]["SUBQ"]["0"] == 60
+
+
+def knowing(body: dict[str, Any]) -> Answer:
+    """A base model that knows what is 3, and otherwise always says A."""
+    asked = last_message(body)
+    if "Film3 " in asked:
+        return Answer("Town3")
+    if "Pick 3\n" in asked:
+        line = next(line for line in asked.split("\n") if line.endswith(". thing 3"))
+        return Answer(f"{line[0]}. thing 3")
+    return Answer("A")
+
+
+async def test_what_a_base_model_knows_needs_no_retrieval(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    config = MixConfig((Source(folder / "films.jsonl"), Source(folder / "choices.jsonl")), dev=0.1)
+    with OpenAIServer(knowing) as server:
+        model = load_language_model("openai:test", base_url=server.url)
+        await convert_mix(config, folder / "out", model)
+        count = len(server.requests)
+        stats = await convert_mix(config, folder / "out", model)
+        assert len(server.requests) == count
+    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+    first = {
+        r["id"].split("/")[1]: r["target"]["label"]
+        for r in records
+        if not r["chain"] and r["task"] == "plan"
+    }
+    # "A" is right in the first order of the options, not in the others.
+    assert {id for id, label in first.items() if label == "NO_RETRIEVAL"} == {"f3", "c3"}
+    assert len(first) == 100
+    assert [r["task"] for r in records if "/f3/" in r["id"]] == ["plan", "answer"]
+    assert check_labels(records) == len(records)
+    assert stats.usage["attempt"]["reused"] == count
+
+
+WRONG = [
+    ("", "name at least one data set"),
+    ("[[source]]\nweight = 1.0", "source: `file` is missing"),
+    ('[[source]]\nfile = "a"\nwieght = 1.0', "there is no setting 'wieght'. There are: file, kb"),
+    ('[[source]]\nfile = "a"\nweight = 0', "weight = 0 must be over 0"),
+    ('[[source]]\nfile = "a"\nmax_records = 1.5', "max_records = 1.5 is no int"),
+    ('seed = true\n[[source]]\nfile = "a"', "seed = True is no int"),
+    ('dev = 0.9\ntest = 0.3\n[[source]]\nfile = "a"', "leave some for training"),
+    ('[noise]\nfound = 2.0\n[[source]]\nfile = "a"', "noise.found = 2.0 is no probability"),
+    ('[noise]\npassages = 0\n[[source]]\nfile = "a"', "noise.passages = 0 must be at least 1"),
+    ("[[source", "is no TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "problem"), WRONG)
+def test_a_wrong_setting_is_told(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "mix.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError) as error:
+        load_config(path)
+    assert problem in str(error.value)
+
+
+def test_a_broken_source_leaves_no_complete_set(folder: Path) -> None:
+    config = load_config(folder / "mix.toml")
+    write_mix(config, folder / "out")
+    write_lines(folder / "films.jsonl", film(1), film(2, triples=[["a"]]))
+    with pytest.raises(InputError, match=r"films\.jsonl:2:triples\[0\]"):
+        write_mix(config, folder / "out")
+    # What was complete before is still there: nothing was written yet.
+    assert (folder / "out/stats.json").exists()
+
+
+def test_the_command_converts_and_checks(folder: Path) -> None:
+    done = run("data", "convert", str(folder / "mix.toml"), "--out", str(folder / "out"))
+    assert (done.code, done.err) == (0, "")
+    assert "| [SUFFICIENT] |" in done.out
+    told = run("data", "stats", str(folder / "out"), "--json")
+    saved = json.loads((folder / "out/stats.json").read_text())
+    assert json.loads(told.out)["labels"] == saved["labels"]
+    # A record of a development question in the training part is found.
+    train = folder / "out/train.jsonl"
+    leak = read_split(folder / "out", "dev")[0] | {"split": "train", "id": "leak"}
+    train.write_text(train.read_text() + json.dumps(leak) + "\n")
+    told = run("data", "stats", str(folder / "out"))
+    assert told.code == 1
+    assert "in two splits" in told.err
+    (folder / "out/stats.json").unlink()
+    told = run("data", "stats", str(folder / "out"))
+    assert "holds no complete data set" in told.err
+    done = run("data", "convert", str(folder / "none.toml"), "--out", str(folder / "out"))
+    assert done.code == 1 and "none.toml cannot be read" in done.err
+
+
+def test_the_command_builds_hotpotqa_subq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.training.data.subq import reply, write_questions
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    path = write_questions(tmp_path / "hotpot.json", 5)
+    with OpenAIServer(reply) as server:
+        done = run(
+            *("data", "build", str(path), "--out", str(tmp_path / "out")),
+            *("--model", "openai:test", "--base-url", server.url, "--limit", "4"),
+            *("--base-model", "", "--distractors", "2", "--price", "filter=1000000/0"),
+        )
+    assert (done.code, done.err) == (0, "")
+    assert "| [NO_RETRIEVAL] | 0 | – |" in done.out
+    # 11 input tokens a call: three questions, and three tries at one whose reply is no use.
+    assert "cost: $66.00" in done.out
+    assert 'left out: {"filter: no usable reply": 1}' in done.out
+    wrong = run("data", "build", str(path), "--out", str(tmp_path), "--price", "filter")
+    assert "--price 'filter' cannot be read" in wrong.err
