@@ -1,0 +1,114 @@
+"""extractor="none": planner and answerer read the passages' text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from ras_flow import Context
+from ras_flow.citations import cite_passages
+from ras_flow.components import AnswerRequest
+from ras_flow.errors import ConfigurationError
+from ras_flow.formats.history import format_history
+from ras_flow.parts import Parts
+from ras_flow.runs import Runs
+from ras_flow.state.schema import Passage
+from ras_flow.testing import ScriptedAnswerer
+from ras_flow.tool import describe
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND, ScriptedPlanner, build, world
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+NONE = Context(extractor="none", top_k=1)
+
+
+def read_text(request: AnswerRequest) -> str:
+    history = format_history(request.question, request.chain).text
+    return "Narvik" if "She was born in Narvik." in history else "unknown"
+
+
+def parts(**changes: Any) -> dict[str, Any]:
+    return world(extractor=None, answerer=ScriptedAnswerer(read_text)) | changes
+
+
+async def test_a_two_hop_question_is_answered_from_passages(saver: Any) -> None:
+    planner = ScriptedPlanner(["[SUBQ] x", SECOND])
+    store = InMemoryStore()
+    graph = build(parts(planner=planner), checkpointer=saver, store=store)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=NONE)
+    assert result["answer"] == "Narvik"
+    assert result["triples"] == {}
+    [cited] = result["citations"]
+    assert cited["triple"] == ""
+    assert [result["passages"][id]["title"] for id in cited["passages"]] == ["Mira Lund"]
+    seen = [[p["title"] for link in r.chain for p in link.passages] for r in planner.requests]
+    assert seen == [[], ["Aurora Bridge"], ["Aurora Bridge", "Mira Lund"]]
+    stored = await graph.aget_state(THREAD)
+    assert {key: stored.values[key] for key in result} == result
+    assert store.search(("ras_flow",)) == [], "nothing was extracted: nothing is kept"
+    assert describe(result).splitlines() == ["Answer: Narvik", "- [Mira Lund]"]
+    document = await Runs(graph).document("t")
+    assert document["branches"][-1]["citations"] == [cited]
+
+
+async def test_a_fork_reads_the_passages_of_the_checkpoint(saver: Any) -> None:
+    graph = build(parts(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=NONE)
+    history = [state async for state in graph.aget_state_history(THREAD)]
+    before_answer = next(state for state in history if state.next == ("answer",))
+    again = await graph.ainvoke(None, before_answer.config, context=NONE)
+    assert again["answer"] == "Narvik"
+
+
+async def test_given_documents_are_read_as_text() -> None:
+    given = [{"title": "Mira Lund", "text": DOCUMENTS[1]["text"]}]
+    context = Context(extractor="none", planning="static")
+    result = await build(parts()).ainvoke(
+        {"question": QUESTION, "documents": given}, context=context
+    )
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "static")
+    assert result["citations"][0]["passages"] == list(result["passages"])
+
+
+async def test_with_an_extractor_no_text_is_read() -> None:
+    planner = ScriptedPlanner(["[SUBQ] x", SECOND])
+    await build(world(planner=planner)).ainvoke({"question": QUESTION}, context=Context(top_k=1))
+    assert not any(link.passages for request in planner.requests for link in request.chain)
+
+
+@pytest.mark.parametrize("role", ["planner", "answerer"])
+async def test_only_the_extractor_can_be_none(role: str) -> None:
+    context = Context(**{role: "none"})
+    with pytest.raises(ConfigurationError):
+        await getattr(Parts(), f"get_{role}")(context)
+
+
+def passages(**texts: str) -> dict[str, Passage]:
+    return {id: Passage(id=id, title=id, text=text) for id, text in texts.items()}
+
+
+def cited(answer: str, question: str, found: dict[str, Passage]) -> list[str]:
+    return [
+        id for citation in cite_passages(answer, question, found) for id in citation["passages"]
+    ]
+
+
+def test_passages_with_the_answer_are_cited_the_question_s_own_first() -> None:
+    found = passages(
+        Oslo="Oslo is a city. Mira Lund never went there.",
+        Town="Narvik is a town.",
+        Mira="Mira Lund, who designed the bridge, was born in NARVIK.",
+        Narvikland="Narvikland is no town.",
+    )
+    assert cited("Narvik", "Where was Mira Lund born?", found) == ["Mira", "Town"]
+    assert cited("It is in Oslo, I think.", "Where?", found) == ["Oslo"]
+    assert cited("Bergen", "Where was Mira Lund born?", found) == []
+    assert cited("yes", "Was Mira Lund born in a town?", found)[0] == "Mira"
+    assert cited("", "Where?", found) == []
+
+
+def test_citations_of_passages_are_bounded() -> None:
+    found = passages(**{f"p{i}": "Narvik is a town." for i in range(50)})
+    assert len(cited("Narvik", "Where?", found)) == 8
+    assert len(cited("no", "Is Narvik a town?", found)) == 5
