@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import multiprocessing
+from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow.components import Extraction
-from ras_flow.triple_cache import TripleCache
+from ras_flow.errors import RunError
+from ras_flow.runs.stores import open_store
+from ras_flow.triple_cache import KeptTriples, TripleCache, clear_kept, read_kept
 
 FOUND = Extraction([("Mira Lund", "place of birth", "Narvik")], ["(S> broken"], None, 40, 9)
 
@@ -45,3 +51,78 @@ async def test_what_is_no_list_of_triples_counts_as_unknown(value: dict[str, Any
     [item, _] = store.search(("ras_flow", "triples"))
     store.put(item.namespace, item.key, value)
     assert list(await cache.get(["p1", "p2"])) == [id for id in ("p1", "p2") if id != item.key]
+
+
+async def kept(store: BaseStore, extractor: str = "") -> list[tuple[str, str]]:
+    return sorted([(one.passage, one.extractor) async for one in read_kept(store, extractor)])
+
+
+async def test_what_is_kept_can_be_read_and_cleared_by_extractor(tmp_path: Path) -> None:
+    stores: list[BaseStore] = [InMemoryStore()]
+    async with open_store(str(tmp_path / "new")) as on_disk:
+        for store in [*stores, on_disk]:
+            ids = [f"{i:x}{i}" for i in range(40)]
+            await TripleCache(store, "model:a").put(dict.fromkeys(ids, FOUND))
+            await TripleCache(store, "model:b").put({"p1": FOUND, "p2": Extraction([])})
+            await store.aput(("ras_flow", "triples", "x"), "k", {"triples": "alien"})
+            await store.aput(("other",), "k", {"triples": []})
+            assert await kept(store, "b") == [("p1", "model:b"), ("p2", "model:b")]
+            assert len(await kept(store)) == 42
+            [one] = [one async for one in read_kept(store, "b") if one.passage == "p1"]
+            assert isinstance(one, KeptTriples) and one.triples == FOUND.triples
+            assert await clear_kept(store, "model:a") == 40
+            assert len(await kept(store)) == 2
+            assert await TripleCache(store, "model:a").get(ids) == {}
+            assert await clear_kept(store) == 2
+            assert await store.aget(("other",), "k") is not None
+
+
+def write(folder: str, number: int, start: Any) -> None:
+    async def work() -> None:
+        async with open_store(folder) as store:
+            cache = TripleCache(store, f"extractor {number % 2}")
+            for batch in range(25):
+                ids = [f"{number:x}-{batch}-{i}" for i in range(6)]
+                assert await cache.get(ids) == {}
+                await cache.put(
+                    {id: Extraction([(id, "is", "kept")]) for id in ids}
+                    | {"common": Extraction([("all", "agree", "here")])}
+                )
+
+    start.wait(60)
+    asyncio.run(work())
+
+
+async def test_writers_of_several_processes_lose_nothing(tmp_path: Path) -> None:
+    processes = multiprocessing.get_context("spawn")
+    start = processes.Event()
+    writers = [processes.Process(target=write, args=(str(tmp_path), n, start)) for n in range(4)]
+    for writer in writers:
+        writer.start()
+    await asyncio.sleep(1)
+    start.set()
+    for writer in writers:
+        await asyncio.to_thread(writer.join, 120)
+    assert [writer.exitcode for writer in writers] == [0] * 4
+    async with open_store(str(tmp_path)) as store:
+        found = {(one.passage, one.extractor): one.triples async for one in read_kept(store)}
+    assert found.pop(("common", "extractor 0")) == found.pop(("common", "extractor 1"))
+    assert found == {
+        (id, f"extractor {n % 2}"): [(id, "is", "kept")]
+        for n in range(4)
+        for id in (f"{n:x}-{batch}-{i}" for batch in range(25) for i in range(6))
+    }
+
+
+@pytest.mark.parametrize("address", ["http://localhost:1", "mysql://x/y"])
+async def test_an_address_without_a_store_is_told(address: str) -> None:
+    with pytest.raises(RunError, match="postgresql"):
+        async with open_store(address):
+            pass
+
+
+async def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").write_text("not a database, but long enough to look at" * 9)
+    with pytest.raises(RunError, match="cannot be used"):
+        async with open_store(str(tmp_path)):
+            pass

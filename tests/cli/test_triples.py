@@ -1,0 +1,128 @@
+"""Triples made before anyone asks, from the command line: real processes, real store."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Command, ras_flow
+from tests.cli.model import QUESTION, Model
+from tests.graph.world import TRIPLES
+from tests.servers import Answer
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RAS_FLOW_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def index(docs: Path) -> Path:
+    path = docs.parent / "index"
+    assert ras_flow("index", "build", str(path), str(docs), "--bm25-only").code == 0
+    return path
+
+
+def command(model: Model, index: Path) -> list[str]:
+    settings = ["--extractor", "openai:test", "--base-url", model.server.url]
+    return ["triples", "precompute", str(index), *settings, "--max-retries", "0"]
+
+
+def test_a_question_after_precompute_makes_no_extractor_call(model: Model, index: Path) -> None:
+    done = ras_flow(*command(model, index))
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"{index}: 4 passages, 0 known, 4 extracted (6 triples), 0 failed\n"
+    assert model.count("extractor") == 4
+    asked = ras_flow("ask", QUESTION, "--index", str(index), "--json", *model.options)
+    assert json.loads(asked.out)["answer"] == "Narvik"
+    assert model.count("extractor") == 4 and model.count("planner") > 1
+    again = ras_flow(*command(model, index), "--json")
+    assert json.loads(again.out)["known"] == 4 and model.count("extractor") == 4
+
+
+def test_stats_export_and_clear(model: Model, index: Path, tmp_path: Path) -> None:
+    assert ras_flow("triples", "stats").out == "No triples are kept.\n"
+    ras_flow(*command(model, index))
+    ras_flow(*command(model, index), "--extractor", "openai:other")
+    stats = json.loads(ras_flow("triples", "stats", "--json").out)
+    assert [(one["passages"], one["triples"]) for one in stats] == [(4, 6), (4, 6)]
+    assert {one["extractor"].split("@")[0] for one in stats} == {
+        "openai-chat:test", "openai-chat:other"
+    }  # fmt: skip
+    file = tmp_path / "kept.jsonl"
+    assert ras_flow("triples", "export", "--extractor", "other", "-o", str(file)).code == 0
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(lines) == 4 and all("other" in line["extractor"] for line in lines)
+    assert ["Narvik", "country", "Norway"] in [t for line in lines for t in line["triples"]]
+    assert len(ras_flow("triples", "export").out.splitlines()) == 8
+    refused = ras_flow("triples", "clear")
+    assert refused.code == 1 and "--yes" in refused.err
+    assert ras_flow("triples", "clear", "--extractor", "other", "--yes").out == (
+        "Deleted the triples of 4 passages.\n"
+    )
+    assert len(json.loads(ras_flow("triples", "stats", "--json").out)) == 1
+    ras_flow("triples", "clear", "--yes")
+    assert ras_flow("triples", "clear").out == "No triples are to be deleted.\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_precompute_goes_on_where_it_was(
+    model: Model, index: Path, number: signal.Signals
+) -> None:
+    model.hang = lambda role, text: "Narvik is a town" in text
+    going = Command(*command(model, index), "--workers", "1")
+    going.until(model.hanging.is_set)
+    before = len(model.answered)
+    going.send(number)
+    done = going.wait()
+    if number == signal.SIGINT:
+        assert (done.code, "Traceback" in done.err) == (130, False)
+        assert "go on with the same command" in done.err
+    model.release()
+    again = json.loads(ras_flow(*command(model, index), "--json").out)
+    assert (again["known"], again["extracted"]) == (before, 4 - before)
+    assert len(set(model.answered)) == len(model.answered) == 4, "none was asked for twice"
+
+
+def test_passages_that_fail_are_told_and_the_others_kept(model: Model, index: Path) -> None:
+    model.answers = lambda role, text: (
+        Answer(status=400, error="not this one") if "Leo Fahr" in text else None
+    )
+    done = ras_flow(*command(model, index))
+    assert done.code == 1 and "3 extracted" in done.out
+    assert "1 passages could not be extracted" in done.err and "not this one" in done.err
+    model.answers = lambda role, text: None
+    assert "3 known, 1 extracted" in ras_flow(*command(model, index)).out
+
+
+def test_a_server_that_is_away_stops_the_work(model: Model, index: Path) -> None:
+    model.answers = lambda role, text: Answer(status=503)
+    done = ras_flow(*command(model, index))
+    assert done.code == 1 and "go on with the same command" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["precompute", "nowhere"], "no index"),
+        (["precompute", "demo", "--extractor", "none"], "makes no triples"),
+        (["precompute", "demo", "--extractor", "x"], "provider:model"),
+        (["precompute", "demo", "--extractor-output", "xml"], "extractor_output"),
+        (["stats", "--database", "http://localhost:1"], "postgresql"),
+    ],
+)
+def test_what_is_written_wrongly_is_told(arguments: list[str], said: str) -> None:
+    done = ras_flow("triples", *arguments)
+    assert done.code == 1 and said in done.err and "Traceback" not in done.err
+
+
+def test_progress_is_shown_on_a_terminal(model: Model, index: Path) -> None:
+    going = Command(*command(model, index), terminal=True)
+    done = going.wait()
+    assert done.code == 0 and "4 extracted" in done.out
+    assert len(TRIPLES) == 4

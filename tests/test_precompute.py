@@ -1,0 +1,128 @@
+"""Triples of a whole corpus before anyone asks; then a question costs no extraction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from ras_flow import Context
+from ras_flow.components import Extraction
+from ras_flow.errors import ModelUnavailableError
+from ras_flow.precompute import Filling, precompute
+from ras_flow.state.schema import Passage, passage_id
+from ras_flow.testing import MappingExtractor
+from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
+
+
+def corpus(size: int) -> list[Passage]:
+    texts = [f"Town {i} " + "far away " * (i % 7) for i in range(size)]
+    return [Passage(id=passage_id("T", text), title="T", text=text) for text in texts]
+
+
+class Counting:
+    """Extracts one fact a passage; fails as told."""
+
+    batch_size = 8
+
+    def __init__(self, identity: str = "counting") -> None:
+        self.identity = identity
+        self.batches: list[list[str]] = []
+        self.bad: set[str] = set()
+        self.lost_after: int | None = None
+        self.at_once = self.most_at_once = 0
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        if len(self.batches) == self.lost_after:
+            raise ModelUnavailableError("away")
+        self.batches.append([passage["text"] for passage in passages])
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0.001)
+        self.at_once -= 1
+        return [
+            Extraction([], error="unreadable")
+            if passage["id"] in self.bad
+            else Extraction([(passage["text"], "is", "here")], [], None, 10, 3)
+            for passage in passages
+        ]
+
+    @property
+    def asked(self) -> int:
+        return sum(map(len, self.batches))
+
+
+async def test_a_store_is_filled_once_and_told_about() -> None:
+    passages, extractor, store = corpus(1_100), Counting(), InMemoryStore()
+    seen: list[int] = []
+    filling = await precompute(
+        passages, extractor, store, workers=3, progress=lambda f: seen.append(f.done)
+    )
+    assert filling == Filling(1_100, 0, 1_100, 0, "", 1_100, 11_000, 3_300)
+    assert extractor.asked == 1_100 and 1 < extractor.most_at_once <= 3
+    assert seen == sorted(seen) and seen[-1] == 1_100
+    again = await precompute(passages, extractor, store)
+    assert (again.known, again.extracted) == (1_100, 0) and extractor.asked == 1_100
+    other = Counting("another")
+    assert (await precompute(passages[:9], other, store)).extracted == 9
+
+
+async def test_batches_have_passages_of_similar_length() -> None:
+    extractor = Counting()
+    await precompute(corpus(512), extractor, InMemoryStore())
+    spread = [max(map(len, batch)) - min(map(len, batch)) for batch in extractor.batches]
+    assert sum(spread) / len(spread) < 5, "unsorted, a batch spreads over 54 characters"
+
+
+async def test_failures_are_counted_and_tried_again() -> None:
+    passages, extractor, store = corpus(20), Counting(), InMemoryStore()
+    extractor.bad = {passages[3]["id"]}
+    filling = await precompute(passages, extractor, store)
+    assert (filling.extracted, filling.failed, filling.problem) == (19, 1, "unreadable")
+    extractor.bad = set()
+    again = await precompute(passages, extractor, store)
+    assert (again.known, again.extracted, again.failed) == (19, 1, 0)
+
+
+async def test_what_was_done_before_a_failure_is_not_done_again() -> None:
+    passages, extractor, store = corpus(100), Counting(), InMemoryStore()
+    extractor.lost_after = 5
+    with pytest.raises(ModelUnavailableError, match="away"):
+        await precompute(passages, extractor, store, workers=1)
+    extractor.lost_after = None
+    again = await precompute(passages, extractor, store)
+    assert (again.known, again.extracted) == (40, 60)
+
+
+async def test_cancelling_keeps_what_is_done() -> None:
+    passages, extractor, store = corpus(400), Counting(), InMemoryStore()
+    work = asyncio.create_task(precompute(passages, extractor, store, workers=2))
+    while len(extractor.batches) < 10:
+        await asyncio.sleep(0.001)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    again = await precompute(passages, extractor, store)
+    assert 56 <= again.known < 400 and again.known + again.extracted == 400
+
+
+async def test_a_warm_question_makes_no_extractor_call() -> None:
+    extractor, store = MappingExtractor(TRIPLES), InMemoryStore()
+    passages = [
+        Passage(id=passage_id(d["title"], d["text"]), title=d["title"], text=d["text"])
+        for d in DOCUMENTS
+    ]
+    await precompute(passages, extractor, store)
+
+    class Never(MappingExtractor):
+        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+            raise AssertionError("the extractor was called")
+
+    graph = build(world(extractor=Never(TRIPLES)), store=store)
+    result = await graph.ainvoke({"question": QUESTION}, context=replace(Context(), top_k=4))
+    assert result["answer"] == "Narvik"
+    costs = [use for use in result["usage"].values() if use["role"] == "extractor"]
+    assert costs and all(use["calls"] == use["input_tokens"] == 0 for use in costs)
