@@ -247,14 +247,14 @@ def test_asqa(tmp_path: Path) -> None:
             }
         ],
     }
-    path = tmp_path / "ASQA.json"
+    path = tmp_path / "long.json"
     path.write_text(json.dumps({"train": {"-7": entry}, "dev": {}}))
     case = only(path)
     assert (case.id, case.static) == ("-7", True)
     assert case.instruction == TASKS["ambiguous_qa"].instruction
     assert case.steps[0].facts == (("Pier House", "was opened in", "1931"),)
     path.write_text(json.dumps({"train": {"-7": {"annotations": []}}}))
-    with pytest.raises(InputError, match=r"ASQA\.json:-7:ambiguous_question: expected a text"):
+    with pytest.raises(InputError, match=r"long\.json:-7:ambiguous_question: expected a text"):
         only(path)
 
 

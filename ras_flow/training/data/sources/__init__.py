@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -22,8 +23,10 @@ from ras_flow.training.data.sources import (
     webqsp,
     wiki2,
 )
-from ras_flow.training.data.sources.reading import Row, read_rows
+from ras_flow.training.data.sources.reading import Row, beginning, read_rows
 from ras_flow.training.data.sources.texts import Texts
+
+_PARTS = re.compile(r'\{\s*"(?:train|dev|test)"\s*:\s*\{')
 
 
 class Format(NamedTuple):
@@ -142,5 +145,5 @@ def detect(row: Row) -> Format:
 
 def _is_asqa(path: Path) -> bool:
     """Tell ASQA's file, one object by part, from JSON lines and JSON lists."""
-    name = path.name.removesuffix(".gz")
-    return name.endswith(".json") and "asqa" in name.lower()
+    named = path.name.removesuffix(".gz").endswith(".json")
+    return named and _PARTS.match(beginning(path)) is not None

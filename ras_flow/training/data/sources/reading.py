@@ -149,7 +149,7 @@ def read_rows(path: Path) -> Iterator[Row]:
     name = path.name.removesuffix(".gz")
     if name.endswith((".csv", ".tsv")):
         yield from _read_csv(path, "\t" if name.endswith(".tsv") else ",")
-    elif name.endswith(".json") and _starts(path) == "[":
+    elif name.endswith(".json") and beginning(path).startswith("["):
         for number, value in enumerate(read_json(path), start=1):
             yield Row(value, f"{path.name}:item {number}")
     else:
@@ -188,10 +188,15 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
 
-def _starts(path: Path) -> str:
+def beginning(path: Path) -> str:
+    """Return the first characters of a file, white space before them left out.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
     try:
         with open_text(path) as file:
-            return file.read(4096).lstrip()[:1]
+            return file.read(4096).lstrip()
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case, Page, Spo, Step
 from ras_flow.training.data.sources.reading import Row
-from ras_flow.training.data.sources.texts import Texts
+from ras_flow.training.data.sources.texts import Texts, mentions
 from ras_flow.training.data.wording import about, as_question, references
 
 
@@ -28,7 +28,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
         steps = _aligned(row.texts("decomposition"), facts, made)
         if not steps:
             own = tuple(dict.fromkeys(fact for found in made for fact in found))
-            phrasings = (about(term),) if term else ()
+            phrasings = (about(term),) if term and mentions(row.text("question"), term) else ()
             steps = [Step(phrasings, own, Page(term, own))]
         yield Case(
             source="strategyqa",
