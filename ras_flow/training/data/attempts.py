@@ -30,7 +30,7 @@ async def knows(case: Case, answerer: Answerer) -> bool:
         AuthenticationError: The key was refused.
         ModelUnavailableError: The model cannot be reached.
     """
-    if case.guessable:
+    if case.guessable or not case.answer:
         return False
     for question, answer in [(case.question, case.answer), *case.variants]:
         request = AnswerRequest(

@@ -65,7 +65,7 @@ class Case:
         source: Where it is from.
         id: Its name there.
         question: The main question Q.
-        answer: The gold answer.
+        answer: The gold answer; empty where none is known, and then a step is ``missing``.
         steps: What has to be found, in order; empty for questions without any known facts.
         instruction: The task's wording for the answerer; empty for short answers.
         context: Passages given with the question that do not hold the facts: distractors.

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.llms import load_language_model
+from ras_flow.training.data.attempts import knows
+from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig, Source, load_config
 from ras_flow.training.data.convert import convert_mix
 from ras_flow.training.data.mix import write_mix
@@ -205,6 +209,19 @@ async def test_what_a_base_model_knows_needs_no_retrieval(
     assert [r["task"] for r in records if "/f3/" in r["id"]] == ["plan", "answer"]
     assert check_labels(records) == len(records)
     assert stats.usage["attempt"]["reused"] == count
+
+
+async def test_what_has_no_answer_or_is_yes_or_no_cannot_be_known() -> None:
+    class Parrot:
+        identity, takes_soft_tokens = "parrot", False
+
+        async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+            return [Reply(" YES. ") for _ in requests]
+
+    assert await knows(Case("x", "1", "Who says yes?", "Yes"), Parrot())
+    assert not await knows(Case("x", "1", "Is it so?", "yes", guessable=True), Parrot())
+    assert not await knows(Case("x", "1", "Who?", ""), Parrot())
+    assert not await knows(Case("x", "1", "Who?", "nobody"), Parrot())
 
 
 WRONG = [

@@ -46,7 +46,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             source="fever",
             id=row.text("id"),
             question=claim,
-            answer=_ANSWERS[label] or "unknown",
+            answer=_ANSWERS[label],
             steps=(step,),
             instruction=TASKS["fact_check"].instruction,
             guessable=True,

@@ -36,7 +36,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
         ]
         if steps:
             question = row.first_text("question", "question_text")
-            yield Case("break", id, question, "unknown", tuple(steps))
+            yield Case("break", id, question, "", tuple(steps))
 
 
 def _steps(row: Row) -> list[str]:
