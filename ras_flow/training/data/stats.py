@@ -11,12 +11,10 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.history import format_history
-from ras_flow.formats.plan import format_plan
-from ras_flow.state.kg import QueryKG, to_new_triples
-from ras_flow.state.schema import Extracted, Triple
+from ras_flow.state.kg import QueryKG
+from ras_flow.training.data.inputs import as_graph, as_request, target_text
 from ras_flow.training.data.records import LABELS, Record
 
 CHARACTERS_A_TOKEN = 4
@@ -70,13 +68,8 @@ class Stats:
         self.counts[record["source"], record["split"], label] += 1
         if task == "plan":
             self.hops[label, len(chain)] += 1
-            said = format_plan(target["label"], target.get("subquery", ""))
-        else:
-            said = target["answer"]
-        found = [
-            Extracted(passage=str(hop), triples=link["triples"]) for hop, link in enumerate(chain)
-        ]
-        kg = QueryKG.from_triples(to_new_triples(found))
+        said = target_text(record)
+        kg = QueryKG.from_triples(as_graph(record)[0])
         sizes = {
             "input tokens": _tokens(_text(record)),
             "output tokens": _tokens(said),
@@ -208,14 +201,8 @@ def _write(path: Path, text: str) -> None:
 
 def _text(record: Record) -> str:
     """Return what the model reads, without the fixed prompt around it."""
-    chain = [
-        ChainLink(
-            link["subquery"],
-            [Triple(subject=s, predicate=p, object=o, passages=[]) for s, p, o in link["triples"]],
-        )
-        for link in record["chain"]
-    ]
-    return format_history(record["question"], chain, instruction=record.get("instruction", "")).text
+    request = as_request(record)
+    return format_history(request.question, request.chain, instruction=request.instruction).text
 
 
 def _tokens(text: str) -> int:

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.formats.history import format_history
+from ras_flow.formats.plan import parse_plan
+from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.training.data.inputs import as_graph, as_request, target_text
+from ras_flow.training.data.rollout import Noise
+from tests.training.data.test_rollout import play
+
+
+def test_the_graph_of_a_record_gives_its_chain_back() -> None:
+    records = [record for seed in range(15) for record in play(noise=Noise(), seed=seed)]
+    for record in records:
+        triples, hops = as_graph(record)
+        seen = QueryKG.from_triples(triples).triples
+        chain = [
+            {
+                "subquery": hop["subquery"],
+                "triples": [
+                    [seen[id]["subject"], seen[id]["predicate"], seen[id]["object"]] for id in ids
+                ],
+            }
+            for hop, ids in zip(hops, by_hop(seen, hops), strict=True)
+        ]
+        assert chain == [dict(link) for link in record["chain"]]
+
+
+def test_a_record_is_asked_as_at_inference() -> None:
+    plan, answer = play()[1], play()[-1]
+    request = as_request(plan)
+    assert isinstance(request, PlanRequest)
+    text = format_history(request.question, request.chain).text
+    assert text.startswith("[SUBQ] When was the director of Salt Road born?\nRetrieved Graph")
+    assert "(S> Salt Road| P> director| O> Aino Laine)" in text
+    assert parse_plan(target_text(plan)).subquery == "When was Aino Laine born?"
+    assert isinstance(as_request(answer), AnswerRequest)
+    assert target_text(answer) == "3 May 1921"
