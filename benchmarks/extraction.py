@@ -1,0 +1,155 @@
+"""How fast passages become triples: one by one, in a batch, and for several runs at once.
+
+All ways extract the same passages of the demo corpus with the same model, and must write the same
+text. Read the ratios: the ways are timed within one process, each `--rounds` times in turn. Run
+it with:
+
+    python benchmarks/extraction.py [--passages 16] [--tokens 64] [--rounds 1]
+    python benchmarks/extraction.py --model openai:NAME --base-url http://localhost:8000/v1
+
+"runs at once" is as many callers of four passages each as there are passages for; "the same, not
+joined" is what they took before a local model joined the calls that wait for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import statistics
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import NamedTuple
+
+from ras_flow.components import Extraction, Generation, LanguageModel, Message
+from ras_flow.context import DEFAULT_MODEL
+from ras_flow.demo import passages as demo_passages
+from ras_flow.llms import load_language_model
+from ras_flow.roles import PromptedExtractor
+from ras_flow.roles.extractor_forms import text_form
+from ras_flow.state.schema import Passage, passage_id
+
+A_RUN = 4
+"""Passages that a run asks for."""
+
+
+class Recorded:
+    """A language model that notes what it wrote."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.identity, self.window = model.identity, model.window
+        self.batch_size = model.batch_size
+        self.written: dict[str, Generation] = {}
+
+    def count_tokens(self, text: str) -> int:
+        """Count as the model does."""
+        return self._model.count_tokens(text)
+
+    async def generate(
+        self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> list[Generation]:
+        """Generate as the model does."""
+        made = await self._model.generate(prompts, max_new_tokens=max_new_tokens, stop=stop)
+        self.written.update(zip([p[-1]["content"] for p in prompts], made, strict=True))
+        return made
+
+
+Way = Callable[[PromptedExtractor, list[Passage]], Awaitable[list[Extraction]]]
+
+
+async def one_by_one(extractor: PromptedExtractor, passages: list[Passage]) -> list[Extraction]:
+    """Ask for each passage after the one before it."""
+    return [(await extractor.extract([passage]))[0] for passage in passages]
+
+
+async def batched(extractor: PromptedExtractor, passages: list[Passage]) -> list[Extraction]:
+    """Ask for all at once."""
+    return await extractor.extract(passages)
+
+
+async def runs_at_once(extractor: PromptedExtractor, passages: list[Passage]) -> list[Extraction]:
+    """Ask for four at once, in several tasks."""
+    made = await asyncio.gather(*map(extractor.extract, _parts(passages)))
+    return [one for some in made for one in some]
+
+
+async def not_joined(extractor: PromptedExtractor, passages: list[Passage]) -> list[Extraction]:
+    """Ask for four at once, one run after the other: the compute lane has room for one."""
+    made = [await extractor.extract(part) for part in _parts(passages)]
+    return [one for some in made for one in some]
+
+
+WAYS: dict[str, Way] = {
+    "one by one": one_by_one,
+    "batched": batched,
+    "runs at once": runs_at_once,
+    "the same, not joined": not_joined,
+}
+
+
+class Measured(NamedTuple):
+    """Seconds, generated tokens and outputs of one way."""
+
+    seconds: float
+    tokens: int
+    texts: dict[str, str]
+
+
+async def measure(way: Way, model: LanguageModel, passages: list[Passage], new: int) -> Measured:
+    """Time one way."""
+    recorded = Recorded(model)
+    extractor = PromptedExtractor(recorded, replace(text_form(), max_new_tokens=new))
+    began = perf_counter()
+    made = await way(extractor, passages)
+    seconds = perf_counter() - began
+    texts = {text: generation.text for text, generation in recorded.written.items()}
+    return Measured(seconds, sum(one.output_tokens for one in made), texts)
+
+
+async def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--passages", type=int, default=16)
+    parser.add_argument("--tokens", type=int, default=64, help="new tokens a passage at most")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--base-url")
+    given = parser.parse_args()
+    model = load_language_model(given.model, base_url=given.base_url)
+    corpus = [
+        Passage(id=passage_id(d["title"], d["text"]), title=d["title"], text=d["text"])
+        for d in demo_passages()
+    ]
+    await measure(batched, model, corpus[-2:], 4)  # Loads the model and reads the prompt's start.
+    passages = corpus[: given.passages]
+    rounds = [
+        {name: await measure(way, model, passages, given.tokens) for name, way in WAYS.items()}
+        for _ in range(given.rounds)
+    ]
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    print(f"{given.model}; {len(passages)} passages, at most {given.tokens} new tokens each\n")
+    print("| way | seconds | tokens/s | passages/s | times one by one | same output |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    base = rounds[0]["one by one"]
+    for name in WAYS:
+        seconds = statistics.median(each[name].seconds for each in rounds)
+        ratio = statistics.median(
+            each["one by one"].seconds / each[name].seconds for each in rounds
+        )
+        found = rounds[0][name]
+        same = sum(found.texts[text] == base.texts[text] for text in base.texts)
+        print(
+            f"| {name} | {seconds:.1f} | {found.tokens / seconds:.0f} "
+            f"| {len(passages) / seconds:.2f} | {ratio:.2f} | {same} of {len(base.texts)} |"
+        )
+
+
+def _parts(passages: list[Passage]) -> list[list[Passage]]:
+    return [passages[at : at + A_RUN] for at in range(0, len(passages), A_RUN)]
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
