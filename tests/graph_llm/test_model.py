@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -299,22 +300,27 @@ def test_half_precision_in_training(model: GraphLLM, llama: Path) -> None:
 
 
 def test_a_few_steps_teach_it_what_only_the_graph_tells(llama: Path) -> None:
-    """Loss falls to near zero, and the model then writes what it was taught."""
-    model = build(llama, gnn=GNN, lora=LoraConfig(targets=LINEAR, dropout=0.0))
+    """Loss falls to near zero, and the model then writes what it was taught.
+
+    The last two prompts differ in their soft tokens alone. A single one among 300 words of a
+    random model is found late, on a plateau that may last; 16 are found at once.
+    """
+    gnn = replace(GNN, dropout=0.0, tokens="per_hop")
+    model = build(llama, gnn=gnn, lora=LoraConfig(targets=LINEAR, dropout=0.0))
     born = [[("Mira", "born in", "Oslo")]]
     examples = [
         Example(PlanRequest(Q), "[SUBQ] Who is she?"),
         Example(PlanRequest(Q, chain(*born), graph(*born)), "[SUFFICIENT]"),
-        Example(AnswerRequest(Q, (), graph(*BRIDGE)), "Narvik"),
-        Example(AnswerRequest(Q, (), graph(*born)), "Oslo"),
+        Example(AnswerRequest(Q, (), graph(*BRIDGE * 8)), "Narvik"),
+        Example(AnswerRequest(Q, (), graph(*born * 16)), "Oslo"),
     ]
     batch = Collator(model.formatter)(examples)
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=5e-3)
     model.train()
     losses = [9.9]
-    while losses[-1] > 0.05 and len(losses) < 120:
+    while losses[-1] > 0.01 and len(losses) < 150:
         losses.append(_step(model, optimiser, batch))
-    assert losses[1] > 3 and losses[-1] <= 0.05
+    assert losses[1] > 3 and losses[-1] <= 0.01
     assert texts(model, [one.request for one in examples], 40) == [one.target for one in examples]
 
 
