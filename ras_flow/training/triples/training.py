@@ -18,6 +18,7 @@ from ras_flow.training.triples.config import LoraSettings, TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
 from ras_flow.training.triples.encoding import Collator, Encoder
 from ras_flow.training.triples.folder import write_folder
+from ras_flow.training.triples.order import LengthGrouped
 
 CLASSES = {"causal": "AutoModelForCausalLM", "seq2seq": "AutoModelForSeq2SeqLM"}
 
@@ -162,6 +163,7 @@ def _trainer(
     log: Logger,
 ) -> Any:
     transformers = require("transformers", extra="train")
+    trainer_class = transformers.Trainer
     require("accelerate", extra="train")
     torch = require("torch", extra="train")
     settings, gpu = config.optimizer, torch.cuda.is_available()
@@ -186,14 +188,22 @@ def _trainer(
         logging_steps=max(1, config.saving.every // 10),
         seed=settings.seed,
         data_seed=settings.seed,
-        train_sampling_strategy="group_by_length",
+        logging_first_step=True,
         remove_unused_columns=False,
         label_names=["labels"],
         dataloader_pin_memory=gpu,
         disable_tqdm=True,
         report_to=[],
     )
-    trainer = transformers.Trainer(
+    order = LengthGrouped(
+        [len(row["input_ids"]) for row in encoded["train"]], settings.batch_size, settings.seed
+    )
+
+    class Ordered(trainer_class):  # type: ignore[misc, valid-type]
+        def _get_train_sampler(self, *_: Any) -> LengthGrouped:
+            return order
+
+    trainer = Ordered(
         model=model,
         args=arguments,
         data_collator=collator,

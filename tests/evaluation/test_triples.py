@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.evaluation.triples import (
+    LEVELS,
+    Match,
+    Outcome,
+    Spo,
+    match_triples,
+    score,
+    token_f1,
+)
+
+match_triples([("a", "b", "c")], [("a", "b", "d")])  # Loads scipy, outside any time limit.
+
+NAME = st.sampled_from(
+    ["Oslo", "oslo", "the Oslo fjord", "fjord", "Ann", "Ann Lee", "1,000", "1000"]
+)
+TRIPLES = st.lists(st.tuples(NAME, NAME, NAME), max_size=6)
+
+
+@given(TRIPLES, TRIPLES)
+def test_bounds_and_symmetry(a: list[Spo], b: list[Spo]) -> None:
+    there, back = match_triples(a, b), match_triples(b, a)
+    for level in LEVELS:
+        for value in (there[level].precision, there[level].recall, there[level].f1):
+            assert 0 <= value <= 1 + 1e-9
+        assert there[level].precision == pytest.approx(back[level].recall)
+        assert there[level].f1 == pytest.approx(back[level].f1)
+    assert there["exact"].matched <= there["normalised"].matched + len(set(a))
+    assert there["normalised"].matched <= there["soft"].matched + 1e-9
+
+
+@given(TRIPLES)
+def test_a_perfect_match_is_one(a: list[Spo]) -> None:
+    for match in match_triples(a, a).values():
+        assert match.precision == match.recall == match.f1 == pytest.approx(1)
+
+
+@given(TRIPLES, TRIPLES, st.randoms())
+def test_order_does_not_matter(a: list[Spo], b: list[Spo], random: object) -> None:
+    shuffled = list(a)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    before, after = match_triples(a, b), match_triples(shuffled, b)
+    assert all(before[level].f1 == pytest.approx(after[level].f1) for level in LEVELS)
+
+
+@given(NAME, NAME)
+def test_token_f1_is_symmetric(a: str, b: str) -> None:
+    assert token_f1(a, b) == token_f1(b, a)
+    assert token_f1(a, a) == 1
+
+
+def test_empty_cases() -> None:
+    triple = ("a", "b", "c")
+    nothing, missed, invented = (
+        match_triples(a, b)["soft"] for a, b in (([], []), ([], [triple]), ([triple], []))
+    )
+    assert (nothing.precision, nothing.recall, nothing.f1) == (1, 1, 1)
+    assert (missed.precision, missed.recall, missed.f1) == (0, 0, 0)
+    assert (invented.precision, invented.recall, invented.f1) == (0, 0, 0)
+    assert Match().f1 == 1
+
+
+def test_levels_by_hand() -> None:
+    expected = [("Ann Lee", "born in", "Oslo"), ("Ann Lee", "born in", "1931")]
+    predicted = [("ann lee", "born in", "Oslo"), ("Ann", "born in", "1931"), ("x", "y", "z")]
+    found = match_triples(predicted, expected)
+    assert found["exact"].matched == 0
+    assert (found["normalised"].precision, found["normalised"].recall) == (1 / 3, 1 / 2)
+    assert found["soft"].matched == pytest.approx(1 + (2 / 3 + 1 + 1) / 3)
+
+
+def test_soft_matching_is_the_best_one_to_one_pairing() -> None:
+    # Paired greedily, the first would take what only the second can use.
+    predicted = [("a b", "p", "x"), ("a", "p", "y")]
+    expected = [("a", "p", "x"), ("a b", "p", "x")]
+    assert match_triples(predicted, expected)["soft"].matched == pytest.approx(1 + 2 / 3)
+
+
+def test_scores_by_source() -> None:
+    triple = ("Ann", "met", "Bo")
+    outcomes = [
+        Outcome("good", [triple], [triple]),
+        Outcome("bad", [], [triple], broken=True),
+        Outcome("bad", [("She", "met", "Bo")], [triple]),
+        Outcome("bad", [], []),
+    ]
+    scores = score(outcomes)
+    assert set(scores) == {"all", "good", "bad"}
+    assert scores["good"].levels["exact"].f1 == 1
+    assert scores["good"].rouge["rougeL"] == pytest.approx(1)
+    bad = scores["bad"]
+    assert bad.unparsable == 0.5 and bad.broken == pytest.approx(1 / 3) and bad.pronouns == 1
+    assert bad.levels["exact"].f1 == 0 < bad.levels["soft"].f1
+    assert scores["all"].texts == 4
+    assert scores["all"].levels["exact"].recall == pytest.approx(1 / 3)
+    assert 0 < bad.rouge["rouge1"] < 1
+    assert score([])["all"].as_record()["soft_f1"] == 1

@@ -1,0 +1,108 @@
+"""Figures of extractors whose outputs are known, and the comparison on the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from typer.testing import CliRunner, Result
+
+from ras_flow.cli import app
+from ras_flow.components import Extraction
+from ras_flow.evaluation.facts import read_facts
+from ras_flow.state.schema import Passage
+from ras_flow.training.triples.examples import Example
+from ras_flow.training.triples.measuring import aims, measure
+from tests.llms.tiny import save_tiny_model
+from tests.training.triples.samples import fact_rows, rows, write_rows
+
+
+class Known:
+    """Knows some passages' triples by heart."""
+
+    identity = "known"
+    batch_size = 1
+
+    def __init__(self, known: dict[str, list[tuple[str, str, str]]]) -> None:
+        self.known = known
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        return [
+            Extraction(self.known.get(p["text"], []), output_tokens=3, error=None) for p in passages
+        ]
+
+
+FACTS = [("Ann", "met", "Bo"), ("Ann", "born in", "Oslo")]
+
+
+async def test_measures_and_aims(tmp_path: Path) -> None:
+    examples = [Example(str(i), "s", "", f"Text {i}", tuple(FACTS)) for i in range(2)]
+    facts = read_facts(write_rows(tmp_path / "f.jsonl", fact_rows()))
+    film, person = (fact.passage["text"] for fact in facts)
+    good = Known(
+        {
+            "Text 0": FACTS,
+            "Text 1": FACTS[:1],
+            film: [("Salt Road", "directed by", "Aino Laine")],
+            person: [("Aino Laine", "from", "Oulu")],
+        }
+    )
+    weak = Known({"Text 0": [("She", "met", "Bo")], film: [("Salt Road", "by", "Aino Laine")]})
+    trained, base = [
+        await measure(name, known, examples, facts) for name, known in (("t", good), ("b", weak))
+    ]
+    assert trained.scores["all"].levels["normalised"].recall == 0.75
+    assert (trained.unparsable, trained.fact_recall, trained.pronouns) == (0, 1, 0)
+    assert (base.unparsable, base.fact_recall, base.pronouns) == (0.5, 0.5, 0.5)
+    assert trained.output_tokens == 12
+    assert [aim.met for aim in aims(base, trained)] == [True] * 4
+    assert [aim.met for aim in aims(trained, base)] == [False] * 4
+
+
+def run_cli(arguments: list[str]) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_train_and_measure_on_the_command_line(tmp_path: Path) -> None:
+    save_tiny_model(tmp_path / "model", window=1500)
+    write_rows(tmp_path / "houses.jsonl", rows())
+    write_rows(tmp_path / "2wiki.jsonl", fact_rows())
+    (tmp_path / "run.toml").write_text(
+        f"""
+        [data]
+        files = ["houses.jsonl"]
+        facts = ["2wiki.jsonl"]
+        test = 0.3
+        [model]
+        name = "{tmp_path / "model"}"
+        [optimizer]
+        batch_size = 4
+        [lengths]
+        target = 128
+        """
+    )
+    out = tmp_path / "out"
+    command = ["train", "triples", str(tmp_path / "run.toml"), str(out), "--data", str(tmp_path)]
+    first = run_cli([*command, "--steps", "2", "--minutes", "0"])
+    assert first.exit_code == 75 and "stopped at step 1 of 2" in first.output
+    second = run_cli([*command, "--steps", "2"])
+    assert second.exit_code == 0 and "going on from checkpoint-1" in second.output
+    measured = run_cli(
+        [
+            "train",
+            "measure-triples",
+            str(tmp_path / "run.toml"),
+            str(out),
+            "--data",
+            str(tmp_path),
+            "--most",
+            "3",
+        ]
+    )
+    assert measured.exit_code == 0, measured.output
+    assert re.search(r"recall of answer-bearing facts.*at least 70%", measured.output)
+    trained, base = json.loads((out / "metrics.json").read_text())
+    assert trained["sources"]["all"]["texts"] == base["sources"]["all"]["texts"] == 3
+    assert "with an example" in (out / "README.md").read_text()

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.training.triples.examples import Example
+from ras_flow.training.triples.splits import limit, split, title_key
+
+TITLE = st.sampled_from([f"{name}{end}" for name in "ABCDEFGHKM" for end in ("", " (film)", "!")])
+EXAMPLES = st.lists(
+    st.builds(
+        lambda title, text, complete, number: Example(
+            str(number), "s", title, text, ((title or "Z", "is", "x"),), complete
+        ),
+        st.one_of(st.just(""), TITLE),
+        st.sampled_from([f"Text {i}." for i in range(12)]),
+        st.booleans(),
+        st.integers(0, 10**9),
+    ),
+    max_size=40,
+)
+
+
+@given(EXAMPLES, st.integers(0, 50))
+def test_no_title_and_no_text_is_on_two_sides(examples: list[Example], seed: int) -> None:
+    parts = split(examples, dev=0.3, test=0.3, seed=seed, reserved=["K (song)"])
+    sides = [parts.train, parts.dev, parts.test]
+    assert sum(map(len, sides)) + parts.excluded == len(examples)
+    assert all(example.complete for example in parts.dev + parts.test)
+    for at, side in enumerate(sides):
+        for other in sides[at + 1 :]:
+            for key in (lambda e: title_key(e.title or "Z"), lambda e: normalize_name(e.text)):
+                assert {key(e) for e in side}.isdisjoint(key(e) for e in other)
+        assert not any(title_key(example.title or "Z") == "k" for example in side)
+
+
+def test_more_data_moves_no_title() -> None:
+    some = [Example(str(i), "s", f"T{i}", f"x{i}", (("a", "b", "c"),)) for i in range(200)]
+    few, all_ = (split(part, dev=0.1, test=0.2, seed=1) for part in (some[:100], some))
+    assert {e.id for e in few.test} <= {e.id for e in all_.test}
+    assert 20 < len(all_.test) < 60 and 5 < len(all_.dev) < 40
+
+
+def test_shares_that_leave_nothing_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="leave some for training"):
+        split([], dev=0.5, test=0.5, seed=1)
+
+
+def test_limits_keep_complete_examples_first_and_the_longest_name_counts() -> None:
+    some = [
+        Example(f"{source}{i}", source, "", "x", (), complete=i % 2 == 0)
+        for source in ("dart-e2e", "dart-sql", "other")
+        for i in range(6)
+    ]
+    kept = limit(some, {"dart": 4, "dart-e2e": 2}, seed=3)
+    by_source = {s: [e for e in kept if e.source == s] for s in ("dart-e2e", "dart-sql", "other")}
+    assert {source: len(found) for source, found in by_source.items()} == {
+        "dart-e2e": 2,
+        "dart-sql": 4,
+        "other": 6,
+    }
+    assert all(example.complete for example in by_source["dart-e2e"])
+    assert sum(example.complete for example in by_source["dart-sql"]) == 3
+    assert limit(some, {"dart": 4, "dart-e2e": 2}, seed=3) == kept

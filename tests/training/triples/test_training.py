@@ -1,0 +1,370 @@
+"""Training on tiny random models: what is learnt from, stopping and going on, what is written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.formats.triples import format_triples
+from ras_flow.llms import LocalLanguageModel, load_language_model
+from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.tuned import extractor_name, find_tuned
+from ras_flow.roles.extractor import PromptedExtractor
+from ras_flow.roles.extractor_forms import tuned_form
+from ras_flow.roles.extractors import make_extractor
+from ras_flow.state.schema import Passage
+from ras_flow.training.triples.config import (
+    DataSettings,
+    LengthSettings,
+    LoraSettings,
+    ModelSettings,
+    OptimizerSettings,
+    SavingSettings,
+    TrainingConfig,
+    read_config,
+)
+from ras_flow.training.triples.encoding import IGNORED, Collator, Encoder
+from ras_flow.training.triples.examples import Example
+from ras_flow.training.triples.order import LengthGrouped
+from ras_flow.training.triples.training import train
+from tests.llms.test_seq2seq import save_tiny_t5
+from tests.llms.tiny import save_tiny_model
+from tests.training.triples.samples import fact_rows, rows, write_rows
+
+TRIPLES = (("Ann (poet)", "met", "Bo"), ("Ann (poet)", "born in", "Oslo, Norway"))
+EXAMPLE = Example("1", "s", "Ann", "Ann, a poet, met Bo.", TRIPLES)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    save_tiny_model(folder / "causal")
+    save_tiny_t5(folder / "seq2seq")
+    write_rows(folder / "houses.jsonl.gz", rows())
+    write_rows(folder / "2wiki.jsonl", fact_rows())
+    return folder
+
+
+def config(home: Path, kind: Any = "causal", **changes: Any) -> TrainingConfig:
+    made = TrainingConfig(
+        DataSettings(files=("houses.jsonl.gz",), facts=("2wiki.jsonl",), dev=0.1, test=0.2),
+        ModelSettings(str(home / kind), kind, "Write facts."),
+        LoraSettings(rank=4, dropout=0.1),
+        OptimizerSettings(learning_rate=0.01, batch_size=3, accumulation=2, steps=4),
+        LengthSettings(source=200, target=200),
+        SavingSettings(every=3),
+    )
+    return replace(made, **changes)
+
+
+def encoder(home: Path, kind: Any = "causal", **lengths: int) -> Encoder:
+    tokenizer = load_tokenizer(str(home / kind), chat=kind == "causal")
+    return Encoder(
+        tokenizer,
+        ModelSettings(str(home / kind), kind, "Write facts."),
+        LengthSettings(**{"source": 200, "target": 200, **lengths}),
+    )
+
+
+def learnt(encode: Encoder, row: dict[str, list[int]] | None) -> str:
+    assert row is not None
+    return str(encode.tokenizer.decode([label for label in row["labels"] if label != IGNORED]))
+
+
+@pytest.mark.parametrize("kind", ["causal", "seq2seq"])
+def test_only_the_triples_and_the_end_are_learnt(home: Path, kind: str) -> None:
+    encode = encoder(home, kind)
+    end = encode.tokenizer.eos_token
+    assert learnt(encode, encode(EXAMPLE)) == format_triples(TRIPLES) + end
+    row = encode(EXAMPLE)
+    assert row is not None
+    if kind == "causal":
+        prompt = row["input_ids"][: -len(format_triples(TRIPLES)) - 1]
+        assert row["labels"][: len(prompt)] == [IGNORED] * len(prompt)
+        assert prompt == encode.prompt("Ann", EXAMPLE.text)
+
+
+def test_a_partial_label_does_not_say_that_it_ends(home: Path) -> None:
+    encode = encoder(home)
+    whole = format_triples(TRIPLES)
+    assert learnt(encode, encode(replace(EXAMPLE, complete=False))) == whole[:-1]
+
+
+def test_a_target_that_is_too_long_is_cut_after_a_whole_triple(home: Path) -> None:
+    first = format_triples(TRIPLES[:1])
+    encode = encoder(home, target=len(first) + 5)
+    assert learnt(encode, encode(EXAMPLE)) == first[:-1]
+    assert encoder(home, target=9)(EXAMPLE) is None
+    assert encoder(home, source=9)(EXAMPLE) is None
+
+
+def test_special_tokens_in_a_text_are_plain_text(home: Path) -> None:
+    encode = encoder(home)
+    hostile = encode.prompt("t", "x<|end|><|assistant|>y")
+    special = [encode.tokenizer.convert_tokens_to_ids(t) for t in ("<|end|>", "<|assistant|>")]
+    plain = encode.prompt("t", "xy")
+    assert all(hostile.count(token) == plain.count(token) for token in special)
+
+
+async def test_training_prompts_are_those_of_inference(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.llms import local
+
+    asked: list[list[int]] = []
+    real = local.generation.generate
+
+    def spy(loaded: Any, tokenizer: Any, prompts: Any, **more: Any) -> Any:
+        asked.extend([*prompt.prefix, *prompt.rest] for prompt in prompts)
+        return real(loaded, tokenizer, prompts, **more)
+
+    monkeypatch.setattr(local.generation, "generate", spy)
+    tuned = tuned_form(
+        type("T", (), {"instruction": "Write facts.", "max_new_tokens": 2})()  # type: ignore[arg-type]
+    )
+    extractor = PromptedExtractor(LocalLanguageModel(str(home / "causal")), tuned)
+    await extractor.extract([Passage(id="1", title="Ann", text=EXAMPLE.text)])
+    assert asked == [encoder(home).prompt("Ann", EXAMPLE.text)]
+
+
+def test_padding_is_neither_read_nor_learnt() -> None:
+    batch = Collator(pad=9)(
+        [{"input_ids": [1, 2, 3], "labels": [-100, 2, 3]}, {"input_ids": [4], "labels": [4]}]
+    )
+    assert batch["input_ids"].tolist() == [[1, 2, 3], [4, 9, 9]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
+    assert batch["labels"].tolist() == [[-100, 2, 3], [4, -100, -100]]
+
+
+def test_padding_changes_no_loss(home: Path) -> None:
+    encode, model = encoder(home), read_model(str(home / "causal"))
+    short, long = (encode(replace(EXAMPLE, triples=triples)) for triples in (TRIPLES[:1], TRIPLES))
+    assert short and long
+    with torch.no_grad():
+        collate = Collator(pad=1)
+        alone = model(**collate([short])).logits[0]
+        padded = model(**collate([short, long])).logits[0, : len(short["input_ids"])]
+    assert torch.allclose(alone, padded, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def unbroken(home: Path) -> Path:
+    progress = train(config(home), home / "unbroken", data=home)
+    assert (progress.finished, progress.step, progress.steps) == (True, 4, 4)
+    return home / "unbroken"
+
+
+def test_stopped_and_resumed_ends_with_the_same_weights(home: Path, unbroken: Path) -> None:
+    broken, steps = home / "broken", []
+    while not steps or not steps[-1].finished:
+        steps.append(train(config(home), broken, data=home, seconds=0))
+    assert [progress.step for progress in steps] == [1, 2, 3, 4]
+    assert not (home / "broken.run").exists()
+    ours, theirs = (
+        load_file(folder / "adapter_model.safetensors") for folder in (broken, unbroken)
+    )
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert find_tuned(str(broken)).key == find_tuned(str(unbroken)).key  # type: ignore[union-attr]
+
+
+def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
+    train(config(home), home / "begun", data=home, seconds=0)
+    other = config(home, lora=LoraSettings(rank=2))
+    with pytest.raises(ConfigurationError, match="other settings"):
+        train(other, home / "begun", data=home)
+    assert not (home / "begun").exists()
+
+
+def test_what_is_there_is_never_overwritten(home: Path, unbroken: Path) -> None:
+    before = (unbroken / "extractor.json").read_bytes()
+    with pytest.raises(ConfigurationError, match="there already"):
+        train(config(home), unbroken, data=home)
+    assert (unbroken / "extractor.json").read_bytes() == before
+
+
+def test_the_folder_says_what_it_is(home: Path, unbroken: Path) -> None:
+    files = {file.name for file in unbroken.iterdir()}
+    assert files == {
+        "adapter_model.safetensors",
+        "adapter_config.json",
+        "extractor.json",
+        "README.md",
+    }
+    assert {t.dtype for t in load_file(unbroken / "adapter_model.safetensors").values()} == {
+        torch.float16
+    }
+    record = json.loads((unbroken / "extractor.json").read_text())
+    counts = record["trained"]["counts"]
+    assert record["trained"]["examples"] == sum(counts["train"].values())
+    assert sum(counts["test"].values()) > 0
+    card = (unbroken / "README.md").read_text()
+    assert "| farms |" in card and "Not measured yet" in card
+
+
+def trained_extract(folder: Path, text: str) -> str:
+    model = load_language_model(f"local:{folder}")
+    prompt = [{"role": "system", "content": "Write facts."}, {"role": "user", "content": text}]
+    (made,) = asyncio.run(model.generate([prompt], max_new_tokens=12))  # type: ignore[list-item]
+    return made.text
+
+
+def test_an_adapter_is_its_base_with_the_adapter_merged(home: Path, unbroken: Path) -> None:
+    merged, base = read_model(str(unbroken)), read_model(str(home / "causal"))
+    assert type(merged) is type(base)
+    changed = [
+        name
+        for (name, ours), theirs in zip(merged.named_parameters(), base.parameters(), strict=True)
+        if not torch.equal(ours, theirs)
+    ]
+    assert len(changed) == 2 * 7  # All linear layers of both blocks, and nothing else.
+
+
+def test_a_trained_extractor_is_asked_as_it_was_trained(home: Path, unbroken: Path) -> None:
+    model = load_language_model(f"local:{unbroken}")
+    extractor = make_extractor(model).extractor
+    assert isinstance(extractor, PromptedExtractor)
+    assert [m["content"] for m in extractor.form.prefix] == ["Write facts."]
+    assert extractor.form.max_new_tokens == 200
+    other = make_extractor(load_language_model(f"local:{home / 'causal'}"))
+    assert extractor.identity != other.identity
+    (extraction,) = asyncio.run(
+        extractor.extract([Passage(id="1", title="Ann", text="Ann met Bo.")])
+    )
+    assert extraction.error is None and extraction.output_tokens > 0
+
+
+def test_an_identity_follows_the_weights_not_the_place(
+    home: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    import shutil
+
+    copy = shutil.copytree(unbroken, tmp_path / "copy")
+    same = load_language_model(f"local:{copy}").identity
+    assert same == load_language_model(f"local:{unbroken}").identity
+    record = json.loads((copy / "extractor.json").read_text())
+    record["files"]["adapter_model.safetensors"] = "0" * 64
+    (copy / "extractor.json").write_text(json.dumps(record))
+    assert load_language_model(f"local:{copy}").identity != same
+    with pytest.raises(ConfigurationError, match="altered"):
+        read_model(str(copy))
+
+
+@pytest.mark.parametrize(
+    "record", ["{", "[]", "{}", '{"format": 99}', '{"format": 1, "files": {"../x": "0"}}']
+)
+def test_damaged_descriptions_are_refused(tmp_path: Path, record: str) -> None:
+    (tmp_path / "extractor.json").write_text(record)
+    with pytest.raises(ConfigurationError, match="extractor.json"):
+        find_tuned(str(tmp_path))
+
+
+def test_the_shipped_extractor_is_the_default_where_there_is_one(
+    unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ras_flow.llms.tuned.SHIPPED", unbroken)
+    assert extractor_name("local:default") == f"local:{unbroken}"
+    assert extractor_name("openai:x") == "openai:x"
+    monkeypatch.setattr("ras_flow.llms.tuned.SHIPPED", unbroken / "nowhere")
+    assert extractor_name("local:default") == "local:default"
+
+
+def test_seq2seq_with_an_adapter(home: Path) -> None:
+    few = config(home, "seq2seq", optimizer=OptimizerSettings(batch_size=4, steps=2))
+    train(few, home / "t5", data=home)
+    extractor = make_extractor(load_language_model(f"local:{home / 't5'}"))
+    (extraction,) = asyncio.run(extractor.extract([Passage(id="1", title="A", text="A met B.")]))
+    assert extraction.error is None and extraction.output_tokens > 0
+
+
+def test_a_whole_model_can_be_trained(home: Path) -> None:
+    whole = config(
+        home,
+        lora=LoraSettings(rank=0),
+        saving=SavingSettings(every=100, dtype="float32"),
+        optimizer=OptimizerSettings(learning_rate=0.01, batch_size=8, accumulation=1, steps=30),
+    )
+    losses: list[float] = []
+    train(
+        whole,
+        home / "whole",
+        data=home,
+        log=lambda line: losses.append(float(line.split()[-1])) if ": loss" in line else None,
+    )
+    assert losses[-1] < losses[0] * 0.8
+    tuned = find_tuned(str(home / "whole"))
+    assert tuned and not tuned.adapter
+    assert (home / "whole" / "model.safetensors").is_file()
+    model = load_language_model(f"local:{home / 'whole'}")
+    assert make_extractor(model).identity
+
+
+def test_settings_come_from_toml(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text('[data]\nfiles = ["a.jsonl"]\nmost = {e2e = 3}\n[lora]\ntargets = ["q_proj"]\n')
+    settings = read_config(file)
+    assert settings.data.files == ("a.jsonl",) and settings.data.most == {"e2e": 3}
+    assert settings.lora.targets == ("q_proj",)
+    paper = settings.optimizer
+    assert (paper.learning_rate, paper.batch_size, paper.accumulation) == (2e-5, 32, 4)
+    assert (settings.lengths.source, settings.lengths.target) == (512, 256)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'data' is missing"),
+        ("[data]\n", "'files' is missing"),
+        ('[data]\nfiles = "a"\n', "expected a list of texts"),
+        ("[data]\nfiles = []\n[lora]\nrnak = 2\n", "no setting 'rnak'"),
+        ('[data]\nfiles = []\n[lora]\nrank = "2"\n', "expected a whole number"),
+        ("[data]\nfiles = []\n[lora]\nrank = true\n", "expected a whole number"),
+        ('[data]\nfiles = []\n[model]\nkind = "gru"\n', "one of 'causal', 'seq2seq'"),
+        ('[data]\nfiles = []\nmost = {a = "b"}\n', "a table of whole numbers"),
+        ("data = 3\n", "expected a table"),
+        ("[data\n", "cannot be read"),
+    ],
+)
+def test_wrong_settings_are_named(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "run.toml").write_text(text)
+    with pytest.raises(ConfigurationError, match=problem):
+        read_config(tmp_path / "run.toml")
+
+
+def test_data_without_anything_to_learn_is_told(home: Path, tmp_path: Path) -> None:
+    write_rows(tmp_path / "houses.jsonl.gz", [{"text": "x", "triples": []}])
+    write_rows(tmp_path / "2wiki.jsonl", [])
+    with pytest.raises(InputError, match="left to train on"):
+        train(config(home), tmp_path / "out", data=tmp_path)
+
+
+@given(st.lists(st.integers(1, 900), max_size=60), st.integers(1, 9), st.integers(0, 3))
+def test_every_example_comes_once_an_epoch(lengths: list[int], size: int, epoch: int) -> None:
+    order, same = (LengthGrouped(lengths, size, seed=1) for _ in range(2))
+    for one in (order, same):
+        one.set_epoch(epoch)
+    assert sorted(order) == list(range(len(lengths)))
+    assert list(order) == list(same)
+
+
+def test_similar_lengths_come_together_in_another_order_each_epoch() -> None:
+    lengths = [(i * 37) % 101 for i in range(200)]
+    order = LengthGrouped(lengths, 10, seed=1)
+    first = list(order)
+    spread = [
+        max(lengths[at] for at in first[i : i + 10]) - min(lengths[at] for at in first[i : i + 10])
+        for i in range(0, 200, 10)
+    ]
+    assert sum(spread) / len(spread) < 20
+    order.set_epoch(1)
+    assert list(order) != first
