@@ -113,7 +113,7 @@ class Collator:
         Returns:
             Tensors ``input_ids``, ``attention_mask`` and ``labels``, of shape (examples, longest).
         """
-        torch = require("torch", extra="train")
+        torch = require("torch", extra="local")
 
         def padded(rows: list[list[int]], filler: int) -> Any:
             longest = max(map(len, rows))

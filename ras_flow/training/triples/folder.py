@@ -53,8 +53,8 @@ def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict
 
 
 def _write_adapter(folder: Path, model: Any, config: TrainingConfig) -> None:
-    peft = require("peft", extra="train")
-    safetensors = require("safetensors.torch", extra="train")
+    peft = require("peft", extra="local")
+    safetensors = require("safetensors.torch", extra="local")
     weights = {
         name: tensor.to(_dtype(config)).contiguous().cpu()
         for name, tensor in peft.get_peft_model_state_dict(model).items()
@@ -70,4 +70,4 @@ def _write_adapter(folder: Path, model: Any, config: TrainingConfig) -> None:
 
 
 def _dtype(config: TrainingConfig) -> Any:
-    return getattr(require("torch", extra="train"), config.saving.dtype)
+    return getattr(require("torch", extra="local"), config.saving.dtype)

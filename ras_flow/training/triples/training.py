@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ def train(
         output: The folder to write, which must not be there yet: see :mod:`.folder`.
         data: Where the data files are.
         seconds: Stop after the step in which this time is over; None trains to the end.
-        examples: Train on so many examples only, to try things out.
+        examples: Train on so many examples only, and watch as many, to try things out.
         log: Told what happens, a line at a time.
 
     Returns:
@@ -69,22 +69,20 @@ def train(
         ConfigurationError: The output is there, a setting does not fit the model, or the run that
             was begun has other settings.
         InputError: The data cannot be read, or is empty.
-        MissingExtraError: A package of the extra ``train`` is not installed.
+        MissingExtraError: A package of the extras ``local`` or ``train`` is not installed.
     """
     started = time.monotonic()
-    transformers = require("transformers", extra="train")
+    transformers = require("transformers", extra="local")
     if output.exists():
         raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
     run = output.with_name(f"{output.name}.run")
     _claim(run, {**config.as_record(), "examples": examples})
     loaded = load_data(config.data, data)
-    if examples is not None:
-        loaded = replace(
-            loaded, splits=replace(loaded.splits, train=loaded.splits.train[:examples])
-        )
     encoder = Encoder(_tokenizer(config), config.model, config.lengths)
     encoded = {
-        part: [row for example in getattr(loaded.splits, part) if (row := encoder(example))]
+        part: [
+            row for example in getattr(loaded.splits, part)[:examples] if (row := encoder(example))
+        ]
         for part in ("train", "dev")
     }
     if not encoded["train"]:
@@ -137,7 +135,7 @@ def _pad(tokenizer: Any) -> int:
 
 
 def _with_adapter(model: Any, lora: LoraSettings, kind: str) -> Any:
-    peft = require("peft", extra="train")
+    peft = require("peft", extra="local")
     targets = lora.targets if isinstance(lora.targets, str) else list(lora.targets)
     try:
         return peft.get_peft_model(
@@ -162,10 +160,10 @@ def _trainer(
     collator: Collator,
     log: Logger,
 ) -> Any:
-    transformers = require("transformers", extra="train")
+    transformers = require("transformers", extra="local")
     trainer_class = transformers.Trainer
-    require("accelerate", extra="train")
-    torch = require("torch", extra="train")
+    require("accelerate", extra="local")
+    torch = require("torch", extra="local")
     settings, gpu = config.optimizer, torch.cuda.is_available()
     arguments = transformers.TrainingArguments(
         output_dir=str(run),
@@ -216,7 +214,7 @@ def _trainer(
 
 
 def _tell(log: Logger) -> Any:
-    callback = require("transformers", extra="train").TrainerCallback
+    callback = require("transformers", extra="local").TrainerCallback
 
     class Tell(callback):  # type: ignore[misc, valid-type]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
@@ -228,7 +226,7 @@ def _tell(log: Logger) -> Any:
 
 
 def _stop_after(deadline: float) -> Any:
-    callback = require("transformers", extra="train").TrainerCallback
+    callback = require("transformers", extra="local").TrainerCallback
 
     class Stop(callback):  # type: ignore[misc, valid-type]
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
