@@ -43,8 +43,8 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     new = [state["passages"][id] for id in hops[-1]["passages"] if id not in seen]
     context = parts.context(state, runtime)
     extractor = await parts.get_extractor(context)
-    store = None if parts.keeps_text(context) else runtime.store
-    cache = TripleCache(store, extractor.identity)
+    keeps_text = parts.keeps_text(context)
+    cache = TripleCache(None if keeps_text else runtime.store, extractor.identity)
     cost = Cost("extractor", f"to_triples:{hops[-1]['index']}")
     known = await cache.get([passage["id"] for passage in new])
 
@@ -73,7 +73,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     ]
     for message in warnings:
         runtime.stream_writer(WarningEvent(type="warning", message=message))
-    for made in fresh.values():
+    for made in () if keeps_text else fresh.values():
         cost.add(made)
     extractions = known | fresh
     extracted = [

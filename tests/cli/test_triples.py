@@ -126,3 +126,29 @@ def test_progress_is_shown_on_a_terminal(model: Model, index: Path) -> None:
     done = going.wait()
     assert done.code == 0 and "4 extracted" in done.out
     assert len(TRIPLES) == 4
+
+
+def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> None:
+    model.answers = lambda role, text: (
+        Answer("Narvik" if "She was born in Narvik" in text else "unknown")
+        if role == "answerer"
+        else None
+    )
+    asked = ["ask", QUESTION, "--index", str(index), "--top-k", "2", "--extractor", "none"]
+    done = ras_flow(*asked, *model.options)
+    assert done.code == 0 and "cites [Mira Lund]" in " ".join(done.out.split()), done.err
+    result = json.loads(ras_flow(*asked, "--json", *model.options).out)
+    assert model.count("extractor") == 0 and result["triples"] == {}
+    run = result["run"]
+    first = json.loads(ras_flow("runs", "list", "--json").out)[-1]["id"]
+    for command in (
+        ["show", run],
+        ["graph", run],
+        ["why", run],
+        ["diff", first, run],
+        *(["export", run, "--format", name] for name in ("json", "graphml", "jsonld", "html")),
+    ):
+        looked = ras_flow("runs", *command)
+        assert looked.code == 0, looked.err
+        if command[0] == "show":
+            assert "cites [Mira Lund]" in " ".join(looked.out.split())
