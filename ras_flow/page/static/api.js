@@ -11,22 +11,50 @@ class ApiError extends Error {
   }
 }
 
-// The link's token goes out of the address at once, so that it is in no bookmark or screenshot.
-const hash = new URLSearchParams(location.hash.slice(1));
-if (hash.has("token")) {
-  setToken(hash.get("token"));
-  hash.delete("token");
-  history.replaceState(null, "", `#${hash}`);
-}
+const getToken = () => sessionStorage.getItem("ras-flow-token");
 
 /** Keeps a token for this tab. */
 function setToken(token) {
   sessionStorage.setItem("ras-flow-token", token);
 }
 
-async function request(path, { body, signal } = {}) {
+/** The link's token goes out of the address at once, so that it is in no bookmark or screenshot. */
+function takeToken() {
+  const hash = new URLSearchParams(location.hash.slice(1));
+  if (!hash.has("token")) return false;
+  setToken(hash.get("token"));
+  hash.delete("token");
+  history.replaceState(null, "", `#${hash}`);
+  return true;
+}
+takeToken();
+// A link that is pasted over the page loads nothing: it only changes the address behind the #.
+addEventListener("hashchange", () => takeToken() && location.reload());
+
+// A run that is opened in a new tab has no token; another tab of this page gives it.
+const tabs = new BroadcastChannel("ras-flow");
+tabs.addEventListener("message", ({ data }) => data.wanted && getToken() && tabs.postMessage({ token: getToken() }));
+
+/** Returns whether another tab had a token that this one had not. */
+function askTabs() {
+  const had = getToken();
+  return new Promise((resolve) => {
+    const late = setTimeout(() => resolve(false), 300);
+    const take = ({ data }) => {
+      if (!data.token || data.token === had) return;
+      clearTimeout(late);
+      tabs.removeEventListener("message", take);
+      setToken(data.token);
+      resolve(true);
+    };
+    tabs.addEventListener("message", take);
+    tabs.postMessage({ wanted: true });
+  });
+}
+
+async function request(path, { body, signal } = {}, again = true) {
   const headers = {};
-  const token = sessionStorage.getItem("ras-flow-token");
+  const token = getToken();
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   const method = body ? "POST" : "GET";
@@ -38,6 +66,7 @@ async function request(path, { body, signal } = {}) {
     throw new ApiError("The server does not answer. Is it still running?", 0);
   }
   if (response.ok) return response;
+  if (response.status === 401 && again && (await askTabs())) return request(path, { body, signal }, false);
   const said = await response.json().catch(() => ({}));
   const message = typeof said.error === "string" ? said.error : `The server answered ${response.status}.`;
   throw new ApiError(message, response.status);

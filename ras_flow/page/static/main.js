@@ -23,10 +23,14 @@ function useAddress() {
   }, []);
   const latest = useRef();
   latest.current = address;
-  const navigate = (changes) => {
+  /** Changes the address, if it is still at the run `from` which that was meant. */
+  const navigate = (changes, from = latest.current.run) => {
+    if (latest.current.run !== from) return;
     const next = { ...latest.current, ...changes };
     const kept = Object.entries(next).filter(([, value]) => value !== undefined && value !== null);
-    history.replaceState(null, "", `#${new URLSearchParams(kept)}`);
+    // One goes back to another branch or view, not through every step.
+    const turned = ["run", "branch", "compare"].some((name) => next[name] !== latest.current[name]);
+    history[turned ? "pushState" : "replaceState"](null, "", `#${new URLSearchParams(kept)}`);
     latest.current = next;
     setAddress(next);
   };
@@ -92,7 +96,8 @@ function useRun(id, working, fail) {
     if (id) refresh().catch(fail);
   }, [id]);
   const current = run?.branches.find((branch) => branch.number === run.current);
-  const atWork = Boolean(id && current?.status === "unfinished" && !working);
+  // One that waits for a person may be answered elsewhere.
+  const atWork = Boolean(id && current && current.status !== "finished" && !working);
   useEffect(() => {
     if (!atWork || ownDocument) return;
     const abort = new AbortController();
@@ -180,7 +185,7 @@ function App() {
         onClick=${() => setProgress(null)}>✕</button>`}</div>`}
     ${run
       ? html`<${RunView} key=${run.run} run=${run} editable=${!ownDocument} work=${work} busy=${working} theme=${theme}
-          address=${address} navigate=${navigate} fail=${setError} />`
+          address=${address} navigate=${(changes) => navigate(changes, address.run)} fail=${setError} />`
       : address.run
         ? html`<p class="placing">${error ? "" : "Loading the run …"}</p>`
         : html`<${RunList} ask=${(question) => work("New run", ask(question))} busy=${working} fail=${setError} />`}

@@ -282,3 +282,31 @@ async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: Canned
     await page.get_by_role("button", name="Replay from step 0").click()
     await expect(page.get_by_role("alert")).to_contain_text("The connection broke off.")
     await expect(step(page, 0)).to_have_attribute("aria-current", "step")
+
+
+async def test_work_that_ends_leaves_one_at_the_run_that_one_went_to(
+    open_page: OpenPage, one_branch: CannedServer
+) -> None:
+    page = await open_page(f"{RUN}&step=10")
+    await drawn(page)
+    await page.keyboard.press("e")
+    await page.get_by_role("button", name="Replay from step 10").click()
+    progress = page.get_by_role("status").filter(has_text="Replay")
+    await expect(progress).to_contain_text("On which")
+    await page.evaluate("location.hash = '#run=b16b16b16b16&step=2'")
+    await expect(step(page, 2)).to_have_attribute("aria-current", "step")
+    one_branch.gate.set()
+    await expect(progress).to_contain_text("done")
+    assert page.url.endswith("#run=b16b16b16b16&step=2")
+
+
+async def test_a_review_that_is_answered_elsewhere_shows_at_once(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    page = await open_page("run=a71c0ffee002")
+    await expect(page.get_by_role("button", name="Review …")).to_be_visible()
+    server.documents["a71c0ffee002"] = bridge("a71c0ffee002").document
+    await server.live.put({"type": "changed"})
+    await server.live.put({"type": "done"})
+    await expect(page.get_by_role("button", name="Review …")).to_be_hidden()
+    await expect(page.get_by_text("16 / 16")).to_be_visible()

@@ -44,6 +44,51 @@ async def test_the_token_leaves_the_address_and_is_sent_with_every_request(
     assert len(server.sent("GET", "runs/a71c0ffee001")) == 2
 
 
+async def test_the_right_link_over_a_refused_page_lets_one_in(open_page: OpenPage) -> None:
+    page = await open_page(RUN, errors=("401",))
+    await page.evaluate("sessionStorage.setItem('ras-flow-token', 'wrong')")
+    await page.reload()
+    await expect(page.get_by_role("alert")).to_contain_text("The token is missing or wrong.")
+    # As the same page is open already, the browser changes nothing but the fragment.
+    await page.evaluate(f"location.hash = '#token={TOKEN}&{RUN}'")
+    await drawn(page)
+    assert TOKEN not in page.url
+
+
+async def test_a_run_opened_in_a_new_tab_needs_no_token_again(open_page: OpenPage) -> None:
+    page = await open_page(errors=("401",))
+    first = page.get_by_role("list", name="Runs").get_by_role("link").first
+    async with page.context.expect_page() as opening:
+        await first.click(modifiers=["Control"])
+    tab = await opening.value
+    await drawn(tab)
+    assert TOKEN not in tab.url
+
+
+async def test_back_and_forward_lead_through_branches_and_views_not_steps(
+    open_page: OpenPage,
+) -> None:
+    page = await open_page()
+    await page.get_by_role("list", name="Runs").get_by_role("link").first.click()
+    await drawn(page)
+    await page.get_by_label("Branch", exact=True).select_option("1")
+    for key in ("Home", "ArrowRight", "ArrowRight"):
+        await page.keyboard.press(key)
+    await expect(step(page, 2)).to_have_attribute("aria-current", "step")
+    await page.get_by_role("button", name="Compare").click()
+    await expect(page.locator(".compare")).to_be_visible()
+    await page.go_back()
+    await expect(step(page, 2)).to_have_attribute("aria-current", "step")
+    await expect(page.get_by_label("Branch", exact=True)).to_have_value("1")
+    await page.go_back()
+    await expect(page.get_by_label("Branch", exact=True)).to_have_value("2")
+    await page.go_forward()
+    await expect(page.get_by_label("Branch", exact=True)).to_have_value("1")
+    await page.go_back()
+    await page.go_back()
+    await expect(page.get_by_role("list", name="Runs").get_by_role("listitem")).to_have_count(4)
+
+
 async def test_steps_by_buttons_keys_and_clicks_while_nothing_moves(open_page: OpenPage) -> None:
     page = await open_page(f"{RUN}&branch=1&step=0")
     await drawn(page)
@@ -221,6 +266,16 @@ async def test_nothing_is_cut_off_in_smaller_windows(open_page: OpenPage, width:
         assert box["width"] > 200
         assert box["height"] > 200
         assert box["y"] + box["height"] <= 760
+
+
+async def test_branches_can_be_compared_in_a_narrow_window(open_page: OpenPage) -> None:
+    page = await open_page(f"{RUN}&branch=2&compare=1", viewport={"width": 390, "height": 800})
+    await drawn(page)
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    for canvas in await page.locator(".canvas").all():
+        box = await canvas.bounding_box()
+        assert box is not None
+        assert box["height"] > 200
 
 
 async def test_errors_of_the_server_are_shown_and_can_be_mended(
