@@ -47,7 +47,8 @@ async def open_postgres_runs(
         ):
             await saver.setup()
             await store.setup()
-            yield Runs((builder or build_graph()).compile(checkpointer=saver, store=store))
+            graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
+            yield Runs(graph)
     except psycopg.Error as error:
         message = " ".join(str(error).split())
         for secret in (address, known.get("password")):

@@ -128,9 +128,7 @@ def find_step(document: RunDocument, branch: Branch, where: str) -> int:
     """
     names = [step_name(step) for step in steps_of(document, branch)]
     wanted = where.strip()
-    if wanted.isdecimal() and int(wanted) < len(names):
-        return int(wanted)
-    found = [index for index, name in enumerate(names) if name == wanted]
+    found = [index for index, name in enumerate(names) if wanted in (str(index), name)]
     if found:
         return found[-1]
     raise InputError(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from sqlite3 import SQLITE_BUSY, DatabaseError
+from sqlite3 import DatabaseError
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -59,12 +60,24 @@ async def open_runs(
             yield Runs(graph)
     except DatabaseError as error:
         # The low byte is the kind of error; SQLite itself has waited for five seconds.
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == SQLITE_BUSY:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             raise RunError(
                 f"The run database in {folder} is locked: another program is writing to it. "
                 "Nothing is lost. Try again when it is done; a run that stopped can be resumed."
             ) from error
         raise RunError(
-            f"The run database in {folder} cannot be used ({error}). Close other programs that "
-            "use it, or move its files away to start with an empty one."
+            f"The run database in {folder} cannot be used ({error}). {_advice(error)}"
         ) from error
+
+
+def _advice(error: DatabaseError) -> str:
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return "What was stored is kept: make room on its disk, or check it, and try again."
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return "Runs need files that can be written: change that, or copy the folder."
+        case _:
+            return (
+                "Close other programs that use it, or move its files away to start with an empty "
+                "one."
+            )

@@ -77,12 +77,19 @@ async def open_sqlite_store(folder: Path) -> AsyncIterator[AsyncSqliteStore]:
 
     Raises:
         DatabaseError: The file is no database of ours.
+        RunError: The folder cannot be written.
     """
     file = folder / STORE
     async with AsyncSqliteStore.from_conn_string(str(file)) as store:
         await store.conn.execute(f"PRAGMA busy_timeout={PATIENCE}")
         # LangGraph's setup fails where two processes run it at once on a new file.
-        async with AsyncFileLock(f"{file}.lock"):
-            await store.conn.execute("PRAGMA journal_mode=WAL")
-            await store.setup()
+        try:
+            async with AsyncFileLock(f"{file}.lock"):
+                await store.conn.execute("PRAGMA journal_mode=WAL")
+                await store.setup()
+        except OSError as error:
+            raise RunError(
+                f"The folder {folder} cannot be written ({error.strerror}), which even reading "
+                "its runs takes. Copy it to a place where you may write."
+            ) from error
         yield store

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -189,7 +190,22 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
         (["prune"], ["--older-than", "--keep"]),
         (["prune", "RUN", "--keep", "1"], ["not both"]),
         (["prune", "RUN/1", "--yes"], ["whole runs"]),
-        (["prune", "RUN", "nope", "--yes"], ["no run 'nope'", "nothing was deleted"]),
+        (["prune", "RUN", "nope", "--yes"], ["no run 'nope'", "Nothing was deleted"]),
+        (["show", "RUN/" + "9" * 5000], ["no run 'RUN/999"]),
+        (["replay", "RUN", "--from", "9" * 5000], ["no step '999", "0 to 11"]),
+        (["view", "RUN/99", "--no-browser"], ["no branch 99", "only branch 1"]),
+        (
+            ["fork", "RUN", "--from", "plan:1", "--subquery", "Who?", "--plan", "[SUFFICIENT]"],
+            ["--subquery or --plan, not both"],
+        ),
+        (
+            ["fork", "RUN", "--from", "plan:1", "--model", "answerer=nope:x"],
+            ["'nope:x' cannot be used"],
+        ),
+        (
+            ["fork", "RUN", "--from", "plan:1", "--model", "answerer=local:/nowhere/x"],
+            ["no model folder '/nowhere/x'"],
+        ),
         (["show", "RUN", "--database", "mysql://me:secret@host/x"], ["mysql://", "postgresql://"]),
     ],
 )  # fmt: skip
@@ -266,6 +282,20 @@ def test_prune_asks_first_and_deletes_what_it_said(run: str) -> None:
     assert run in told and "Deleted 1 run." in told
     assert "no run" in refused("show", run)
     assert "No runs yet" in ok("list")
+
+
+def test_what_is_left_of_a_run_that_was_deleted_at_work_can_be_deleted(
+    run: str, own_home: Path, world_model: Model
+) -> None:
+    with sqlite3.connect(own_home / "runs.sqlite") as database:
+        database.execute(
+            "DELETE FROM checkpoints WHERE checkpoint_id < (SELECT max(checkpoint_id) "
+            "FROM checkpoints)"
+        )
+    assert "No runs yet" in ok("list")
+    assert "Answer Narvik" in ok("show", run)
+    assert "Deleted 1 run." in ok("prune", run, "--yes")
+    assert "no run" in refused("show", run)
 
 
 def test_another_folder_can_be_read(

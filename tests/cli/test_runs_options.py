@@ -70,7 +70,6 @@ def test_edits_take_the_one_form_that_edits_have() -> None:
         add_triples=["Mira Lund|born in | Narvik"],
         drop_passages=["p1"],
         subquery="Where?",
-        plan="[SUFFICIENT]",
         models=["planner=openai:gpt=x"],
     )
     assert given and not Edits() and Edits(subquery="")
@@ -80,8 +79,9 @@ def test_edits_take_the_one_form_that_edits_have() -> None:
         {"op": "drop_triple", "triple": "abc"},
         {"op": "add_triple", "subject": "Mira Lund", "predicate": "born in", "object": "Narvik"},
         {"op": "subquery", "text": "Where?"},
-        {"op": "plan", "text": "[SUFFICIENT]"},
     ]
+    plan = {"op": "plan", "text": "[SUFFICIENT]"}
+    assert Edits(plan="[SUFFICIENT]").to_list([], []) == [plan]
 
 
 @pytest.mark.parametrize("text", ["", "a", "a | b", "a | | c", "a|b|c|d", "|||"])
@@ -116,7 +116,7 @@ def test_a_step_is_named_by_number_or_by_its_node_and_hop() -> None:
     for name, index in names.items():
         assert find_step(document, branch, name) == index
     assert steps_of(document, branch)[find_step(document, branch, "answer")]["node"] == "answer"
-    for unknown in ("12", "-1", "plan:7", "plan", "", "²"):
+    for unknown in ("12", "-1", "plan:7", "plan", "", "²", "9" * 5000):
         with pytest.raises(
             InputError, match=r"no step .*a number from 0 to 11, or one of .*plan:1"
         ):

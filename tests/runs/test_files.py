@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,3 +70,26 @@ async def test_a_locked_database_is_named_and_loses_nothing(home: Path) -> None:
         assert await runs.document("a") == old
         await events(runs.fork("a", last, drop()))
         assert branch(await runs.document("a"), 2)["answer"] == "unknown"
+
+
+async def test_a_folder_that_cannot_be_written_is_named(home: Path) -> None:
+    (home / "store.sqlite.lock").unlink(missing_ok=True)
+    (home / "store.sqlite.lock").mkdir()
+    with pytest.raises(RunError, match="cannot be written .*Copy it"):
+        async with open_runs(home):
+            pass
+
+
+async def test_a_full_disk_is_named_and_loses_nothing(home: Path) -> None:
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        old = await runs.document("a")
+        last = branch(old, 1)["steps"][-1]
+    with pytest.raises(RunError, match=r"disk is full\).*make room"):
+        async with open_runs(home, builder=build_graph(**world([]))) as runs:
+            saver: Any = runs._threads.graph.checkpointer  # type: ignore[attr-defined]
+            # SQLite then says what it says on a full disk.
+            pages = await (await saver.conn.execute("PRAGMA page_count")).fetchone()
+            await saver.conn.execute(f"PRAGMA max_page_count={pages[0]}")
+            await events(runs.fork("a", last, drop()))
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        assert (await runs.document("a"))["branches"][0] == old["branches"][0]

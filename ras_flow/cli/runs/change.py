@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ras_flow.events import Event
     from ras_flow.runs import Runs
     from ras_flow.runs.document import Branch, RunDocument
+    from ras_flow.runs.edits import Edit
 
 From = Annotated[
     str,
@@ -97,12 +98,26 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         step = find_step(document, branch, start)
         graph = graph_after(document, branch, step)
         given = edits.to_list(graph, passages_of(branch))
+        await _check_models(given, branch, database)
         events = runs.fork(address.run, branch["steps"][step], given)
         await _follow(events, address.run, Screen(quiet=as_json))
         new = await tell(runs, address.run, as_json)
     if not as_json:
         name = plain(address.run)
         typer.echo(f"Compare with: ras-flow runs diff {name}/{branch['number']} {name}/{new}")
+
+
+async def _check_models(edits: list[Edit], branch: Branch, database: str | None) -> None:
+    """Find out before a branch is made whether the models that it is to use can be used."""
+    from ras_flow.context import Context
+    from ras_flow.parts import Parts
+
+    if database and database.lower().startswith(("http://", "https://")):
+        return  # The server has keys and models of its own.
+    context = Context.from_mapping(branch["settings"])
+    for edit in edits:
+        if edit["op"] == "model":
+            await Parts().check_model(edit["role"], edit["name"], context)
 
 
 async def _resume(

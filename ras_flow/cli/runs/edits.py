@@ -74,11 +74,13 @@ class Edits:
             The edits: models first, then passages, triples, and the plan.
 
         Raises:
-            InputError: An id fits none or several, or a value is malformed.
+            InputError: An id fits none or several, a value is malformed, or two plans are given.
         """
         from ras_flow.runs.edits import parse_edits
         from ras_flow.runs.reading import unique_id
 
+        if self.subquery is not None and self.plan is not None:
+            raise InputError("Give --subquery or --plan, not both: each is what comes next.")
         edits: list[dict[str, Any]] = []
         for text in self.models or ():
             role, _, name = text.partition("=")

@@ -15,7 +15,7 @@ from ras_flow.cli.runs.options import Database, Run, parse_run, parse_time, read
 from ras_flow.errors import InputError, RunError
 
 if TYPE_CHECKING:
-    from ras_flow.runs import RunSummary
+    from ras_flow.runs import Runs, RunSummary
     from ras_flow.runs.document import RunDocument
 
 _ALL = 1_000_000
@@ -119,17 +119,23 @@ async def _chosen(
     async with open_runs_at(database) as runs:
         newest = await runs.recent(limit=_ALL)
         old = await runs.recent(limit=_ALL, until=before) if before else newest
-    if not named:
-        spared = {run.id for run in newest[: keep or 0]}
-        return [run for run in old if run.id not in spared]
-    known = {run.id: run for run in newest}
-    for run_id in named:
-        if run_id not in known:
-            raise RunError(
-                f"There is no run {run_id!r}, and nothing was deleted. List the runs with: "
-                "ras-flow runs list"
-            )
-    return [known[run_id] for run_id in dict.fromkeys(named)]
+        known = {run.id: run for run in newest}
+        # A run that was deleted while it was at work has lost its question, by which runs are
+        # listed, and still has what it wrote since.
+        chosen = [
+            known.get(run_id) or await _found(runs, run_id) for run_id in dict.fromkeys(named)
+        ]
+    if named:
+        return chosen
+    spared = {run.id for run in newest[: keep or 0]}
+    return [run for run in old if run.id not in spared]
+
+
+async def _found(runs: Runs, run_id: str) -> RunSummary:
+    try:
+        return (await runs.get(run_id)).summary
+    except RunError as error:
+        raise RunError(f"{error} (Nothing was deleted.)") from error
 
 
 async def _delete(database: str | None, run_ids: list[str]) -> None:

@@ -34,6 +34,9 @@ Database = Annotated[
     ),
 ]
 
+_DIGITS = 9
+"""Longest number of a branch; Python refuses to read some that are much longer."""
+
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -47,7 +50,7 @@ class Address(NamedTuple):
 def parse_run(text: str) -> Address:
     """Take ``RUN/2`` apart."""
     run, slash, number = text.rpartition("/")
-    if slash and run and number.isdecimal():
+    if slash and run and number.isdecimal() and len(number) <= _DIGITS:
         return Address(run, int(number))
     return Address(text, None)
 

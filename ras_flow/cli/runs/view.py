@@ -36,6 +36,7 @@ def view(
 
     from ras_flow.extras import require
     from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.reading import get_branch
 
     for module in ("starlette", "uvicorn"):
         require(module, extra="page")
@@ -51,7 +52,9 @@ def view(
 
     async def serve() -> None:
         async with open_runs_at(database) as runs:
-            if name:
+            if name and branch is not None:
+                get_branch(await runs.document(name), branch)
+            elif name:
                 await runs.newest(name)
             await serve_page(runs, ready=ready, run=name, branch=branch, port=port)
 
