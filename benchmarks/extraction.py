@@ -18,6 +18,7 @@ import asyncio
 import os
 import platform
 import statistics
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -105,6 +106,7 @@ async def measure(way: Way, model: LanguageModel, passages: list[Passage], new: 
     began = perf_counter()
     made = await way(extractor, passages)
     seconds = perf_counter() - began
+    print(f"{way.__name__}: {seconds:.1f} s", file=sys.stderr, flush=True)
     texts = {text: generation.text for text, generation in recorded.written.items()}
     return Measured(seconds, sum(one.output_tokens for one in made), texts)
 
