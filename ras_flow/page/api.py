@@ -143,7 +143,8 @@ class Api:
         run: str = request.path_params["run"]
         body = await read_body(request, "checkpoint", "edits")
         checkpoint = body.get("checkpoint")
-        if not isinstance(checkpoint, str) or not checkpoint:
+        # Half characters, which JSON can hold, are in no id and in no database.
+        if not isinstance(checkpoint, str) or not checkpoint.isprintable() or not checkpoint:
             raise InputError("Say where to fork: send a step's id as `checkpoint`.")
         edits = parse_edits(body.get("edits", []))
         await self._check_visible(request, run)

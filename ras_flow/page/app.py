@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from ras_flow.page import STATIC
 from ras_flow.page.access import OwnOrigin, SecureHeaders
 from ras_flow.page.api import Api, OpenRuns
 from ras_flow.page.work import Work
+
+_log = logging.getLogger(__name__)
 
 
 def create_app(
@@ -90,6 +93,8 @@ async def _http_error(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-async def _internal_error(_: Request, __: Exception) -> Response:
+async def _internal_error(request: Request, error: Exception) -> Response:
+    # Uvicorn's own log is silent, also where a stream ends like this.
+    _log.error("The page's API failed at %s", request.url.path, exc_info=error)
     message = "This failed in a way that nobody expected; the server's log has the details."
     return JSONResponse({"error": message}, status_code=500)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -186,6 +187,29 @@ async def test_bodies_are_small_json_objects_with_known_fields(page: Page, runs:
         assert answer.status_code == status, (content[:40], answer.text)
         assert answer.json()["error"] and "Traceback" not in answer.text
     assert runs.started == []
+
+
+@pytest.mark.parametrize("checkpoint", ["\ud800", "a\x00b", "", 5])
+async def test_what_can_be_no_step_is_refused(page: Page, checkpoint: object) -> None:
+    body = json.dumps({"checkpoint": checkpoint})
+    kind = {"Content-Type": "application/json"}
+    answer = await page.client.post("api/runs/a1/fork", content=body, headers=kind)
+    assert answer.status_code == 400
+    assert "step's id" in answer.json()["error"]
+
+
+async def test_the_log_has_the_details_of_what_nobody_expected(
+    page: Page, runs: OneRun, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(**_: Any) -> list[RunSummary]:
+        raise ZeroDivisionError("SECRET detail")
+
+    monkeypatch.setattr(runs, "recent", fails)
+    answer = await page.client.get("api/runs")
+    assert answer.status_code == 500
+    assert "log has the details" in answer.json()["error"] and "SECRET" not in answer.text
+    assert "api/runs" in caplog.text and "ZeroDivisionError: SECRET detail" in caplog.text
+    assert page.token not in caplog.text
 
 
 async def test_a_port_in_use_is_named() -> None:
