@@ -109,8 +109,10 @@ class Drawing {
     this.naming = setTimeout(() => {
       const { x1, y1, x2, y2 } = this.cy.extent();
       const near = this.cy.zoom() > 0.38;
+      // From afar there is nothing to look through but what has a name from before.
+      const elements = near ? this.cy.elements().not(".hidden") : this.cy.elements(".named");
       this.cy.batch(() =>
-        this.cy.elements().not(".hidden").forEach((element) => {
+        elements.forEach((element) => {
           const { x, y } = near ? (element.isNode() ? element.position() : element.midpoint()) : {};
           element.toggleClass("named", near && x > x1 && x < x2 && y > y1 && y < y2);
         }),

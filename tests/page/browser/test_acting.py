@@ -293,11 +293,13 @@ async def test_work_that_ends_leaves_one_at_the_run_that_one_went_to(
     await page.get_by_role("button", name="Replay from step 10").click()
     progress = page.get_by_role("status").filter(has_text="Replay")
     await expect(progress).to_contain_text("On which")
-    await page.evaluate("location.hash = '#run=b16b16b16b16&step=2'")
+    await page.evaluate("location.hash = '#run=hostile&step=2'")
     await expect(step(page, 2)).to_have_attribute("aria-current", "step")
-    one_branch.gate.set()
-    await expect(progress).to_contain_text("done")
-    assert page.url.endswith("#run=b16b16b16b16&step=2")
+    async with page.expect_response(lambda answer: answer.url.endswith("api/runs/hostile")):
+        one_branch.gate.set()
+    await expect(progress.get_by_role("button", name="Dismiss")).to_be_visible()
+    await page.wait_for_timeout(700)  # what was to happen after the end has happened
+    assert page.url.endswith("#run=hostile&step=2")
 
 
 async def test_a_review_that_is_answered_elsewhere_shows_at_once(

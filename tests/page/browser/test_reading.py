@@ -324,3 +324,16 @@ async def test_two_thousand_triples_neither_freeze_nor_lag(open_page: OpenPage) 
     print(
         f"longest pause {await page.evaluate('window.longest'):.0f} ms; steps: ", *map(round, times)
     )
+
+
+async def test_a_large_graph_has_names_where_one_looks_from_near(open_page: OpenPage) -> None:
+    page = await open_page("run=b16b16b16b16")
+    await drawn(page)
+    named = "document.querySelector('.canvas')._cyreg.cy.elements('.named').length"
+    assert await page.evaluate(named) == 0
+    for _ in range(9):
+        await page.keyboard.press("+")
+    await page.wait_for_function(f"{named} > 0")
+    assert await page.evaluate(named) < 1_000
+    await page.keyboard.press("0")
+    await page.wait_for_function(f"{named} === 0")
