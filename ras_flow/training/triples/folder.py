@@ -59,7 +59,9 @@ def _write_adapter(folder: Path, model: Any, config: TrainingConfig) -> None:
         name: tensor.to(_dtype(config)).contiguous().cpu()
         for name, tensor in peft.get_peft_model_state_dict(model).items()
     }
-    safetensors.save_file(weights, folder / "adapter_model.safetensors", {"format": "pt"})
+    file = folder / "adapter_model.safetensors"
+    safetensors.save_file(weights, file, {"format": "pt"})
+    file.chmod(0o644)  # It is written for its owner alone, and would be packaged so.
     settings = model.peft_config["default"]
     # It names the folder that the base was read from, which means nothing elsewhere.
     settings.base_model_name_or_path = config.model.name
