@@ -188,19 +188,23 @@ class Runs:
         async for event in self._threads.stream(run_id, None, checkpoint):
             yield event
 
-    async def get(self, run_id: str) -> StoredRun:
+    async def get(self, run_id: str, branch: int | None = None) -> StoredRun:
         """Return a run.
 
         Args:
             run_id: The run's id.
+            branch: The number of a branch; the one that was written last by default.
 
         Returns:
             The run with its full state.
 
         Raises:
-            RunError: There is no such run, or a newer version of ras_flow wrote its settings.
+            RunError: There is no such run or branch, or a newer version of ras_flow wrote its
+                settings.
         """
         saved = await self._state(run_id)
+        if branch is not None:
+            saved, _ = await self._end_of(run_id, branch, saved)
         asked = await self._threads.find(run_id)
         return StoredRun(
             summary=_summary(run_id, asked[0][1] if asked else saved.time, saved),

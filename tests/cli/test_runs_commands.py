@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -260,6 +261,29 @@ def test_a_run_is_exported_to_a_file_or_to_the_screen(run: str, tmp_path: Path) 
     assert page.startswith("<!") and "Narvik" in page
 
 
+def test_what_programs_read_is_whole_where_the_locale_has_few_letters(
+    run: str, world_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok("fork", run, "--from", "merge_graph:1", "--add-triple", "Zoë 🐧 | born in | Bodø")
+    command = [Path(sys.executable).with_name("ras-flow"), "runs"]
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+
+    def printed(*arguments: str) -> str:
+        done = subprocess.run([*command, *arguments], capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done.stdout.decode()
+
+    shown, exported = printed("show", run, "--json"), printed("export", run)
+    assert shown.isascii() and "Bodø" in exported
+    assert json.loads(shown) == json.loads(exported)
+    assert "Zoë 🐧" in printed("export", run, "--format", "turtle")
+
+
+def test_an_id_is_whole_on_a_narrow_terminal(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert run in ok("list")
+
+
 def test_runs_are_filtered(run: str) -> None:
     def listed(*arguments: str) -> list[str]:
         return [
@@ -376,6 +400,30 @@ async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> Non
     done = ras_flow("runs", "resume", "waits", "--drop-triple", BORN[:8], "--json")
     result = json.loads(done.out)
     assert (result["answer"], result["status"], result["review"]) == ("unknown", "finished", None)
+
+
+async def test_a_refused_answer_is_told_of_the_branch_that_was_answered(
+    run: str, own_home: Path, world_model: Model
+) -> None:
+    settings = {**document(run)["branches"][0]["settings"], "pause_before_answer": True}
+    async with open_runs(own_home) as runs:
+        given: Any = {"question": QUESTION}
+        [_ async for _ in runs.start(given, Context.from_mapping(settings), run_id="waits")]
+    told = ok("replay", "waits", "--from", str(len(branch("waits", 1)["steps"]) - 1))
+    assert "Waits" in told and "Compare with" not in told, "nothing but the same was done"
+    ok("replay", "waits", "--from", "plan:1")
+    assert "Answer Narvik" in ok("resume", "waits/1", "--approve")
+
+    bad = ("runs", "resume", "waits/2", "--plan", "[SUFFICIENT]")
+    done = ras_flow(*bad)
+    assert done.code == 1 and "'plan' cannot be done here" in done.err and "waits" in done.err
+    assert "Waits" in done.out and "Narvik\n         sufficient" not in done.out
+    done = ras_flow(*bad, "--json")
+    asked = json.loads(done.out)
+    assert (done.code, asked["branch"], asked["status"]) == (1, 2, "paused")
+    assert "answer" not in asked and "'plan'" in asked["review"]["problem"]
+    assert "Answer unknown" in ok("resume", "waits/2", "--drop-triple", BORN)
+    assert [way["answer"] for way in document("waits")["branches"]] == ["Narvik", "unknown"]
 
 
 async def test_runs_in_a_database_are_read_and_pruned(run: str, postgres: str) -> None:

@@ -18,7 +18,7 @@ from ras_flow.cli.runs.edits import (
     Subquery,
 )
 from ras_flow.cli.runs.options import AsJson, Database, Run, parse_run, print_json, resumable
-from ras_flow.errors import InputError
+from ras_flow.errors import EditError, InputError
 
 if TYPE_CHECKING:
     from ras_flow.cli.render import Screen
@@ -102,7 +102,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         events = runs.fork(address.run, branch["steps"][step], given)
         await _follow(events, address.run, Screen(quiet=as_json))
         new = await tell(runs, address.run, as_json)
-    if not as_json:
+    if not as_json and new != branch["number"]:
         name = plain(address.run)
         typer.echo(f"Compare with: ras-flow runs diff {name}/{branch['number']} {name}/{new}")
 
@@ -153,7 +153,8 @@ async def _resume(
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
         await _follow(events, run, screen)
-        await tell(runs, address.run, as_json)
+        # An answer that is refused leaves no step: the branch need not be the newest.
+        await tell(runs, address.run, as_json, branch["number"])
 
 
 async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> None:
@@ -164,26 +165,33 @@ async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> Non
                 screen.show(event)
 
 
-async def tell(runs: Runs, run: str, as_json: bool) -> int:
+async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -> int:
     """Show how a run stands, and what it asks if it waits.
 
     Args:
         runs: Where the run is.
         run: Its id.
         as_json: Print one JSON object instead.
+        number: The branch; the newest by default.
 
     Returns:
-        The number of its newest branch.
+        The number of the branch.
+
+    Raises:
+        EditError: The branch waits because the last answer to it was refused.
     """
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.reading import get_branch
 
     document = await runs.document(run)
-    branch = get_branch(document)
+    branch = get_branch(document, number)
+    standing = _standing(document, branch)
     if as_json:
-        print_json({**(await runs.get(run)).result(), **_standing(document, branch)})
+        print_json({**(await runs.get(run, branch["number"])).result(), **standing})
     else:
         Timeline(document, branch).outcome()
+    if standing["review"] and (problem := standing["review"].get("problem")):
+        raise EditError(f"{problem} The run still waits, unchanged.")
     return branch["number"]
 
 

@@ -43,7 +43,8 @@ def export(
     document, branch = read_run(database, parse_run(run))
     text = _written(document, branch["number"], format)
     if output is None:
-        typer.echo(text)
+        # These forms are UTF-8 whatever the locale; a terminal is shown what it can show.
+        typer.echo(text if sys.stdout.isatty() else text.encode())
         return
     try:
         output.write_text(text, encoding="utf-8", newline="\n")

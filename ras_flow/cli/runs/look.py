@@ -65,7 +65,11 @@ def list_runs(
             else "No runs yet. Make one with: ras-flow ask 'Who …?' --docs FOLDER"
         )
         return
-    table = Table("run", "started", "stopped by", "question", "answer", box=None)
+    table = Table(box=None)
+    # On a narrow terminal an id is still whole: other commands take it.
+    table.add_column("run", min_width=max(len(plain(run.id)) for run in summaries))
+    for name in ("started", "stopped by", "question", "answer"):
+        table.add_column(name)
     for run in summaries:
         stopped = run.stop_reason or "unfinished"
         cells = (plain(run.id), run.started, stopped, snippet(run.question), snippet(run.answer))

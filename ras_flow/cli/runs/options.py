@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -120,7 +121,9 @@ def print_json(value: Any) -> None:
     """Print a value as one line of JSON, without characters that drive a terminal."""
     from ras_flow.runs.export.escapes import json_text
 
-    typer.echo(json_text(value))
+    # Characters that the stream lacks would be escaped as Python does, which is no JSON.
+    unicode = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+    typer.echo(json_text(value, ascii=not unicode))
 
 
 @contextmanager

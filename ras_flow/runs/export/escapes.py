@@ -25,14 +25,15 @@ def escape_unseen(text: str, escape: str) -> str:
     return _UNSEEN.sub(lambda match: escape % ord(match[0]), text)
 
 
-def json_text(value: Any, *, indent: int | None = None) -> str:
+def json_text(value: Any, *, indent: int | None = None, ascii: bool = False) -> str:
     """Write a value as JSON that can be shown on a terminal.
 
     Args:
         value: Anything JSON-like.
         indent: Spaces a level; None for one line.
+        ascii: Escape all letters but ASCII's.
 
     Returns:
-        JSON text, any letters as they are.
+        JSON text, with letters as they are unless it is to be ASCII.
     """
-    return escape_unseen(json.dumps(value, ensure_ascii=False, indent=indent), "\\u%04x")
+    return escape_unseen(json.dumps(value, ensure_ascii=ascii, indent=indent), "\\u%04x")
