@@ -15,7 +15,7 @@ from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.events import Event
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.edits import Edit, apply_edits
+from ras_flow.runs.edits import Edit, apply_edits, parse_edits
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
 from ras_flow.runs.threads import new_run_id as new_run_id
 from ras_flow.runs.timeline import build_document, check_values
@@ -160,7 +160,7 @@ class Runs:
             Progress events of the new branch.
 
         Raises:
-            EditError: An edit makes no sense at this step. Nothing was changed.
+            EditError: An edit is malformed or makes no sense at this step. Nothing was changed.
             RunError: There is no such run or step, nothing follows it, or another version of
                 ras_flow wrote it in a form that cannot be read. Nothing was changed.
             RasFlowError: The new branch failed. It is kept, and it can be resumed.
@@ -176,7 +176,7 @@ class Runs:
         check_values(run_id, saved.values)
         if edits:
             before = saved.next[0] if saved.next else ""
-            edited = apply_edits(cast(RasState, saved.values), edits, before)
+            edited = apply_edits(cast(RasState, saved.values), parse_edits(edits), before)
             checkpoint = await self._threads.update(
                 run_id, checkpoint, edited.values, edited.as_node
             )

@@ -222,6 +222,9 @@ async def test_what_cannot_be_forked_changes_nothing(saver: Any) -> None:
         await runs.newest("b")
     with pytest.raises(EditError, match="Edit 1 .*no triple 'zz'"):
         await events(runs.fork("a", last, drop("zz")))
+    for malformed in ([{"op": "drop_triple"}], ["drop"], [{"op": "zap"}], {"op": "model"}, "all"):
+        with pytest.raises(EditError, match=r"Edit 1|come as a list"):
+            await events(runs.fork("a", last, malformed))  # type: ignore[arg-type]
     with pytest.raises(RunError, match="is finished"):
         await events(runs.resume("a", drop()))
     assert await runs.document("a") == old
