@@ -20,7 +20,6 @@ from ras_flow.retrieval.manifest import read_manifest
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 
-
 STAGE = re.compile("reading documents|writing the index: 8 of 8")
 
 
