@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ras_flow import build_graph, open_runs
 from ras_flow.errors import RunError
+from ras_flow.runs.edits import parse_edits
 from tests.cli.command import Command
 from tests.graph.world import QUESTION, world
 from tests.runs import killed_fork
@@ -93,3 +95,26 @@ async def test_a_full_disk_is_named_and_loses_nothing(home: Path) -> None:
             await events(runs.fork("a", last, drop()))
     async with open_runs(home, builder=build_graph(**world([]))) as runs:
         assert (await runs.document("a"))["branches"][0] == old["branches"][0]
+
+
+async def test_a_run_from_before_models_were_kept_is_read_forked_and_replayed(home: Path) -> None:
+    serde = JsonPlusSerializer()
+    with sqlite3.connect(home / "runs.sqlite") as database:
+        rows = database.execute("SELECT rowid, type, checkpoint FROM checkpoints").fetchall()
+        for row, type, blob in rows:
+            checkpoint = serde.loads_typed((type, blob))
+            for part in ("channel_values", "channel_versions"):
+                checkpoint[part].pop("models", None)
+            new = serde.dumps_typed(checkpoint)
+            database.execute(
+                "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE rowid = ?", (*new, row)
+            )
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        old = await runs.document("a")
+        assert "models" not in (await runs.get("a")).state
+        model = parse_edits([{"op": "model", "role": "answerer", "name": "openai:other"}])
+        await events(runs.fork("a", branch(old, 1)["steps"][-2], [*drop(), *model]))
+        await events(runs.fork("a", branch(old, 1)["steps"][-2]))
+        new_document = await runs.document("a")
+    assert new_document["branches"][0] == old["branches"][0]
+    assert [way["answer"] for way in new_document["branches"]] == ["Narvik", "unknown", "Narvik"]
