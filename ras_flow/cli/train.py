@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.graph_llm import graph_llm
 from ras_flow.cli.names import path_of
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ras_flow.training.triples.measuring import Aim, Measured
 
 app = typer.Typer(help="Train models of your own, and measure them.", no_args_is_help=True)
+app.command()(graph_llm)
 
 UNFINISHED = 75
 """Exit code of a run that stopped in time and can go on."""

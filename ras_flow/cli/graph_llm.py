@@ -1,0 +1,156 @@
+"""ras-flow train graph-llm: train the planner and answerer, and measure it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ras_flow.cli.names import path_of
+
+if TYPE_CHECKING:
+    from ras_flow.training.graph_llm.config import TrainingConfig
+    from ras_flow.training.graph_llm.evaluate import Measures
+
+
+def graph_llm(
+    config: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Argument(
+            parser=path_of, metavar="[OUTPUT]", help="Folder to write; by default named as CONFIG."
+        ),
+    ] = None,
+    data: Annotated[
+        Path, typer.Option(parser=path_of, help="Folder in which the data sets are.")
+    ] = Path(),
+    minutes: Annotated[
+        float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Train for so many steps only.")] = None,
+    records: Annotated[
+        int | None, typer.Option(help="Train on, or measure, so many records only.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Instead of the settings' seed.")] = None,
+    no_graph: Annotated[
+        bool, typer.Option("--no-graph", help="Ablation: without graph encoder.")
+    ] = False,
+    no_lora: Annotated[
+        bool, typer.Option("--no-lora", help="Ablation: train graph encoder and projector alone.")
+    ] = False,
+    task: Annotated[
+        str | None, typer.Option(help="Ablation: plan or answer, a model for one task.")
+    ] = None,
+    shuffle_graphs: Annotated[
+        bool, typer.Option("--shuffle-graphs", help="Control: each record gets another's graph.")
+    ] = False,
+    evaluate: Annotated[
+        Path | None,
+        typer.Option(parser=path_of, help="Measure this trained folder instead of training."),
+    ] = None,
+    split: Annotated[str, typer.Option(help="What to measure on: dev or test.")] = "dev",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the measures as JSON.")] = False,
+) -> None:
+    """Train the Graph LLM: plans and answers in, a folder for `local:FOLDER` out."""
+    from ras_flow.cli.train import UNFINISHED
+    from ras_flow.errors import ConfigurationError
+    from ras_flow.training.graph_llm.config import read_config
+    from ras_flow.training.graph_llm.training import evaluate_folder, train_graph_llm
+
+    if task not in (None, "both", "plan", "answer"):
+        raise ConfigurationError(f"--task {task!r} is none of both, plan and answer.")
+    without = [name for name, out in (("graph", no_graph), ("lora", no_lora)) if out]
+    settings = _changed(
+        read_config(config),
+        without=tuple(without),
+        task=task,
+        shuffle=shuffle_graphs,
+        steps=steps,
+        seed=seed,
+        records=None if evaluate else records,
+    )
+    if evaluate is not None:
+        measures = evaluate_folder(
+            settings, evaluate, data=data, split=split, most=records, log=_log
+        )
+        _show(measures, as_json)
+        return
+    folder = output or Path(config.stem)
+    progress = train_graph_llm(
+        settings,
+        folder,
+        data=data,
+        seconds=None if minutes is None else minutes * 60,
+        log=_log,
+    )
+    if not progress.finished:
+        _log(f"stopped at step {progress.step} of {progress.steps}; run it again to go on")
+        raise typer.Exit(UNFINISHED)
+    typer.echo(str(folder))
+
+
+def _changed(
+    settings: TrainingConfig,
+    *,
+    without: tuple[str, ...],
+    task: str | None,
+    shuffle: bool,
+    steps: int | None,
+    seed: int | None,
+    records: int | None,
+) -> TrainingConfig:
+    """Return settings with what the command line says."""
+    from dataclasses import replace
+    from typing import Any
+
+    model: dict[str, Any] = {
+        "without": tuple(dict.fromkeys((*settings.model.without, *without))),
+        "task": task or settings.model.task,
+        "graphs": "shuffled" if shuffle else settings.model.graphs,
+    }
+    optimizer: dict[str, Any] = {
+        n: v for n, v in (("steps", steps), ("seed", seed)) if v is not None
+    }
+    return replace(
+        settings,
+        model=replace(settings.model, **model),
+        optimizer=replace(settings.optimizer, **optimizer),
+        data=settings.data if records is None else replace(settings.data, most=records),
+    )
+
+
+def _show(measures: Measures, as_json: bool) -> None:
+    import json
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from ras_flow.cli.render import plain
+
+    record = measures.as_record()
+    if as_json:
+        typer.echo(json.dumps(record, ensure_ascii=False))
+        return
+    console = Console(width=None if Console().is_terminal else 160)
+    titles = {
+        "plan": "plans: right label; subqueries after the first compared",
+        "answer": "answers: exact match; F1 of their words",
+    }
+    for task, sources in record.items():
+        table = Table(title=titles[task], title_justify="left")
+        columns = ("records", "right", "unusable", "f1", "f1_of", "exact")
+        for column in ("source", *columns):
+            table.add_column(column.replace("_", " "))
+        for source, scores in sources.items():
+            cells = ("-" if scores[column] is None else str(scores[column]) for column in columns)
+            table.add_row(plain(source), *cells)
+        console.print(table)
+        for pair, count in sources["all"]["labels"].items():
+            console.print(f"{pair}: {count}", markup=False)
+
+
+def _log(line: str) -> None:
+    typer.echo(line, err=True)

@@ -1,0 +1,1 @@
+"""Training of the Graph LLM on plans and answers, and its measures."""

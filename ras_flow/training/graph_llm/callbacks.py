@@ -1,0 +1,79 @@
+"""What happens beside training: a log, a time limit, and an end when nothing improves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ras_flow.extras import require
+
+_TOLD = ("loss", "eval_loss", "plan_label_accuracy", "answer_exact_match", "answer_f1")
+
+
+def callbacks(
+    run: Path, *, deadline: float | None, patience: int, log: Callable[[str], None]
+) -> list[Any]:
+    """Return callbacks for transformers' Trainer.
+
+    Args:
+        run: The run's folder.
+        deadline: When to stop, as ``time.monotonic()`` counts; None for never.
+        patience: Measurements without a lower loss after which to stop; 0 for never.
+        log: Told losses and measures, a line at a time.
+    """
+    base: Any = require("transformers", extra="local").TrainerCallback
+
+    class Tell(base):  # type: ignore[misc]
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            told = [f"{n} {float(logs[n]):.4f}" for n in _TOLD if n in (logs or {})]
+            if told and state.is_world_process_zero:
+                log(f"step {state.global_step} of {state.max_steps}: {', '.join(told)}")
+
+    class Moved(base):  # type: ignore[misc]
+        """A run's folder may have been copied from another machine since it was written."""
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.best_model_checkpoint:
+                best = run / Path(state.best_model_checkpoint).name
+                state.best_model_checkpoint = str(best) if best.is_dir() else None
+
+    class Stop(base):  # type: ignore[misc]
+        """Stops before the time is over: a step may take as long as the longest one so far."""
+
+        def __init__(self) -> None:
+            self.last = time.monotonic()
+            self.longest = 0.0
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.last = time.monotonic()
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            now = time.monotonic()
+            self.longest = max(self.longest, now - self.last)
+            self.last = now
+            over = deadline is not None and now + self.longest >= deadline
+            if over and state.global_step < state.max_steps:
+                control.should_save = control.should_training_stop = True
+            return control
+
+    class Patience(base):  # type: ignore[misc]
+        """Its memory is the log's history, which a checkpoint has."""
+
+        def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            if patience and stale(state.log_history) >= patience:
+                control.should_training_stop = True
+            return control
+
+    return [Tell(), Moved(), Stop(), Patience()]
+
+
+def stale(history: list[dict[str, Any]]) -> int:
+    """Return how many measurements there were since the lowest loss.
+
+    Args:
+        history: The log's history, as Trainer keeps it.
+    """
+    losses = [entry["eval_loss"] for entry in history if "eval_loss" in entry]
+    return len(losses) - 1 - losses.index(min(losses)) if losses else 0

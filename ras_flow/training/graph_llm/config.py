@@ -1,0 +1,227 @@
+"""The settings of a training run, read from TOML; what is not named is as in the paper (D.2, J)."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
+from ras_flow.llms.sentence_encoder import MINILM
+from ras_flow.llms.weights import SMOLLM2
+from ras_flow.training.triples.config import _section
+
+Task = Literal["both", "plan", "answer"]
+PARTS = ("graph", "lora")
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """What it learns from.
+
+    Attributes:
+        sets: Folders that ``ras-flow data`` wrote: ``train.jsonl`` is learnt from, ``dev.jsonl``
+            is watched.
+        most: At most so many training records of all; 0 for no limit.
+    """
+
+    sets: tuple[str, ...]
+    most: int = 0
+
+
+@dataclass(frozen=True)
+class MixSettings:
+    """How often a record is seen in an epoch; below 1, other records are seen in the next one.
+
+    Attributes:
+        plan: Of the plans, but for those of ``first_subq``.
+        first_subq: Of plans before the first hop that ask for one: most first plans are, and the
+            subquery is not even used.
+        answer: Of the answers.
+        temperature: Over 1, small sources are seen more often and large ones less: each counts
+            with its size to the power of 1 / temperature.
+    """
+
+    plan: float = 1.0
+    first_subq: float = 0.3
+    answer: float = 1.0
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What is trained.
+
+    Attributes:
+        base: A causal language model: a folder, or a name on the hub.
+        encoder: The sentence encoder: a folder, or a name.
+        projector_hidden: Width of the projector's inner layer.
+        window: Input tokens at most.
+        target: Tokens of a target at most.
+        without: Parts that are left out: ``graph`` (no graph encoder), ``lora`` (graph encoder and
+            projector alone are trained).
+        task: ``plan`` or ``answer`` trains a model for one task alone.
+        graphs: ``shuffled`` gives each record another one's graph: what the graph encoder then
+            gains is not from the graph.
+    """
+
+    base: str = SMOLLM2
+    encoder: str = MINILM
+    projector_hidden: int = 2048
+    window: int = 2500
+    target: int = 300
+    without: tuple[str, ...] = ()
+    task: Task = "both"
+    graphs: Literal["own", "shuffled"] = "own"
+
+
+@dataclass(frozen=True)
+class OptimizerSettings:
+    """How it learns.
+
+    Attributes:
+        learning_rate: Peak of AdamW's learning rate, for LoRA.
+        graph_learning_rate: The same for graph encoder and projector, which start from nothing.
+        schedule: How both fall after the warm-up.
+        warmup: Share of the steps during which they rise.
+        weight_decay: AdamW's; not of biases and norms.
+        clip: Norm at which gradients are cut.
+        batch_size: Records that are computed at once; may be changed in a run that was begun, as
+            long as batch_size times accumulation stays.
+        accumulation: Batches that make a step.
+        epochs: Passes through the mix.
+        steps: Stop after so many steps; 0 for none.
+        precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
+        workers: Processes that prepare batches; 0 for none but the main one.
+        seed: Decides new weights, the order of the records, and dropout.
+    """
+
+    learning_rate: float = 5e-5
+    graph_learning_rate: float = 5e-5
+    schedule: str = "cosine"
+    warmup: float = 0.15
+    weight_decay: float = 0.01
+    clip: float = 0.5
+    batch_size: int = 2
+    accumulation: int = 2
+    epochs: float = 2.0
+    steps: int = 0
+    precision: Literal["auto", "bf16", "float32"] = "auto"
+    workers: int = 0
+    seed: int = 7
+
+
+@dataclass(frozen=True)
+class WatchSettings:
+    """How training is watched and kept.
+
+    Attributes:
+        every: Steps between measurements, and between checkpoints.
+        records: Records of ``dev`` for the loss, at most.
+        generate: Of these, records that the model plans or answers for the other measures.
+        batch_size: Records that are measured at once.
+        patience: Stop after so many measurements without a lower loss; 0 for never.
+        dtype: Number format of the weights in the finished folder.
+    """
+
+    every: int = 500
+    records: int = 500
+    generate: int = 100
+    batch_size: int = 8
+    patience: int = 0
+    dtype: Literal["float16", "float32"] = "float16"
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """All settings; each attribute is a table of the file.
+
+    Raises:
+        ConfigurationError: A setting makes no sense; the message names it.
+    """
+
+    data: DataSettings
+    mix: MixSettings = MixSettings()
+    model: ModelSettings = ModelSettings()
+    gnn: GnnConfig = GnnConfig()
+    lora: LoraConfig = LoraConfig()
+    optimizer: OptimizerSettings = OptimizerSettings()
+    watch: WatchSettings = WatchSettings()
+
+    def __post_init__(self) -> None:
+        """Check what the types do not say."""
+        unknown = sorted(set(self.model.without) - set(PARTS))
+        if unknown:
+            raise ConfigurationError(
+                f"model.without: there is no part {unknown[0]!r}, only {', '.join(PARTS)}."
+            )
+        if not self.data.sets:
+            raise ConfigurationError("data.sets: name at least one folder of `ras-flow data`.")
+        mix, optimizer, watch = self.mix, self.optimizer, self.watch
+        for name, number in {
+            "mix.temperature": mix.temperature,
+            "optimizer.batch_size": optimizer.batch_size,
+            "optimizer.accumulation": optimizer.accumulation,
+            "optimizer.epochs": optimizer.epochs,
+            "watch.every": watch.every,
+            "watch.batch_size": watch.batch_size,
+        }.items():
+            if number <= 0:
+                raise ConfigurationError(f"{name} = {number} must be over 0.")
+        for name, number in {
+            "mix.plan": mix.plan,
+            "mix.first_subq": mix.first_subq,
+            "mix.answer": mix.answer,
+            "optimizer.workers": optimizer.workers,
+            "watch.patience": watch.patience,
+        }.items():
+            if number < 0:
+                raise ConfigurationError(f"{name} = {number} must not be below 0.")
+
+    def graph_llm(self, encoder: str, dimension: int) -> GraphLLMConfig:
+        """Return what the model is made of.
+
+        Args:
+            encoder: Identity of the sentence encoder.
+            dimension: Length of its vectors.
+
+        Raises:
+            ConfigurationError: Nothing is left to train, or a value is out of range.
+        """
+        return GraphLLMConfig(
+            base=self.model.base,
+            encoder=encoder,
+            encoder_dimension=dimension,
+            gnn=None if "graph" in self.model.without else self.gnn,
+            lora=None if "lora" in self.model.without else self.lora,
+            projector_hidden=self.model.projector_hidden,
+            window=self.model.window,
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the settings as JSON-like data."""
+        return asdict(self)
+
+
+def read_config(path: Path) -> TrainingConfig:
+    """Read settings.
+
+    Args:
+        path: A TOML file.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
+            names it.
+    """
+    try:
+        with path.open("rb") as file:
+            tables = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"The settings {path} cannot be read: {error}.") from error
+    config: TrainingConfig = _section(TrainingConfig, tables, str(path))
+    return config

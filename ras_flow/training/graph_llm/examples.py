@@ -1,0 +1,148 @@
+"""Records of a data set as the examples that a Graph LLM learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ras_flow.errors import InputError
+from ras_flow.training.data.inputs import as_request, target_text
+from ras_flow.training.data.records import Record, Split, check_record, read_json_lines
+from ras_flow.training.data.splits import fraction
+from ras_flow.training.graph_llm.config import Task
+from ras_flow.training.graph_llm.graphs import Graphs
+
+if TYPE_CHECKING:
+    from ras_flow.graph_llm.collate import Example
+    from ras_flow.graph_llm.prompt import PromptFormatter
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A record and where it stands.
+
+    Attributes:
+        record: The record.
+        place: File and line, for messages.
+    """
+
+    record: Record
+    place: str
+
+
+def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") -> list[Placed]:
+    """Read a split of data sets.
+
+    Args:
+        folders: Folders that ``ras-flow data`` wrote.
+        split: Which file of each.
+        task: Keep this task's records only.
+
+    Returns:
+        The records, checked, in order.
+
+    Raises:
+        InputError: A file cannot be read, or a line is no record, or one of another split; the
+            message names file and line.
+    """
+    found: list[Placed] = []
+    for folder in folders:
+        path = folder / f"{split}.jsonl"
+        for number, value in read_json_lines(path):
+            place = f"{path}:{number}"
+            record = check_record(value, place)
+            if record["split"] != split:
+                raise InputError(
+                    f"{place}: split: this record is for {record['split']}, in a file for {split}. "
+                    "Build the data set again."
+                )
+            try:
+                target_text(record)
+            except InputError as error:
+                raise InputError(f"{place}: target: {error}") from error
+            if task in ("both", record["task"]):
+                found.append(Placed(record, place))
+    return found
+
+
+def sample(records: Sequence[Placed], most: int, *, seed: int) -> list[Placed]:
+    """Choose records, the same ones whatever else there is.
+
+    Args:
+        records: Records.
+        most: At most so many; tasks alternate, so that both are among a few.
+        seed: Another seed chooses others.
+
+    Returns:
+        The chosen ones.
+    """
+    by_task: dict[str, int] = {}
+    ranked: list[tuple[int, str, Placed]] = []
+    drawn = sorted(records, key=lambda one: fraction(seed, "sample", one.record["id"]))
+    for one in drawn:
+        task = one.record["task"]
+        by_task[task] = by_task.get(task, -1) + 1
+        ranked.append((by_task[task], task, one))
+    ranked.sort(key=lambda item: item[:2])
+    return [one for _, _, one in ranked[:most]]
+
+
+def check_questions(records: Iterable[Placed], formatter: PromptFormatter) -> None:
+    """Check before training that each question fits into the window.
+
+    Args:
+        records: Records.
+        formatter: The model's.
+
+    Raises:
+        InputError: One does not; the message names file and line.
+    """
+    for one in records:
+        record = one.record
+        said = f"{record['question']} {record.get('instruction', '')}"
+        # A token is at least a byte, and the fixed words take some.
+        if len(said.encode("utf-8", "replace")) + 400 > formatter.config.window:
+            try:
+                formatter.prompt(replace(as_request(record), chain=[]))
+            except InputError as error:
+                raise InputError(f"{one.place}: question: {error}") from error
+
+
+class Examples:
+    """A data set by position, as Trainer reads it.
+
+    Args:
+        records: The records.
+        graphs: Their graphs; None for a model without graph encoder.
+    """
+
+    def __init__(self, records: Sequence[Placed], graphs: Graphs | None) -> None:
+        self.records = records
+        self._graphs = graphs
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, position: int) -> Example:
+        """Return what the model is asked and what it is to write."""
+        # It is defined beside the collator, which imports torch.
+        from ras_flow.graph_llm.collate import Example  # noqa: PLC0415
+
+        record = self.records[position].record
+        request = as_request(record)
+        if self._graphs is not None:
+            request = replace(request, graph=self._graphs[position])
+        return Example(request, target_text(record))
+
+    def lengths(self) -> list[int]:
+        """Return about how many characters the model reads of each record."""
+        return [_length(one.record) for one in self.records]
+
+
+def _length(record: Record) -> int:
+    return len(record["question"]) + sum(
+        len(link["subquery"]) + sum(len(part) + 4 for triple in link["triples"] for part in triple)
+        for link in record["chain"]
+    )

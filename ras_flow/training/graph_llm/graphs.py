@@ -1,0 +1,126 @@
+"""The graphs of all records, with each node's and relation's text embedded once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+
+from ras_flow.components import AttributedGraph, SentenceEncoder
+from ras_flow.extras import require
+from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.training.data.inputs import as_graph
+from ras_flow.training.data.records import Record
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+AT_ONCE = 4096
+"""Texts in one call of the sentence encoder."""
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """Graphs by position; the vectors of a graph are put together when it is asked for.
+
+    Attributes:
+        shapes: The graphs, with a text's row in ``vectors`` where its vector belongs.
+        vectors: One row a text, shape (texts, dimension).
+        encoder: The sentence encoder's identity.
+    """
+
+    shapes: Sequence[AttributedGraph]
+    vectors: npt.NDArray[np.float32]
+    encoder: str
+
+    def __getitem__(self, position: int) -> AttributedGraph:
+        """Return a graph as inference builds it."""
+        shape = self.shapes[position]
+        return replace(
+            shape,
+            node_attr=self.vectors[shape.node_attr[:, 0].astype(np.int64)],
+            edge_attr=self.vectors[shape.edge_attr[:, 0].astype(np.int64)],
+            encoder=self.encoder,
+        )
+
+
+class _Rows:
+    """Stands in for a sentence encoder: a text's "vector" is its number."""
+
+    dimension = 1
+
+    def __init__(self) -> None:
+        # Attributes are cached by identity, and rows of two tables must not meet.
+        self.identity = f"rows:{uuid4().hex}"
+        self.rows: dict[str, int] = {}
+
+    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return rows, as float32, which is exact up to 16 million texts."""
+        numbers = [self.rows.setdefault(text, len(self.rows)) for text in texts]
+        return np.array(numbers, dtype=np.float32).reshape(-1, 1)
+
+
+async def build_graphs(
+    records: Sequence[Record], encoder: SentenceEncoder, cache: Path | None = None
+) -> Graphs:
+    """Build the graphs of records.
+
+    Args:
+        records: Training records.
+        encoder: Embeds entities and relations, each text once.
+        cache: Folder where vectors are kept for the next time; None keeps none.
+
+    Returns:
+        One graph a record, in order.
+    """
+    rows = _Rows()
+    shapes = [await attribute_graph(*as_graph(record), rows) for record in records]
+    texts = list(rows.rows)
+    return Graphs(shapes, await _embed(texts, encoder, cache), encoder.identity)
+
+
+def shuffled(graphs: Graphs, seed: int) -> Graphs:
+    """Give each position another one's graph, as a control.
+
+    Args:
+        graphs: The graphs.
+        seed: Another seed is another order.
+
+    Returns:
+        The same graphs, none at its own place (unless it is the only one).
+    """
+    order = list(range(len(graphs.shapes)))
+    random.Random(seed).shuffle(order)
+    shapes = list(graphs.shapes)
+    for here, there in zip(order, order[1:] + order[:1], strict=True):
+        shapes[here] = graphs.shapes[there]
+    return replace(graphs, shapes=shapes)
+
+
+async def _embed(
+    texts: Sequence[str], encoder: SentenceEncoder, cache: Path | None
+) -> npt.NDArray[np.float32]:
+    identity, dimension = encoder.identity, encoder.dimension
+    key = sha256(json.dumps([identity, dimension, texts]).encode()).hexdigest()[:24]
+    file = cache / f"{key}.safetensors" if cache else None
+    safetensors: Any = require("safetensors.numpy", extra="local")
+    if file and file.is_file():
+        kept: npt.NDArray[np.float32] = safetensors.load_file(file)["vectors"]
+        return kept
+    vectors = np.zeros((len(texts), dimension), dtype=np.float32)
+    for start in range(0, len(texts), AT_ONCE):
+        vectors[start : start + AT_ONCE] = await encoder.encode(texts[start : start + AT_ONCE])
+    if file:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        scratch = file.with_name(f"{file.name}.{os.getpid()}.unfinished")
+        safetensors.save_file({"vectors": vectors}, scratch)
+        os.replace(scratch, file)
+    return vectors

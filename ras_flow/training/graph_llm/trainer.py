@@ -1,0 +1,156 @@
+"""transformers' Trainer for a Graph LLM: two learning rates, own order, trained weights only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.extras import require
+from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.graph_llm.evaluate import Measures
+from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.mixing import Mixed
+from ras_flow.training.graph_llm.state import load_trained, save_trained
+
+if TYPE_CHECKING:
+    from ras_flow.graph_llm.model import GraphLLM
+
+
+def make_trainer(
+    config: TrainingConfig,
+    run: Path,
+    model: GraphLLM,
+    order: Mixed,
+    train: Examples,
+    dev: Examples,
+    *,
+    measure: Callable[[], Measures] | None,
+    callbacks: list[Any],
+) -> Any:
+    """Make a trainer.
+
+    Args:
+        config: The settings.
+        run: Where checkpoints go.
+        model: The model.
+        order: Which examples of ``train`` come when.
+        train: To learn from.
+        dev: For the loss that is watched; may be empty.
+        measure: The other measures, at each measurement; None for none.
+        callbacks: See :func:`.callbacks.callbacks`.
+
+    Returns:
+        A ``transformers.Trainer``.
+    """
+    transformers = require("transformers", extra="local")
+    require("accelerate", extra="local")
+    torch = require("torch", extra="local")
+    # It imports torch.
+    from ras_flow.graph_llm.collate import Collator  # noqa: PLC0415
+
+    settings, watch, gpu = config.optimizer, config.watch, torch.cuda.is_available()
+    arguments = transformers.TrainingArguments(
+        output_dir=str(run),
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=watch.batch_size,
+        gradient_accumulation_steps=settings.accumulation,
+        num_train_epochs=settings.epochs,
+        max_steps=settings.steps or -1,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type=settings.schedule,
+        warmup_steps=settings.warmup,
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.clip,
+        bf16=settings.precision == "bf16" or (settings.precision == "auto" and gpu),
+        dataloader_num_workers=settings.workers,
+        dataloader_pin_memory=gpu,
+        ddp_find_unused_parameters=False,
+        save_strategy="steps",
+        save_steps=watch.every,
+        save_total_limit=2,
+        eval_strategy="steps" if len(dev) else "no",
+        eval_steps=watch.every,
+        load_best_model_at_end=bool(len(dev)),
+        metric_for_best_model="eval_loss" if len(dev) else None,
+        greater_is_better=False if len(dev) else None,
+        logging_steps=max(1, watch.every // 10),
+        logging_first_step=True,
+        prediction_loss_only=True,
+        seed=settings.seed,
+        data_seed=settings.seed,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        disable_tqdm=True,
+        report_to=[],
+    )
+    base: Any = transformers.Trainer
+
+    class Wrapped(torch.nn.Module):  # type: ignore[misc, name-defined]
+        """Hides the model's settings, which Trainer takes for those of transformers."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.graph_llm = model
+
+        def forward(self, **inputs: Any) -> Any:
+            return self.graph_llm(**inputs)
+
+    class GraphTrainer(base):  # type: ignore[misc]
+        def _get_train_sampler(self, *_: Any) -> Mixed:
+            return order
+
+        def create_optimizer(self, *_: Any) -> Any:
+            groups = parameter_groups(model, config)
+            self.optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
+            return self.optimizer
+
+        def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+            metrics = super().evaluate(*args, **kwargs)
+            if measure is not None:
+                self.log(measure().summary())
+            return metrics
+
+        def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+            save_trained(model, Path(output_dir or run))
+
+        def _load_from_checkpoint(self, folder: str, *_: Any) -> None:
+            load_trained(model, Path(folder))
+
+        def _load_best_model(self) -> None:
+            load_trained(model, Path(self.state.best_model_checkpoint))
+
+    trainer = GraphTrainer(
+        model=Wrapped(),
+        args=arguments,
+        data_collator=Collator(model.formatter, max_target=config.model.target),
+        train_dataset=train,
+        eval_dataset=dev if len(dev) else None,
+        callbacks=callbacks,
+    )
+    trainer.remove_callback(transformers.PrinterCallback)
+    return trainer
+
+
+def parameter_groups(model: GraphLLM, config: TrainingConfig) -> list[dict[str, Any]]:
+    """Return the trainable weights by learning rate, biases and norms without decay.
+
+    Args:
+        model: The model.
+        config: The settings.
+
+    Returns:
+        Groups for an optimizer of torch.
+    """
+    settings = config.optimizer
+    groups: dict[tuple[float, float], list[Any]] = {}
+    for name, weight in model.named_parameters():
+        if weight.requires_grad:
+            graph = name.startswith(("encoder.", "projector."))
+            rate = settings.graph_learning_rate if graph else settings.learning_rate
+            decay = settings.weight_decay if weight.ndim > 1 else 0.0
+            groups.setdefault((rate, decay), []).append(weight)
+    return [
+        {"params": weights, "lr": rate, "weight_decay": decay}
+        for (rate, decay), weights in groups.items()
+    ]

@@ -1,0 +1,294 @@
+"""Training of tiny Graph LLMs: what changes, stopping and going on, what is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from ras_flow.components import PlanRequest
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.graph_llm.checkpoint import load_graph_llm
+from ras_flow.graph_llm.manifest import read_manifest
+from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
+from ras_flow.training.graph_llm.training import evaluate_folder, train_graph_llm
+from ras_flow.training.triples.training import Progress
+from tests.training.graph_llm.samples import ENCODER, config, records, write_set
+
+FILES = ("adapter_model.safetensors", "gnn.safetensors")
+
+
+def train(
+    base: Path, data: Path, output: Path, seconds: float | None = None, **changes: Any
+) -> Progress:
+    settings = config(base, **changes)
+    return train_graph_llm(settings, output, data=data, seconds=seconds, encoder=ENCODER)
+
+
+def losses(output: Path) -> list[tuple[int, str, float]]:
+    history = json.loads((output / "training.json").read_text())["history"]
+    names = ("loss", "eval_loss", "grad_norm", "answer_f1")
+    return [(row["step"], n, row[n]) for row in history for n in names if n in row]
+
+
+@pytest.fixture(scope="module")
+def unbroken(base: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("out") / "unbroken"
+    progress = train(base, data, output)
+    assert (progress.finished, progress.step, progress.steps) == (True, 4, 4)
+    return output
+
+
+def test_stopped_and_resumed_is_the_same_as_unbroken(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    steps: list[Progress] = []
+    while not steps or not steps[-1].finished:
+        steps.append(train(base, data, tmp_path / "broken", seconds=0))
+    assert [progress.step for progress in steps] == [1, 2, 3, 4]
+    assert not (tmp_path / "broken.run").exists()
+    assert losses(tmp_path / "broken") == losses(unbroken)
+    assert len(losses(unbroken)) >= 6
+    for name in FILES:
+        ours, theirs = load_file(tmp_path / "broken" / name), load_file(unbroken / name)
+        assert ours.keys() == theirs.keys()
+        assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
+
+
+def test_a_killed_slice_goes_on_from_the_last_whole_checkpoint(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    train(base, data, tmp_path / "killed", seconds=0)
+    half = tmp_path / "killed.run" / "checkpoint-2"
+    half.mkdir()
+    (half / "trained.safetensors").write_bytes(b"half of it")
+    # The run's folder comes from another machine, where it had another path.
+    (tmp_path / "elsewhere").mkdir()
+    moved = tmp_path / "elsewhere" / "killed"
+    (tmp_path / "killed.run").rename(moved.with_name("killed.run"))
+    assert train(base, data, moved).finished
+    for name in FILES:
+        ours, theirs = load_file(moved / name), load_file(unbroken / name)
+        assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+
+
+def test_memory_settings_may_change_in_a_run_and_others_may_not(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    train(base, data, tmp_path / "run", seconds=0)
+    with pytest.raises(ConfigurationError, match="optimizer.clip was 0.5 and is 9"):
+        train(base, data, tmp_path / "run", optimizer={"clip": 9})
+    with pytest.raises(ConfigurationError, match="batch_size times accumulation was 4 and is 2"):
+        train(base, data, tmp_path / "run", optimizer={"batch_size": 1})
+    halved = {"batch_size": 1, "accumulation": 4}
+    assert train(base, data, tmp_path / "run", optimizer=halved).finished
+
+
+def test_checkpoints_hold_trained_weights_only(base: Path, data: Path, tmp_path: Path) -> None:
+    train(base, data, tmp_path / "run", seconds=0)
+    [checkpoint] = (tmp_path / "run.run").glob("checkpoint-*")
+    names = set(load_file(checkpoint / "trained.safetensors"))
+    assert {name.partition(".")[0] for name in names} == {"lm", "encoder", "projector"}
+    assert all(".lora_" in name for name in names if name.startswith("lm."))
+    weights = {path.name for path in checkpoint.iterdir()}
+    assert weights == {
+        "trained.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth",
+        "trainer_state.json",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("without", "expected"),
+    [((), {"lora", "encoder", "projector"}), (("graph",), {"lora"}),
+     (("lora",), {"encoder", "projector"})],
+)  # fmt: skip
+def test_exactly_the_intended_weights_change(
+    base: Path,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    without: tuple[str, ...],
+    expected: set[str],
+) -> None:
+    from ras_flow.training.graph_llm import training
+
+    built: list[Any] = []
+    real = training.build_graph_llm
+
+    def spy(*args: Any) -> Any:
+        model = real(*args)
+        built.append((model, {name: w.detach().clone() for name, w in model.named_parameters()}))
+        return model
+
+    monkeypatch.setattr(training, "build_graph_llm", spy)
+    train(base, data, tmp_path / "out", model={"without": without}, watch={"records": 0})
+    [(model, before)] = built
+    changed = {n for n, w in model.named_parameters() if not torch.equal(w, before[n])}
+    parts = {"lora" if ".lora_" in name else name.partition(".")[0] for name in changed}
+    assert parts == expected
+    wanted = {n for n, w in model.named_parameters() if w.requires_grad}
+    # A bias of keys shifts all scores of a softmax alike.
+    assert {n for n in wanted - changed if not n.endswith("lin_key.bias")} == set()
+    assert changed <= wanted
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert ("gnn.safetensors" in files) == ("graph" not in without)
+    assert ("adapter_model.safetensors" in files) == ("lora" not in without)
+
+
+def test_a_tiny_set_is_learnt_and_reproduced(base: Path, tmp_path: Path) -> None:
+    rows = [*records(1), records(2)[-1]]
+    write_set(tmp_path / "set", rows, rows)
+    progress = train(
+        base,
+        tmp_path,
+        tmp_path / "out",
+        mix={"first_subq": 1.0},
+        lora={"targets": ("q_proj", "k_proj", "v_proj", "o_proj", "up_proj", "down_proj"), "r": 8,
+              "dropout": 0.0},
+        optimizer={"batch_size": 5, "accumulation": 1, "steps": 110, "learning_rate": 2e-2,
+                   "warmup": 0.1},
+        gnn={"dropout": 0.0},
+        watch={"every": 55, "records": 5, "generate": 5, "dtype": "float32"},
+    )  # fmt: skip
+    assert progress.finished
+    report = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert report["dev_loss"] < 0.05
+    measures = evaluate_graph_llm(tmp_path / "out", rows, encoder=ENCODER)  # type: ignore[arg-type]
+    for scores in measures.scores.values():
+        assert (scores.right, scores.unusable) == (scores.records, 0)
+    compared = measures.scores["plan", "all"]
+    assert (compared.exact, compared.compared) == (1, 1)
+    assert measures.as_record() == report["measures"]
+    assert list(measures.texts.values()) == [
+        "[SUBQ] it", "[SUBQ] P0?", "[SUFFICIENT]", "Narvik", "Oulu",
+    ]  # fmt: skip
+
+
+def test_what_is_written_is_a_planner_and_answerer(unbroken: Path) -> None:
+    shared = find_graph_llm(f"local:{unbroken}")
+    assert shared is not None and shared.takes_soft_tokens
+    prompt = shared.formatter.prompt(PlanRequest("Where?"))
+    [made] = shared.model().generate([prompt], [None], max_new_tokens=3)
+    [again] = load_graph_llm(unbroken).generate([prompt], [None], max_new_tokens=3)
+    assert made.output_tokens > 0 and made.text == again.text
+
+
+def test_the_card_tells_seed_data_and_figures(unbroken: Path) -> None:
+    card = (unbroken / "README.md").read_text()
+    for said in ("| Seed | 7 |", "| Data | set |", "| Steps | 4 |", "| Left out | nothing |",
+                 "| Training records | 16 |", "Measured on dev: plan"):  # fmt: skip
+        assert said in card
+    report = json.loads((unbroken / "training.json").read_text())
+    assert report["records"]["train"] == {
+        "places/answer": 4, "places/first_subq": 4, "places/plan": 8
+    }  # fmt: skip
+    assert report["seen_an_epoch"]["places/first_subq"] == 1
+
+
+def test_one_task_alone(base: Path, data: Path, tmp_path: Path) -> None:
+    train(base, data, tmp_path / "plan", model={"task": "plan"}, optimizer={"steps": 2})
+    report = json.loads((tmp_path / "plan" / "training.json").read_text())
+    assert set(report["records"]["train"]) == {"places/first_subq", "places/plan"}
+    assert set(report["measures"]) == {"plan"}
+
+
+def test_shuffled_graphs_are_other_graphs(base: Path, data: Path, tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    train(base, data, own)
+    train(base, data, other, model={"graphs": "shuffled"})
+    assert losses(own) != losses(other)
+    assert "| Graphs | shuffled |" in (other / "README.md").read_text()
+
+
+def test_no_lower_loss_ends_a_run(base: Path, data: Path, tmp_path: Path) -> None:
+    lost = {"learning_rate": 5.0, "graph_learning_rate": 5.0, "steps": 40, "warmup": 0.0}
+    watch = {"every": 1, "patience": 2, "generate": 0}
+    progress = train(base, data, tmp_path / "out", optimizer=lost, watch=watch)
+    assert progress.finished and progress.step < 40
+    report = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert report["best_step"] == progress.step - 2
+    kept = evaluate_folder(config(base), tmp_path / "out", data=data, most=2, encoder=ENCODER)
+    assert kept.scores["plan", "all"].records == 1 == kept.scores["answer", "all"].records
+
+
+def test_learning_rates_are_apart(base: Path, data: Path, tmp_path: Path) -> None:
+    still = {"graph_learning_rate": 0.0, "weight_decay": 0.0}
+    seen: dict[str, dict[str, torch.Tensor]] = {}
+    for name, changes in (("none", still | {"steps": 1, "warmup": 0.0}), ("four", still)):
+        train(base, data, tmp_path / name, optimizer=changes, watch={"records": 0})
+        seen[name] = {f: load_file(tmp_path / name / f) for f in FILES}  # type: ignore[misc]
+    gnn, lora = ([seen[n][f] for n in ("none", "four")] for f in (FILES[1], FILES[0]))
+    assert all(torch.equal(gnn[0][key], gnn[1][key]) for key in gnn[0])  # type: ignore[index]
+    assert any(not torch.equal(lora[0][key], lora[1][key]) for key in lora[0])  # type: ignore[index]
+
+
+def test_memory_that_runs_out_says_what_to_lower(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.graph_llm.model import GraphLLM
+
+    train(base, data, tmp_path / "out", seconds=0)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GraphLLM, "forward", full)
+        with pytest.raises(ConfigurationError, match=r"Halve optimizer.batch_size \(now 2\)"):
+            train(base, data, tmp_path / "out")
+    assert train(base, data, tmp_path / "out").finished
+
+
+def test_a_base_of_another_width_is_told(base: Path, data: Path, tmp_path: Path) -> None:
+    import shutil
+
+    from tests.graph_llm.tiny import save_base
+
+    copy = Path(shutil.copytree(base, tmp_path / "base"))
+    train(copy, data, tmp_path / "out", seconds=0)
+    save_base(copy, "qwen2")
+    with pytest.raises(ConfigurationError, match="base.hidden_size was 32 and is 24"):
+        train(copy, data, tmp_path / "out")
+    train(base, data, tmp_path / "done", optimizer={"steps": 1})
+    manifest = tmp_path / "done" / "graph_llm.json"
+    manifest.write_text(manifest.read_text().replace(str(base), str(copy)))
+    assert read_manifest(tmp_path / "done").config.base == str(copy)
+    with pytest.raises(ConfigurationError, match="hidden_size 24 instead of 32"):
+        evaluate_folder(config(base), tmp_path / "done", data=data, encoder=ENCODER)
+
+
+def test_a_window_beyond_the_base_is_told(base: Path, data: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="exceed the 2000 that"):
+        train(base, data, tmp_path / "out", model={"window": 1900})
+
+
+def test_wrong_records_are_told_by_file_and_line(base: Path, tmp_path: Path) -> None:
+    good = records(1)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        (good[0] | {"task": "sing"}, r"train.jsonl:2:task"),
+        (good[0] | {"split": "dev"}, r"train.jsonl:2: split: this record is for dev"),
+        (good[0] | {"target": {"label": "SUBQ", "subquery": "?!"}}, r"train.jsonl:2: target"),
+        (good[0] | {"question": "why " * 300}, r"train.jsonl:2: question"),
+    ]
+    for number, (row, said) in enumerate(wrong):
+        write_set(tmp_path / "set", [good[1], row])
+        with pytest.raises(InputError, match=said):
+            train(base, tmp_path, tmp_path / f"out{number}")
+        assert not (tmp_path / f"out{number}.run").exists()
+    with pytest.raises(InputError, match="no records to train on"):
+        write_set(tmp_path / "set", [])
+        train(base, tmp_path, tmp_path / "none")
+
+
+def test_another_sentence_encoder_is_refused(unbroken: Path) -> None:
+    from ras_flow.testing import HashEncoder
+
+    other = HashEncoder(8)
+    other.identity = "testing:other"  # type: ignore[misc]
+    with pytest.raises(ConfigurationError, match="testing:encoder.*not with"):
+        evaluate_graph_llm(unbroken, records(1), encoder=other)  # type: ignore[arg-type]
