@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ras_flow.cli.names import path_of
+from ras_flow.cli.output import print_json
 from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
 
@@ -173,7 +173,7 @@ async def _ask(
             return
     screen.cost(stored.state["usage"])
     if as_json:
-        typer.echo(json.dumps(stored.result(), ensure_ascii=False))
+        print_json(stored.result())
 
 
 def _documents(path: Path | None) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.output import AsJson, print_json
 from ras_flow.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Make training data for the Graph LLM.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of the data set.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 _MODEL = "local:default"
 
@@ -168,7 +168,7 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
 
 def _report(folder: Path, stats: Stats, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(stats.to_json(), ensure_ascii=False))
+        print_json(stats.to_json())
         return
     typer.echo(f"{folder}: {sum(stats.by(1).values())} records {json.dumps(stats.by(1))}")
     typer.echo(stats.table())

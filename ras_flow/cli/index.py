@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.names import path_of
+from ras_flow.cli.output import print_json
 from ras_flow.context import Context
 from ras_flow.errors import DocumentError, InputError
 
@@ -107,7 +107,7 @@ def info(
             "encoder": encoder.identity if encoder else None,
             "documents": sources,
         }
-        typer.echo(json.dumps(record, ensure_ascii=False))
+        print_json(record)
         return
     _report(index, opened)
     typer.echo(f"encoder: {encoder.identity if encoder else 'none (BM25 only)'}")

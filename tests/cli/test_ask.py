@@ -247,3 +247,11 @@ def test_a_question_can_wait_for_a_person(model: Model, docs: Path) -> None:
     assert (paused["status"], paused["review"]["point"]) == ("paused", "after_merge")
     wrong = ras_flow("ask", QUESTION, "--pause", "at_lunch")
     assert wrong.code == 2 and "before_retrieval" in wrong.err
+
+
+def test_json_is_json_in_any_locale(
+    model: Model, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    question = "Where was Mira Lund of Ålesund born?"
+    assert ask(model, docs, "--top-k", "1", question=question)["question"] == question

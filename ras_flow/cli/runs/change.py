@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.edits import (
     AddTriples,
     DropPassages,
@@ -17,7 +18,7 @@ from ras_flow.cli.runs.edits import (
     PlanText,
     Subquery,
 )
-from ras_flow.cli.runs.options import AsJson, Database, Run, parse_run, print_json, resumable
+from ras_flow.cli.runs.options import Database, Run, parse_run, resumable
 from ras_flow.errors import EditError, InputError
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.options import (
-    AsJson,
     Database,
     Run,
     parse_run,
-    print_json,
     read_run,
     read_runs,
 )

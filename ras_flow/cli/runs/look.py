@@ -8,13 +8,12 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.options import (
-    AsJson,
     Database,
     Run,
     parse_run,
     parse_time,
-    print_json,
     read_run,
 )
 from ras_flow.errors import InputError

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -16,7 +15,6 @@ from ras_flow.errors import InputError, RasFlowError, RunError
 if TYPE_CHECKING:
     from ras_flow.runs.document import Branch, RunDocument
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Run = Annotated[
     str,
     typer.Argument(
@@ -115,15 +113,6 @@ def read_runs(
         (documents[address.run], get_branch(documents[address.run], address.branch))
         for address in addresses
     ]
-
-
-def print_json(value: Any) -> None:
-    """Print a value as one line of JSON, without characters that drive a terminal."""
-    from ras_flow.runs.export.escapes import json_text
-
-    # Characters that the stream lacks would be escaped as Python does, which is no JSON.
-    unicode = sys.stdout.encoding.lower().replace("-", "") == "utf8"
-    typer.echo(json_text(value, ascii=not unicode))
 
 
 @contextmanager
