@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -143,7 +142,7 @@ def evaluate_graph_llm(
                 f"The Graph LLM was trained with the sentence encoder {trained!r}, not with "
                 f"{encoder.identity!r}. Set `encoder` to that one."
             )
-        graphs = asyncio.run(build_graphs(records, encoder))
+        graphs = build_graphs(records, encoder)
     if graphs is not None and shuffle is not None:
         graphs = shuffled(graphs, shuffle)
     texts: dict[int, str] = {}

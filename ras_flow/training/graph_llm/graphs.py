@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -68,10 +69,10 @@ class _Rows:
         return np.array(numbers, dtype=np.float32).reshape(-1, 1)
 
 
-async def build_graphs(
+def build_graphs(
     records: Sequence[Record], encoder: SentenceEncoder, cache: Path | None = None
 ) -> Graphs:
-    """Build the graphs of records.
+    """Build the graphs of records. Not to be called from a running event loop.
 
     Args:
         records: Training records.
@@ -82,9 +83,15 @@ async def build_graphs(
         One graph a record, in order.
     """
     rows = _Rows()
-    shapes = [await attribute_graph(*as_graph(record), rows) for record in records]
-    texts = list(rows.rows)
-    return Graphs(shapes, await _embed(texts, encoder, cache), encoder.identity)
+    shapes: list[AttributedGraph] = []
+
+    async def build() -> None:
+        for record in records:
+            shapes.append(await attribute_graph(*as_graph(record), rows))
+
+    # It returns nothing: asyncio.run() writes out what its task returns, which takes minutes here.
+    asyncio.run(build())
+    return Graphs(shapes, _embed(list(rows.rows), encoder, cache), encoder.identity)
 
 
 def shuffled(graphs: Graphs, seed: int) -> Graphs:
@@ -105,7 +112,7 @@ def shuffled(graphs: Graphs, seed: int) -> Graphs:
     return replace(graphs, shapes=shapes)
 
 
-async def _embed(
+def _embed(
     texts: Sequence[str], encoder: SentenceEncoder, cache: Path | None
 ) -> npt.NDArray[np.float32]:
     identity, dimension = encoder.identity, encoder.dimension
@@ -116,8 +123,12 @@ async def _embed(
         kept: npt.NDArray[np.float32] = safetensors.load_file(file)["vectors"]
         return kept
     vectors = np.zeros((len(texts), dimension), dtype=np.float32)
-    for start in range(0, len(texts), AT_ONCE):
-        vectors[start : start + AT_ONCE] = await encoder.encode(texts[start : start + AT_ONCE])
+
+    async def embed() -> None:
+        for start in range(0, len(texts), AT_ONCE):
+            vectors[start : start + AT_ONCE] = await encoder.encode(texts[start : start + AT_ONCE])
+
+    asyncio.run(embed())
     if file:
         file.parent.mkdir(parents=True, exist_ok=True)
         scratch = file.with_name(f"{file.name}.{os.getpid()}.unfinished")

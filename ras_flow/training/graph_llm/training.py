@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -229,7 +228,7 @@ def _examples(
 
 def _graphs(records: Sequence[Placed], encoder: SentenceEncoder) -> Graphs:
     cache = cache_folder() / "embeddings"
-    return asyncio.run(build_graphs([one.record for one in records], encoder, cache))
+    return build_graphs([one.record for one in records], encoder, cache)
 
 
 def _check_window(config: TrainingConfig, model: GraphLLM) -> None:

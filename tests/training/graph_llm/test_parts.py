@@ -1,0 +1,193 @@
+"""The mix, the graphs and the samples that a training run is made of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.testing import HashEncoder
+from ras_flow.training.data.inputs import as_graph
+from ras_flow.training.graph_llm.callbacks import stale
+from ras_flow.training.graph_llm.config import MixSettings, read_config
+from ras_flow.training.graph_llm.examples import Examples, Placed, sample
+from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
+from ras_flow.training.graph_llm.mixing import Mixed, kind_of
+from tests.training.graph_llm.samples import ENCODER, config, records
+
+ROWS: list[Any] = records(10)
+
+
+def mixed(step: int = 4, seed: int = 1, rows: Any = None, **settings: float) -> Mixed:
+    rows = rows or ROWS
+    return Mixed(rows, [1] * len(rows), MixSettings(**settings), step=step, seed=seed)
+
+
+def epoch(order: Mixed, number: int) -> list[int]:
+    order.set_epoch(number)
+    return list(order)
+
+
+@given(st.floats(0.1, 3), st.floats(0.1, 3), st.integers(1, 9), st.integers(0, 5))
+def test_each_kind_is_seen_as_often_as_the_mix_says(
+    plan: float, answer: float, step: int, number: int
+) -> None:
+    order = mixed(step, plan=plan, answer=answer, first_subq=0.2)
+    drawn = epoch(order, number)
+    seen = Counter(kind_of(ROWS[at]) for at in drawn)
+    assert seen == +Counter(plan=round(20 * plan), answer=round(10 * answer), first_subq=2)
+    assert len(order) == len(drawn) and epoch(order, number) == drawn
+
+
+def test_what_is_sampled_down_is_seen_in_time() -> None:
+    order = mixed(first_subq=0.3, plan=0, answer=0)
+    epochs = [epoch(order, number) for number in range(4)]
+    assert [len(one) for one in epochs] == [3, 3, 3, 3]
+    assert len({at for one in epochs for at in one}) == 10
+    assert epochs[0] != epochs[1]
+    assert [epoch(mixed(first_subq=0.3, plan=0, answer=0), n) for n in range(4)] == epochs
+    assert epoch(mixed(first_subq=0.3, plan=0, answer=0, seed=2), 0) != epochs[0]
+
+
+def test_temperature_evens_out_sources() -> None:
+    rows = records(16) + [{**row, "source": "small"} for row in records(1)]
+    counts = {t: mixed(rows=rows, temperature=t).counts for t in (1, 2, 1e6)}
+    answers = {t: (c["places", "answer"], c["small", "answer"]) for t, c in counts.items()}
+    assert answers[1] == (16, 1)
+    assert 1 < answers[2][1] < answers[1e6][1] and answers[2][0] > answers[1e6][0]
+    assert answers[1e6][0] == answers[1e6][1]
+
+
+def test_a_mix_of_nothing_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="no record to train on"):
+        mixed(plan=0, answer=0, first_subq=0)
+
+
+def test_graphs_are_those_of_inference(tmp_path: Path) -> None:
+    built = build_graphs(ROWS, ENCODER, tmp_path)
+    for at, row in enumerate(ROWS):
+        expected = asyncio.run(attribute_graph(*as_graph(row), ENCODER))
+        found = built[at]
+        assert (found.nodes, found.edges, found.hops) == (
+            expected.nodes,
+            expected.edges,
+            expected.hops,
+        )
+        assert found.encoder == expected.encoder
+        for name in ("node_attr", "edge_attr", "edge_index"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+            assert getattr(found, name).dtype == getattr(expected, name).dtype
+
+
+class Counting(HashEncoder):
+    """Remembers what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(8)
+        self.asked: list[str] = []
+
+    async def encode(self, texts: Any) -> Any:
+        self.asked += texts
+        return await super().encode(texts)
+
+
+def test_each_text_is_embedded_once_and_kept_on_disk(tmp_path: Path) -> None:
+    first, second = Counting(), Counting()
+    built = build_graphs(ROWS, first, tmp_path)
+    assert sorted(first.asked) == sorted(set(first.asked)) and "born in" in first.asked
+    again = build_graphs(ROWS, second, tmp_path)
+    assert second.asked == []
+    np.testing.assert_array_equal(built.vectors, again.vectors)
+    other = Counting()
+    other.identity = "testing:other"  # type: ignore[misc]
+    build_graphs(ROWS, other, tmp_path)
+    assert sorted(other.asked) == sorted(first.asked)
+
+
+def test_shuffled_graphs_are_all_there_and_none_in_its_place() -> None:
+    built = build_graphs(ROWS, ENCODER)
+    moved = shuffled(built, 3)
+    assert all(a is not b for a, b in zip(built.shapes, moved.shapes, strict=True))
+    assert {id(one) for one in built.shapes} == {id(one) for one in moved.shapes}
+    assert [id(one) for one in shuffled(built, 3).shapes] == [id(one) for one in moved.shapes]
+
+
+def test_a_sample_has_both_tasks_and_does_not_depend_on_order() -> None:
+    placed = [Placed(row, "") for row in ROWS]
+    chosen = sample(placed, 6, seed=1)
+    assert Counter(one.record["task"] for one in chosen) == {"plan": 3, "answer": 3}
+    assert sample(placed[::-1], 6, seed=1) == chosen
+    assert len(sample(placed, 999, seed=1)) == len(ROWS)
+
+
+def test_an_example_is_what_inference_asks() -> None:
+    placed = [Placed(row, "") for row in ROWS]
+    examples = Examples(placed, build_graphs(ROWS, ENCODER))
+    plain = Examples(placed, None)
+    assert examples[2].request.graph is not None and plain[2].request.graph is None
+    assert replace(examples[2].request, graph=None) == plain[2].request
+    assert [examples[at].target for at in range(4)] == [
+        "[SUBQ] it",
+        "[SUBQ] P0?",
+        "[SUFFICIENT]",
+        "Narvik",
+    ]
+
+
+def test_patience_counts_from_the_lowest_loss() -> None:
+    history = [{"eval_loss": 3.0}, {"loss": 0.0}, {"eval_loss": 1.0}, {"eval_loss": 2.0}]
+    assert (stale(history), stale(history[:3]), stale([])) == (1, 0, 0)
+
+
+def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text('[data]\nsets = ["a"]\n[gnn]\nkind = "gat"\n[model]\nwithout = ["lora"]\n')
+    settings = read_config(file)
+    optimizer = settings.optimizer
+    assert (optimizer.warmup, optimizer.schedule, optimizer.clip) == (0.15, "cosine", 0.5)
+    assert (optimizer.learning_rate, optimizer.weight_decay, optimizer.epochs) == (5e-5, 0.01, 2)
+    assert (optimizer.batch_size, optimizer.accumulation) == (2, 2)
+    assert (settings.model.window, settings.model.target) == (2500, 300)
+    model = settings.graph_llm("e", 8)
+    assert model.lora is None and model.gnn is not None and model.gnn.kind == "gat"
+    assert (model.gnn.hidden, model.gnn.layers, model.gnn.heads) == (1024, 3, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'data' is missing"),
+        ("[data]\nsets = []", "name at least one folder"),
+        ('[data]\nsets = ["a"]\n[mix]\nplans = 2', "no setting 'plans'"),
+        ('[data]\nsets = ["a"]\n[mix]\nplan = -1', "mix.plan = -1 must not be below 0"),
+        ('[data]\nsets = ["a"]\n[model]\nwithout = ["gnn"]', "no part 'gnn'"),
+        ('[data]\nsets = ["a"]\n[model]\ntask = "sing"', "one of 'both', 'plan', 'answer'"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nbatch_size = 0', "batch_size = 0 must be over 0"),
+        ('[data]\nsets = ["a"]\n[gnn]\nlayers = 0', "layers must be a whole number"),
+    ],
+)
+def test_wrong_settings_are_named(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "run.toml").write_text(text)
+    with pytest.raises(ConfigurationError, match=problem):
+        read_config(tmp_path / "run.toml")
+
+
+def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="nothing is left to train"):
+        config(tmp_path, model={"without": ("graph", "lora")}).graph_llm("e", 8)
+
+
+def test_the_shipped_settings_can_be_read() -> None:
+    folder = Path(__file__).parents[3] / "training_configs"
+    settings = read_config(folder / "graph-llm.toml")
+    assert settings.data.sets == ("graph-llm-data",)
+    assert settings.graph_llm("e", 384).gnn is not None
