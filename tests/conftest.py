@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 
+# A shell that starts the tests in the background leaves Ctrl-C ignored, and processes inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 os.environ.pop("LANGSMITH_API_KEY", None)
 
