@@ -4,8 +4,6 @@ import os
 import signal
 import tempfile
 
-# A shell that starts the tests in the background leaves Ctrl-C ignored, and processes inherit that.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 os.environ.pop("LANGSMITH_API_KEY", None)
 
@@ -19,6 +17,11 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C: a shell that starts the tests in the background leaves it ignored, for good."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
