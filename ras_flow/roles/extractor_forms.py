@@ -69,9 +69,9 @@ def _as_json(triples: str) -> str:
     return json.dumps({"triples": facts}, ensure_ascii=False)
 
 
-def text_form() -> Form:
+def text_form(max_new_tokens: int = 256) -> Form:
     """Return the form for chat models of any kind: rules and example; the triple format back."""
-    return Form(few_shot(prompts.INSTRUCTION, prompts.EXAMPLES))
+    return Form(few_shot(prompts.INSTRUCTION, prompts.EXAMPLES), max_new_tokens)
 
 
 def json_form() -> Form:

@@ -8,9 +8,14 @@ from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.tuned import find_tuned
+from ras_flow.llms.weights import SMOLLM2
 from ras_flow.roles.extractor import PromptedExtractor
 from ras_flow.roles.extractor_forms import Form, bare_form, json_form, text_form, tuned_form
 from ras_flow.roles.shared import SharedExtractor
+
+SHORT = 128
+"""Tokens for the embedded model as long as it is not trained: what it writes after them repeats
+what it wrote before, and the whole batch waits for it."""
 
 
 def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> SharedExtractor:
@@ -35,4 +40,6 @@ def _form(model: LanguageModel, output: ExtractorOutput) -> Form:
             return tuned_form(tuned)
     if isinstance(model, LocalSeq2SeqModel):
         return bare_form()
+    if isinstance(model, LocalLanguageModel) and model.name == SMOLLM2:
+        return text_form(SHORT)
     return json_form() if output == "json" and isinstance(model, ChatLanguageModel) else text_form()

@@ -17,8 +17,14 @@ async def drawn(page: Page, entities: int = 1) -> None:
     await expect(page.locator(".canvas").first).to_be_visible()
     ready = f"""[...document.querySelectorAll('.canvas')]
         .every(c => c._cyreg?.cy.nodes().length >= {entities})"""
+    await until(page, ready)
+
+
+async def until(page: Page, expression: str) -> None:
+    """Wait until an expression is true; Playwright's own waiting evaluates text in the page, which
+    the page's policy forbids."""
     async with asyncio.timeout(30):
-        while not await page.evaluate(ready):
+        while not await page.evaluate(expression):
             await asyncio.sleep(0.02)
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.page.browser.conftest import OpenPage
-from tests.page.browser.pages import RUN, click_edge, drawn, labels, positions, shown, step
+from tests.page.browser.pages import RUN, click_edge, drawn, labels, positions, shown, step, until
 from tests.page.canned import TOKEN, CannedServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -333,7 +333,7 @@ async def test_a_large_graph_has_names_where_one_looks_from_near(open_page: Open
     assert await page.evaluate(named) == 0
     for _ in range(9):
         await page.keyboard.press("+")
-    await page.wait_for_function(f"{named} > 0")
+    await until(page, f"{named} > 0")
     assert await page.evaluate(named) < 1_000
     await page.keyboard.press("0")
-    await page.wait_for_function(f"{named} === 0")
+    await until(page, f"{named} === 0")
