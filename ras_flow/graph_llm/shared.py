@@ -74,6 +74,9 @@ class SharedGraphLLM:
                 )
 
 
+_opening = threading.Lock()
+
+
 @lru_cache(maxsize=8)
 def open_graph_llm(folder: Path) -> SharedGraphLLM:
     """Open a checkpoint once a process.
@@ -106,7 +109,9 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
     folder = Path(path).expanduser()
     if kind != "local" or path in ("", "default") or not is_checkpoint(folder):
         return None
-    return open_graph_llm(folder.resolve())
+    # Two threads may miss the cache at once; each would load the weights.
+    with _opening:
+        return open_graph_llm(folder.resolve())
 
 
 def _weights(identity: str) -> str:
