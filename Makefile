@@ -15,7 +15,7 @@ test: .venv/.test .venv/.browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/coverage run -m pytest
+	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=
 	$(BIN)/coverage report --skip-covered | tail -n 15
 
 lint: .venv/.test
