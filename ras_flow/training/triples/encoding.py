@@ -96,13 +96,16 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Collator:
-    """Pads encoded examples to one length, on the right.
+    """Pads encoded examples to one length.
 
     Attributes:
         pad: The padding token's id.
+        causal: Pad on the left, so that all targets end together, and compute logits only from
+            the first target on: those of the prompts, over a whole vocabulary, are for nothing.
     """
 
     pad: int
+    causal: bool
 
     def __call__(self, batch: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         """Make a batch.
@@ -111,17 +114,26 @@ class Collator:
             batch: Encoded examples.
 
         Returns:
-            Tensors ``input_ids``, ``attention_mask`` and ``labels``, of shape (examples, longest).
+            Tensors ``input_ids`` and ``attention_mask`` of shape (examples, longest) and
+            ``labels`` of shape (examples, logits), and for causal models the number of these
+            logits as ``logits_to_keep``: the last ones.
         """
         torch = require("torch", extra="local")
 
         def padded(rows: list[list[int]], filler: int) -> Any:
             longest = max(map(len, rows))
-            return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])
+            fill = [[filler] * (longest - len(row)) for row in rows]
+            pairs = zip(fill, rows, strict=True)
+            return torch.tensor([[*f, *row] if self.causal else [*row, *f] for f, row in pairs])
 
         inputs = [row["input_ids"] for row in batch]
-        return {
+        labels = padded([row["labels"] for row in batch], IGNORED)
+        made = {
             "input_ids": padded(inputs, self.pad),
             "attention_mask": padded([[1] * len(row) for row in inputs], 0),
-            "labels": padded([row["labels"] for row in batch], IGNORED),
         }
+        if not self.causal:
+            return made | {"labels": labels}
+        # A token is predicted at the position before it.
+        first = int((labels != IGNORED).any(0).nonzero()[0]) - 1
+        return made | {"labels": labels[:, first:], "logits_to_keep": labels.shape[1] - first}

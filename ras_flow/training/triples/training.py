@@ -92,7 +92,8 @@ def train(
     model = read_model(config.model.name, kind=CLASSES[config.model.kind])
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
-    trainer = _trainer(config, run, model, encoded, Collator(_pad(encoder.tokenizer)), log)
+    collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
+    trainer = _trainer(config, run, model, encoded, collator, log)
     if seconds is not None:
         trainer.add_callback(_stop_after(started + seconds))
     checkpoint = transformers.trainer_utils.get_last_checkpoint(str(run))

@@ -137,24 +137,43 @@ async def test_training_prompts_are_those_of_inference(
     assert asked == [encoder(home).prompt("Ann", EXAMPLE.text)]
 
 
+ROWS = [
+    {"input_ids": [1, 2, 3], "labels": [-100, 2, 3]},
+    {"input_ids": [5, 4], "labels": [-100, 4]},
+]
+
+
 def test_padding_is_neither_read_nor_learnt() -> None:
-    batch = Collator(pad=9)(
-        [{"input_ids": [1, 2, 3], "labels": [-100, 2, 3]}, {"input_ids": [4], "labels": [4]}]
+    batch = Collator(pad=9, causal=False)(ROWS)
+    assert batch["input_ids"].tolist() == [[1, 2, 3], [5, 4, 9]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert batch["labels"].tolist() == [[-100, 2, 3], [-100, 4, -100]]
+
+
+def test_causal_models_compute_logits_from_the_first_target_on() -> None:
+    batch = Collator(pad=9, causal=True)(
+        [*ROWS, {"input_ids": [7] * 5, "labels": [-100] * 4 + [7]}]
     )
-    assert batch["input_ids"].tolist() == [[1, 2, 3], [4, 9, 9]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
-    assert batch["labels"].tolist() == [[-100, 2, 3], [4, -100, -100]]
+    assert batch["input_ids"].tolist() == [[9, 9, 1, 2, 3], [9, 9, 9, 5, 4], [7] * 5]
+    assert batch["attention_mask"].tolist() == [[0, 0, 1, 1, 1], [0, 0, 0, 1, 1], [1] * 5]
+    assert batch["labels"].tolist() == [[-100, 2, 3], [-100, -100, 4], [-100, -100, 7]]
+    assert batch["logits_to_keep"] == 3
 
 
 def test_padding_changes_no_loss(home: Path) -> None:
     encode, model = encoder(home), read_model(str(home / "causal"))
     short, long = (encode(replace(EXAMPLE, triples=triples)) for triples in (TRIPLES[:1], TRIPLES))
     assert short and long
+    collate, summed = Collator(pad=1, causal=True), {"num_items_in_batch": 1}
     with torch.no_grad():
-        collate = Collator(pad=1)
-        alone = model(**collate([short])).logits[0]
-        padded = model(**collate([short, long])).logits[0, : len(short["input_ids"])]
-    assert torch.allclose(alone, padded, atol=1e-4)
+        alone = [float(model(**collate([row]), **summed).loss) for row in (short, long)]
+        plain = [
+            float(model(**{name: torch.tensor([ids]) for name, ids in row.items()}, **summed).loss)
+            for row in (short, long)
+        ]
+        together = float(model(**collate([short, long]), **summed).loss)
+    assert alone == pytest.approx(plain, abs=1e-3)
+    assert together == pytest.approx(sum(alone), abs=1e-3)
 
 
 @pytest.fixture(scope="module")
