@@ -32,6 +32,7 @@ from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.llms.shipped import is_default
 from ras_flow.llms.tuned import extractor_name
 from ras_flow.retrieval import LangChainRetriever, open_retriever
 from ras_flow.retrieval.manifest import MANIFEST
@@ -174,9 +175,19 @@ class Parts:
         changed: dict[str, Any] = {role: name}
         await asyncio.to_thread(build, replace(context, **changed))
 
-    def get_encoder(self, context: Context) -> Encoder:
-        """Return the sentence encoder of the graph's attributes (eq. 5)."""
-        return self.encoder or _encoder(context.encoder)
+    async def get_encoder(self, context: Context) -> Encoder:
+        """Return the sentence encoder of the graph's attributes (eq. 5).
+
+        It is the Context's, unless the Graph LLM that reads them was trained with another one.
+
+        Raises:
+            ConfigurationError: The encoder is not found, or its weights are damaged.
+        """
+        if self.encoder is not None:
+            return self.encoder
+        named = [context.planner] if self.planner is None else []
+        named += [context.answerer] if self.answerer is None else []
+        return await asyncio.to_thread(_attribute_encoder, context.encoder, tuple(named))
 
     def takes_soft_tokens(self, context: Context) -> bool:
         """Tell whether planner or answerer needs the encoded graph."""
@@ -227,7 +238,7 @@ def _planner(context: Context) -> Planner:
 def _extractor(context: Context) -> Extractor:
     if context.extractor == NO_EXTRACTOR:
         return KeptText()
-    if _graph_llm(context.extractor):
+    if not is_default(context.extractor) and _graph_llm(context.extractor):
         raise ConfigurationError(
             f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
             "triples. Name another model as the extractor."
@@ -277,6 +288,16 @@ def _load_model(
 @lru_cache(maxsize=8)
 def _encoder(name: str) -> LocalSentenceEncoder:
     return LocalSentenceEncoder(name)
+
+
+def _attribute_encoder(name: str, models: tuple[str, ...]) -> LocalSentenceEncoder:
+    encoder = _encoder(name)
+    for graph_llm in map(_graph_llm, models):
+        if graph_llm is None or not graph_llm.takes_soft_tokens:
+            continue
+        if not graph_llm.reads(encoder.identity):
+            return _encoder(graph_llm.encoder)
+    return encoder
 
 
 _opening = Lock()

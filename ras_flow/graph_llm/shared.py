@@ -14,9 +14,14 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
 from ras_flow.graph_llm.prompt import PromptFormatter
 from ras_flow.llms.local import load_tokenizer
+from ras_flow.llms.shipped import WEIGHTS, is_default
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
+
+
+SHIPPED = WEIGHTS / "graph-llm"
+"""Where the package keeps its own Graph LLM, if it has one."""
 
 
 class SharedGraphLLM:
@@ -58,6 +63,22 @@ class SharedGraphLLM:
                 self._model = load_graph_llm(self.folder)
             return self._model
 
+    @property
+    def encoder(self) -> str:
+        """Name of the sentence encoder of its training."""
+        return self.manifest.config.encoder.rpartition("@")[0] or self.manifest.config.encoder
+
+    def reads(self, encoder: str) -> bool:
+        """Tell whether it was trained with the vectors of a sentence encoder.
+
+        Args:
+            encoder: Identity of the encoder.
+
+        Returns:
+            Whether the weights are the same; "name@hash" may differ in name.
+        """
+        return _weights(encoder) == _weights(self.manifest.config.encoder)
+
     def check_graphs(self, graphs: Iterable[AttributedGraph | None]) -> None:
         """Refuse graphs whose attributes are of another sentence encoder than in training.
 
@@ -66,7 +87,7 @@ class SharedGraphLLM:
         """
         config = self.manifest.config
         for graph in graphs:
-            if graph and graph.encoder and _weights(graph.encoder) != _weights(config.encoder):
+            if graph and graph.encoder and not self.reads(graph.encoder):
                 raise ConfigurationError(
                     f"The graph was embedded by {graph.encoder!r}, but the Graph LLM in "
                     f"{str(self.folder)!r} was trained with {config.encoder!r}. Set `encoder` to "
@@ -97,7 +118,7 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
     """Return the Graph LLM that a model name means.
 
     Args:
-        name: As in the Context, such as ``local:PATH``.
+        name: As in the Context, such as ``local:PATH``; ``local:default`` means the package's own.
 
     Returns:
         The checkpoint; None where the name is of another kind of model.
@@ -106,8 +127,8 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
         ConfigurationError: The checkpoint is damaged or of another version.
     """
     kind, _, path = name.partition(":")
-    folder = Path(path).expanduser()
-    if kind != "local" or path in ("", "default") or not is_checkpoint(folder):
+    folder = SHIPPED if is_default(name) else Path(path).expanduser()
+    if kind != "local" or not is_checkpoint(folder):
         return None
     # Two threads may miss the cache at once; each would load the weights.
     with _opening:
@@ -115,5 +136,5 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
 
 
 def _weights(identity: str) -> str:
-    """Return what an encoder's identity says of its weights: "name@hash" may differ in name."""
+    """Return what an encoder's identity says of its weights."""
     return identity.rpartition("@")[2]

@@ -15,12 +15,13 @@ from typing import Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.llms.shipped import WEIGHTS, is_default
 
 MANIFEST = "extractor.json"
 FORMAT = 1
 """Version of the folder; raise it when older readers would misread it."""
 
-SHIPPED = Path(__file__).parent.parent / "weights" / "extractor"
+SHIPPED = WEIGHTS / "extractor"
 """Where the package keeps its own extractor, if it has one."""
 
 
@@ -130,7 +131,7 @@ def extractor_name(name: str) -> str:
     Returns:
         The package's own extractor for ``local:default``, where it has one; else the name.
     """
-    shipped = shipped_extractor() if name in ("local", "local:", "local:default") else None
+    shipped = shipped_extractor() if is_default(name) else None
     return f"local:{shipped}" if shipped else name
 
 

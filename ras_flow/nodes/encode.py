@@ -27,7 +27,7 @@ async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     """
     hop = len(state["hops"]) - 1
     cost = Cost("encoder", f"encode:{hop}")
-    encoder = parts.get_encoder(parts.context(state, runtime))
+    encoder = await parts.get_encoder(parts.context(state, runtime))
     graph = await attribute_graph(state["triples"], state["hops"], encoder)
     runtime.stream_writer(
         EncodedEvent(type="encoded", hop=hop, nodes=len(graph.nodes), edges=len(graph.edges))

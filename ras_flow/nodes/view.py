@@ -37,7 +37,8 @@ async def encoding(state: RasState, context: Context, parts: Parts) -> Attribute
     known = state.get("encoding")
     if isinstance(known, AttributedGraph):
         return known
-    return await attribute_graph(state["triples"], state["hops"], parts.get_encoder(context))
+    encoder = await parts.get_encoder(context)
+    return await attribute_graph(state["triples"], state["hops"], encoder)
 
 
 def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]:

@@ -199,6 +199,40 @@ async def test_another_sentence_encoder_is_refused_by_name(folder: Path) -> None
         await run(parts, answerer=f"local:{folder}")
 
 
+@pytest.mark.parametrize("role", ["planner", "answerer"])
+async def test_the_graph_is_embedded_as_the_graph_llm_learnt_it(
+    folder: Path, text_only: Path, role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Named(HashEncoder):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.identity = name if name == "testing:encoder" else f"{name}@other"
+
+    monkeypatch.setattr("ras_flow.parts._encoder", Named)
+    other = "openai:gpt-5-mini"
+
+    async def used(name: str, **own: Any) -> str:
+        models: dict[str, Any] = {"planner": other, "answerer": other, role: name}
+        return (await Parts(**own).get_encoder(Context(encoder="mine", **models))).identity
+
+    assert await used(f"local:{folder}") == "testing:encoder"
+    assert await used(f"local:{text_only}") == await used(other) == "mine@other"
+    own: dict[str, Any] = {
+        role: ScriptedAnswerer("x") if role == "answerer" else ScriptedPlanner([])
+    }
+    assert await used(f"local:{folder}", **own) == "mine@other"
+
+
+def test_the_shipped_graph_llm_is_the_default_where_there_is_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared, "SHIPPED", folder)
+    found = shared.find_graph_llm("local:default")
+    assert found is not None and found is shared.find_graph_llm(f"local:{folder}")
+    monkeypatch.setattr(shared, "SHIPPED", folder / "nowhere")
+    assert shared.find_graph_llm("local:default") is None
+
+
 def test_the_same_weights_under_another_name_are_the_same(source: SharedGraphLLM) -> None:
     config = replace(source.manifest.config, encoder="hub/name@abc")
     source.manifest = replace(source.manifest, config=config)

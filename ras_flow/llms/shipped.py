@@ -1,0 +1,20 @@
+"""What ``local:default`` means: the weights that come with the package, for each role."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+WEIGHTS = Path(__file__).parent.parent / "weights"
+"""Where the package keeps them."""
+
+
+def is_default(name: str) -> bool:
+    """Tell whether a model's name means the package's own.
+
+    Args:
+        name: As in the Context.
+
+    Returns:
+        Whether it is ``local:default``, in full or short.
+    """
+    return name in ("local", "local:", "local:default")
