@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.evaluation.triples import Spo, token_f1
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.state.schema import Passage, passage_id
-from ras_flow.training.data.sources.reading import Row, read_rows
 
 ALIKE = 0.5
 """Token F1 from which two names are taken for one."""

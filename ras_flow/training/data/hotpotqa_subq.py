@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.components import LanguageModel, Message
+from ras_flow.datasets.contexts import documents, support
+from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
@@ -40,8 +42,6 @@ from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.prompts import again, filter_prompt, subquery_prompt
 from ras_flow.training.data.records import SPLITS, Record, read_records
 from ras_flow.training.data.rollout import Noise, no_retrieval, roll_out
-from ras_flow.training.data.sources.reading import Row, read_rows
-from ras_flow.training.data.sources.texts import documents, support
 from ras_flow.training.data.splits import Splitter, check_labels, keep_first
 from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.data.writer import RecordWriter

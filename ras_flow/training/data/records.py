@@ -16,15 +16,13 @@ An answer's target is ``{"answer": "..."}``. ``instruction`` is there only where
 
 from __future__ import annotations
 
-import gzip
-import io
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NoReturn, NotRequired, cast, get_args
 
 from typing_extensions import TypedDict
 
+from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.state.schema import PlanLabel
 
@@ -76,42 +74,6 @@ def read_records(path: Path) -> Iterator[Record]:
     """
     for number, value in read_json_lines(path):
         yield check_record(value, f"{path.name}:{number}")
-
-
-def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Read JSON lines, plain or gzipped.
-
-    Args:
-        path: The file.
-
-    Yields:
-        The number of each line that is not blank, and its value.
-
-    Raises:
-        InputError: The file cannot be read, or a line is no JSON.
-    """
-    number = 0
-    try:
-        with open_text(path) as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, json.loads(line)
-    except (ValueError, RecursionError) as error:
-        at = number + isinstance(error, UnicodeDecodeError)
-        raise InputError(f"{path.name}:{at}: this line is no JSON ({error}).") from error
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
-
-
-def open_text(path: Path) -> io.TextIOBase:
-    """Open a UTF-8 text file, gzipped if its name ends in .gz.
-
-    Raises:
-        OSError: It cannot be opened.
-    """
-    if path.suffix == ".gz":
-        return cast("io.TextIOBase", gzip.open(path, "rt", encoding="utf-8"))
-    return path.open(encoding="utf-8")
 
 
 def check_record(value: Any, where: str) -> Record:

@@ -13,6 +13,7 @@ from typing import cast
 
 from nupunkt import sent_tokenize
 
+from ras_flow.datasets.wording import untokenize
 from ras_flow.formats.triples import clean_field
 from ras_flow.training.data.case import Spo
 
@@ -44,28 +45,11 @@ _NEXT = re.compile(
     rf",? and (?:was |is )?(?=(?:{_PAST}|[a-z]{{3,}}ed|was|is|were|are)\s)|; "
     r"|, (?:but|while|which|who)\s"
 )
-_TREEBANK = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "``": '"',
-    "''": '"',
-    "--": "–",
-}
-_GAP = re.compile(r"\s+(?=[,.;:!?)\]]|'s\b)|(?<=[(\[])\s+")
 
 
 def split_sentences(text: str) -> list[str]:
     """Split a text into sentences."""
     return cast("list[str]", sent_tokenize(" ".join(text.split()))) if text.strip() else []
-
-
-def untokenize(text: str) -> str:
-    """Write a Penn Treebank text ("-LRB- born 1951 -RRB-") as people do."""
-    for token, char in _TREEBANK.items():
-        text = text.replace(token, char)
-    return _GAP.sub("", " ".join(text.split()))
 
 
 def sentence_triples(title: str, sentence: str) -> list[Spo]:

@@ -8,7 +8,6 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Spo
 from ras_flow.training.data.relations import ask
 
-_REFERENCE = re.compile(r"#(\d+)")
 _SPACED = re.compile(r"\s+(?=[?,.;:!]|'s\b|n't\b)|(?<=\w) (?='s\b)")
 _HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 _WH = re.compile(
@@ -35,16 +34,6 @@ _SUBJECT_ASKED = re.compile(
     r"runs|ran|has|had|began|won)(?: (?:by|in|on|for|of|to|at))?) (.+)$",
     re.I,
 )
-
-
-def references(text: str) -> set[int]:
-    """Return the steps, counted from 0, whose results a step names ("#1" is 0)."""
-    return {int(number) - 1 for number in _REFERENCE.findall(text)}
-
-
-def fill(text: str, results: dict[int, str]) -> str:
-    """Replace "#1" by the result of step 0, and so on; unknown ones stay."""
-    return _REFERENCE.sub(lambda match: results.get(int(match[1]) - 1, match[0]), text)
 
 
 def tidy(text: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.formats.triples import parse_triples
-from ras_flow.training.data.sources.reading import Row, read_rows
 
 Spo = tuple[str, str, str]
 """Subject, predicate and object."""

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import parse_plan
 from ras_flow.formats.triples import format_triple, parse_triples
 from ras_flow.training.data.relations import RELATIONS, ask, spellings
 from ras_flow.training.data.sentences import sentence_triples
 from ras_flow.training.data.surface import Surface
-from ras_flow.training.data.wording import as_question, fact_of, fill, references, tidy
+from ras_flow.training.data.wording import as_question, fact_of, tidy
 
 SENTENCES = [
     (

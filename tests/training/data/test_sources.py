@@ -274,7 +274,7 @@ WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
     (e.STRATEGY, "answer", "yes", "answer: expected true or false"),
     (e.STRATEGY, "facts", [1], r"facts\[0\]: expected a text"),
     (e.FEVER, "label", "MAYBE", "label: expected one of SUPPORTS"),
-    (e.ARC, "answerKey", "E", "answer: 'E' is none of 1, 2, 3, 4"),
+    (e.ARC, "answerKey", "E", "answerKey: 'E' is none of 1, 2, 3, 4"),
     (e.WEBQSP, "triples", "x", "triples: expected a list"),
 ]
 

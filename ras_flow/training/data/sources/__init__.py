@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from ras_flow.datasets.reading import Row, beginning, read_rows
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.sources import (
@@ -23,7 +24,6 @@ from ras_flow.training.data.sources import (
     webqsp,
     wiki2,
 )
-from ras_flow.training.data.sources.reading import Row, beginning, read_rows
 from ras_flow.training.data.sources.texts import Texts
 
 _PARTS = re.compile(r'\{\s*"(?:train|dev|test)"\s*:\s*\{')

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ras_flow.datasets.reading import Row, read_json
 from ras_flow.errors import InputError
 from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.sentences import split_sentences
-from ras_flow.training.data.sources.reading import Row, read_json
 from ras_flow.training.data.sources.texts import Texts
 
 MAX_FACTS = 30

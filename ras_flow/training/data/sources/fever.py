@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ras_flow.datasets.reading import Row
+from ras_flow.datasets.wording import untokenize
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case, Page, Step
-from ras_flow.training.data.sentences import untokenize
-from ras_flow.training.data.sources.reading import Row
 from ras_flow.training.data.sources.texts import Texts, mentions
 from ras_flow.training.data.wording import about
 

@@ -15,12 +15,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ras_flow.datasets.contexts import documents, support
+from ras_flow.datasets.reading import Row
+from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.relations import ask
-from ras_flow.training.data.sources.reading import Row
-from ras_flow.training.data.sources.texts import Texts, documents, mentions, support, telling
-from ras_flow.training.data.wording import about, as_question, fill, references
+from ras_flow.training.data.sources.texts import Texts, mentions, telling
+from ras_flow.training.data.wording import about, as_question
 
 _COMPARED = [
     (r"\b(same|what|which) (nationality|nationalities)|\bnationality\b", "nationality"),

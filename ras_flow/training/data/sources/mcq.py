@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from string import ascii_uppercase
 
+from ras_flow.datasets.choices import read_choices, write_choices
+from ras_flow.datasets.reading import Row
 from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case
-from ras_flow.training.data.choices import write_choices
-from ras_flow.training.data.sources.reading import Row
 from ras_flow.training.data.sources.texts import Texts
 
 
@@ -22,7 +22,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
     """Yield a case for each question."""
     del texts
     for row in rows:
-        stem, choices, right = _question(row)
+        stem, choices, right = read_choices(row)
         orders = [choices[turn:] + choices[:turn] for turn in range(min(3, len(choices)))]
         written = [
             (write_choices(stem, order), ascii_uppercase[order.index(choices[right])])
@@ -36,21 +36,3 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             instruction=TASKS["multiple_choice"].instruction,
             variants=tuple(written[1:]),
         )
-
-
-def _question(row: Row) -> tuple[str, list[str], int]:
-    """Return stem, options and the right one's position, of our form or ARC's own."""
-    if row.has("choices"):
-        stem, choices, answer = row.text("question"), row.texts("choices"), row.text("answer")
-        labels = list(ascii_uppercase[: len(choices)])
-    else:
-        [inner] = [Row(row.value.get("question"), f"{row.where}:question")]
-        stem, answer = inner.text("stem"), row.text("answerKey")
-        options = inner.rows("choices")
-        choices = [option.text("text") for option in options]
-        labels = [option.text("label") for option in options]
-    if not 2 <= len(choices) <= len(ascii_uppercase):
-        row.fail("choices", "expected 2 to 26 options")
-    if answer not in labels:
-        row.fail("answer", f"{answer!r} is none of {', '.join(labels)}")
-    return stem, choices, labels.index(answer)

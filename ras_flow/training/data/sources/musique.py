@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ras_flow.datasets.reading import Row
+from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case, Page, Spo, Step
 from ras_flow.training.data.sentences import split_sentences
-from ras_flow.training.data.sources.reading import Row
 from ras_flow.training.data.sources.texts import Texts, telling
-from ras_flow.training.data.wording import as_question, fact_of, fill, references, shorthand
+from ras_flow.training.data.wording import as_question, fact_of, shorthand
 
 
 def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ras_flow.datasets.reading import Row
+from ras_flow.datasets.wording import references
 from ras_flow.training.data.case import Case, Page, Step
-from ras_flow.training.data.sources.reading import Row
 from ras_flow.training.data.sources.texts import Texts
-from ras_flow.training.data.wording import as_question, references
+from ras_flow.training.data.wording import as_question
 
 OPEN_DOMAIN = ("HOTPOT", "CWQ")
 

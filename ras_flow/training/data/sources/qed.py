@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ras_flow.datasets.reading import Row
+from ras_flow.datasets.wording import untokenize
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case, Step
-from ras_flow.training.data.sentences import split_sentences, untokenize
-from ras_flow.training.data.sources.reading import Row
+from ras_flow.training.data.sentences import split_sentences
 from ras_flow.training.data.sources.texts import Texts, mentions, telling
 from ras_flow.training.data.wording import about, as_question
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ras_flow.datasets.reading import Row
+from ras_flow.datasets.wording import references
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case, Page, Spo, Step
-from ras_flow.training.data.sources.reading import Row
 from ras_flow.training.data.sources.texts import Texts, mentions
-from ras_flow.training.data.wording import about, as_question, references
+from ras_flow.training.data.wording import about, as_question
 
 
 def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Page, Spo
 from ras_flow.training.data.sentences import sentence_triples, split_sentences
-from ras_flow.training.data.sources.reading import Row, read_rows
 
 _POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s)", re.I)
 
@@ -99,27 +99,3 @@ def telling(page: Page, answer: str) -> list[Spo]:
         for triple in page.triples
         if any(wanted in f" {normalize_name(part)} " for part in (triple[0], triple[2]))
     ]
-
-
-def documents(row: Row) -> list[tuple[str, list[str]]]:
-    """Return the titled documents of a HotpotQA or 2Wiki row: its own form, or ours (``docs``).
-
-    Raises:
-        InputError: They have another form.
-    """
-    if row.has("docs"):
-        return [(doc.text("title"), doc.texts("sents")) for doc in row.rows("docs")]
-    found = []
-    for at, (title, sentences) in enumerate(row.pairs("context")):
-        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
-            row.fail(f"context[{at}][1]", "expected a list of sentences")
-        found.append((title, [str(sentence).strip() for sentence in sentences]))
-    return found
-
-
-def support(row: Row) -> dict[str, list[int]]:
-    """Return the supporting sentences by title, in the order of the row."""
-    found: dict[str, list[int]] = {}
-    for title, at in row.pairs("support" if row.has("support") else "supporting_facts"):
-        found.setdefault(title, []).append(at if isinstance(at, int) else 0)
-    return found

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ras_flow.datasets.contexts import documents, support
+from ras_flow.datasets.reading import Row
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case, Page, Spo, Step
 from ras_flow.training.data.relations import ask
-from ras_flow.training.data.sources.reading import Row
-from ras_flow.training.data.sources.texts import Texts, documents, mentions, support
+from ras_flow.training.data.sources.texts import Texts, mentions
 
 
 def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Spo
-from ras_flow.training.data.records import open_text, read_json_lines
 
 
 class Row:
@@ -117,13 +117,13 @@ class Row:
                     self.fail(f"{field}[{at}]", "expected a pair that starts with a text")
         return found
 
-    def triples(self, field: str) -> list[Spo]:
+    def triples(self, field: str) -> list[tuple[str, str, str]]:
         """Return triples whose fields show something; others are left out.
 
         Raises:
             InputError: It is missing, or an item is no list of three texts.
         """
-        found: list[Spo] = []
+        found: list[tuple[str, str, str]] = []
         for at, value in enumerate(self.items(field)):
             match value:
                 case [str(s), str(p), str(o)]:
@@ -155,6 +155,42 @@ def read_rows(path: Path) -> Iterator[Row]:
     else:
         for number, value in read_json_lines(path):
             yield Row(value, f"{path.name}:{number}")
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Read JSON lines, plain or gzipped.
+
+    Args:
+        path: The file.
+
+    Yields:
+        The number of each line that is not blank, and its value.
+
+    Raises:
+        InputError: The file cannot be read, or a line is no JSON.
+    """
+    number = 0
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, json.loads(line)
+    except (ValueError, RecursionError) as error:
+        at = number + isinstance(error, UnicodeDecodeError)
+        raise InputError(f"{path.name}:{at}: this line is no JSON ({error}).") from error
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+def open_text(path: Path) -> io.TextIOBase:
+    """Open a UTF-8 text file, gzipped if its name ends in .gz.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    if path.suffix == ".gz":
+        return cast("io.TextIOBase", gzip.open(path, "rt", encoding="utf-8"))
+    return path.open(encoding="utf-8")
 
 
 def read_json(path: Path) -> Any:

@@ -1,0 +1,1 @@
+"""Files of published data sets: what training and evaluation read them with."""
