@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +10,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.training.triples.config import _section
+from ras_flow.training.settings import read_settings
 
 Task = Literal["both", "plan", "answer"]
 PARTS = ("graph", "lora")
@@ -206,7 +205,7 @@ class TrainingConfig:
 
 
 def read_config(path: Path) -> TrainingConfig:
-    """Read settings.
+    """Read settings; see :func:`ras_flow.training.settings.read_settings`.
 
     Args:
         path: A TOML file.
@@ -218,10 +217,4 @@ def read_config(path: Path) -> TrainingConfig:
         ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
             names it.
     """
-    try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"The settings {path} cannot be read: {error}.") from error
-    config: TrainingConfig = _section(TrainingConfig, tables, str(path))
-    return config
+    return read_settings(TrainingConfig, path)

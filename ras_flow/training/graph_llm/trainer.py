@@ -11,7 +11,7 @@ from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.evaluate import Measures
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
-from ras_flow.training.graph_llm.state import load_trained, save_trained
+from ras_flow.training.graph_llm.trained import load_trained, save_trained
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM

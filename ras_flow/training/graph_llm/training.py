@@ -20,7 +20,7 @@ from ras_flow.graph_llm.checkpoint import base_facts, save_graph_llm
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.paths import cache_folder
-from ras_flow.training.graph_llm.callbacks import callbacks, stale
+from ras_flow.training.callbacks import callbacks, stale
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.evaluate import Measures, evaluate_graph_llm
 from ras_flow.training.graph_llm.examples import (
@@ -32,9 +32,8 @@ from ras_flow.training.graph_llm.examples import (
 )
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
-from ras_flow.training.graph_llm.state import claim, last_checkpoint
 from ras_flow.training.graph_llm.trainer import make_trainer
-from ras_flow.training.triples.training import Logger, Progress
+from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections import abc
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
-from ras_flow.errors import ConfigurationError
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.tuned_extractor import INSTRUCTION
+from ras_flow.training.settings import read_settings
 
 
 @dataclass(frozen=True)
@@ -148,7 +145,7 @@ class TrainingConfig:
 
 
 def read_config(path: Path) -> TrainingConfig:
-    """Read settings.
+    """Read settings; see :func:`ras_flow.training.settings.read_settings`.
 
     Args:
         path: A TOML file.
@@ -160,65 +157,4 @@ def read_config(path: Path) -> TrainingConfig:
         ConfigurationError: It cannot be read, or a table or key is unknown or of a wrong type;
             the message names it.
     """
-    try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"The settings {path} cannot be read: {error}.") from error
-    config: TrainingConfig = _section(TrainingConfig, tables, str(path))
-    return config
-
-
-def _section(kind: Any, table: Any, where: str) -> Any:
-    """Make a dataclass of a table."""
-    if not isinstance(table, dict):
-        raise ConfigurationError(f"{where}: expected a table.")
-    types = get_type_hints(kind)
-    for key in table:
-        if key not in types:
-            raise ConfigurationError(
-                f"{where}: there is no setting {key!r}. Known are: {', '.join(types)}."
-            )
-    for needed in fields(kind):
-        missing = needed.default is MISSING and needed.default_factory is MISSING
-        if missing and needed.name not in table:
-            raise ConfigurationError(f"{where}: the setting {needed.name!r} is missing.")
-    return kind(
-        **{key: _value(types[key], value, f"{where}: {key}") for key, value in table.items()}
-    )
-
-
-def _value(kind: Any, value: Any, where: str) -> Any:
-    """Check a value's type; lists become tuples."""
-    if hasattr(kind, "__dataclass_fields__"):
-        return _section(kind, value, where)
-    options = get_args(kind) if get_origin(kind) is UnionType else (kind,)
-    for option in options:
-        origin, arguments = get_origin(option), get_args(option)
-        if origin is Literal:
-            good = value in arguments
-        elif origin is tuple:
-            good = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        elif origin is not None:
-            good = isinstance(value, dict) and all(type(item) is int for item in value.values())
-        else:
-            good = type(value) is option or (option is float and type(value) is int)
-        if good:
-            return tuple(value) if isinstance(value, list) else value
-    expected = " or ".join(map(_expected, options))
-    raise ConfigurationError(f"{where}: expected {expected}, not {value!r}.")
-
-
-def _expected(option: Any) -> str:
-    if get_origin(option) is Literal:
-        return f"one of {', '.join(map(repr, get_args(option)))}"
-    return _NAMES[get_origin(option) or option]
-
-
-_NAMES: dict[Any, str] = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    tuple: "a list of texts",
-    abc.Mapping: "a table of whole numbers",
-}
+    return read_settings(TrainingConfig, path)

@@ -18,7 +18,7 @@ class LengthGrouped:
 
     Args:
         lengths: The examples' lengths.
-        batch_size: Examples of one batch.
+        batch_size: Examples of one step.
         seed: Decides the order.
     """
 

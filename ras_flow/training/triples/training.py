@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.training.callbacks import callbacks
+from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
 from ras_flow.training.triples.encoding import Collator, Encoder
@@ -21,23 +20,6 @@ from ras_flow.training.triples.folder import write_folder
 from ras_flow.training.triples.order import LengthGrouped
 
 CLASSES = {"causal": "AutoModelForCausalLM", "seq2seq": "AutoModelForSeq2SeqLM"}
-
-Logger = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a training run is.
-
-    Attributes:
-        finished: Whether the folder is written; otherwise a checkpoint is, to go on from.
-        step: Steps done.
-        steps: Steps of the whole run.
-    """
-
-    finished: bool
-    step: int
-    steps: int
 
 
 def train(
@@ -76,7 +58,7 @@ def train(
     if output.exists():
         raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
     run = output.with_name(f"{output.name}.run")
-    _claim(run, {**config.as_record(), "examples": examples})
+    claim(run, {**config.as_record(), "examples": examples})
     loaded = load_data(config.data, data)
     encoder = Encoder(_tokenizer(config), config.model, config.lengths)
     encoded = {
@@ -93,31 +75,18 @@ def train(
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
-    trainer = _trainer(config, run, model, encoded, collator, log)
-    if seconds is not None:
-        trainer.add_callback(_stop_after(started + seconds))
-    checkpoint = transformers.trainer_utils.get_last_checkpoint(str(run))
-    log(f"going on from {Path(checkpoint).name}" if checkpoint else "starting")
-    trainer.train(resume_from_checkpoint=checkpoint)
+    deadline = None if seconds is None else started + seconds
+    told = callbacks(run, deadline=deadline, patience=0, log=log)
+    trainer = _trainer(config, run, model, encoded, collator, told)
+    checkpoint = last_checkpoint(run)
+    log(f"going on from {checkpoint.name}" if checkpoint else "starting")
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     state = trainer.state
     progress = Progress(state.global_step >= state.max_steps, state.global_step, state.max_steps)
     if progress.finished:
         _write(config, output, trainer, loaded, len(encoded["train"]))
         shutil.rmtree(run)
     return progress
-
-
-def _claim(run: Path, record: dict[str, Any]) -> None:
-    """Note a run's settings, or check that it was begun with the same."""
-    file = run / "settings.json"
-    wanted = json.loads(json.dumps(record))
-    if not file.is_file():
-        run.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(wanted, indent=2), encoding="utf-8")
-    elif json.loads(file.read_text(encoding="utf-8")) != wanted:
-        raise ConfigurationError(
-            f"{run} holds a run with other settings. Remove it, or name another output."
-        )
 
 
 def _tokenizer(config: TrainingConfig) -> Any:
@@ -159,7 +128,7 @@ def _trainer(
     model: Any,
     encoded: dict[str, list[dict[str, list[int]]]],
     collator: Collator,
-    log: Logger,
+    callbacks: list[Any],
 ) -> Any:
     transformers = require("transformers", extra="local")
     trainer_class = transformers.Trainer
@@ -195,7 +164,9 @@ def _trainer(
         report_to=[],
     )
     order = LengthGrouped(
-        [len(row["input_ids"]) for row in encoded["train"]], settings.batch_size, settings.seed
+        [len(row["input_ids"]) for row in encoded["train"]],
+        settings.batch_size * settings.accumulation,
+        settings.seed,
     )
 
     class Ordered(trainer_class):  # type: ignore[misc, valid-type]
@@ -208,34 +179,10 @@ def _trainer(
         data_collator=collator,
         train_dataset=encoded["train"],
         eval_dataset=encoded["dev"] or None,
-        callbacks=[_tell(log)],
+        callbacks=callbacks,
     )
     trainer.remove_callback(transformers.PrinterCallback)
     return trainer
-
-
-def _tell(log: Logger) -> Any:
-    callback = require("transformers", extra="local").TrainerCallback
-
-    class Tell(callback):  # type: ignore[misc, valid-type]
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            told = {name: logs[name] for name in ("loss", "eval_loss") if name in (logs or {})}
-            for name, value in told.items():
-                log(f"step {state.global_step} of {state.max_steps}: {name} {float(value):.4f}")
-
-    return Tell()
-
-
-def _stop_after(deadline: float) -> Any:
-    callback = require("transformers", extra="local").TrainerCallback
-
-    class Stop(callback):  # type: ignore[misc, valid-type]
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
-            if time.monotonic() >= deadline and state.global_step < state.max_steps:
-                control.should_save = control.should_training_stop = True
-            return control
-
-    return Stop()
 
 
 def _write(

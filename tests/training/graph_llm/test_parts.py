@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.testing import HashEncoder
+from ras_flow.training.callbacks import stale
 from ras_flow.training.data.inputs import as_graph
-from ras_flow.training.graph_llm.callbacks import stale
 from ras_flow.training.graph_llm.config import MixSettings, read_config
 from ras_flow.training.graph_llm.examples import Examples, Placed, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled

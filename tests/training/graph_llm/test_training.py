@@ -17,7 +17,7 @@ from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
 from ras_flow.training.graph_llm.training import evaluate_folder, train_graph_llm
-from ras_flow.training.triples.training import Progress
+from ras_flow.training.run import Progress
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
 
 FILES = ("adapter_model.safetensors", "gnn.safetensors")

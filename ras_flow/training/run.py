@@ -1,25 +1,39 @@
-"""A run's folder: its settings, and the trainable weights of its checkpoints."""
+"""A training run that can stop at any step and go on later: its folder, and how far it is."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 
-if TYPE_CHECKING:
-    from ras_flow.graph_llm.model import GraphLLM
+Logger = Callable[[str], None]
+"""Told what happens, a line at a time."""
 
-WEIGHTS = "trained.safetensors"
 STATE = "trainer_state.json"
 SETTINGS = "settings.json"
 
 _FREE = {"optimizer": ("batch_size", "accumulation", "workers"), "watch": ("batch_size",)}
 """Settings that may change while a run goes on: they decide speed and memory only."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training run is.
+
+    Attributes:
+        finished: Whether the folder is written; otherwise a checkpoint is, to go on from.
+        step: Steps done.
+        steps: Steps of the whole run.
+    """
+
+    finished: bool
+    step: int
+    steps: int
 
 
 def claim(run: Path, record: Mapping[str, Any]) -> None:
@@ -59,49 +73,6 @@ def last_checkpoint(run: Path) -> Path | None:
         else:
             shutil.rmtree(folder, ignore_errors=True)
     return found[max(found)] if found else None
-
-
-def save_trained(model: GraphLLM, folder: Path) -> None:
-    """Save the trainable weights of a model, and nothing of its base."""
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = {
-        name: weight.detach().cpu().contiguous()
-        for name, weight in model.named_parameters()
-        if weight.requires_grad
-    }
-    require("safetensors.torch", extra="local").save_file(weights, folder / WEIGHTS)
-
-
-def load_trained(model: GraphLLM, folder: Path) -> None:
-    """Load what :func:`save_trained` wrote.
-
-    Raises:
-        ConfigurationError: The weights are missing or damaged, or of a model of another size.
-    """
-    safetensors = require("safetensors", extra="local")
-    torch = require("torch", extra="local")
-    read = require("safetensors.torch", extra="local").load_file
-    try:
-        weights = read(folder / WEIGHTS)
-    except (OSError, safetensors.SafetensorError) as error:
-        raise ConfigurationError(
-            f"The weights in {folder} cannot be read ({error}). Remove that checkpoint; training "
-            "goes on from the one before it, or starts again."
-        ) from error
-    own = {name: one for name, one in model.named_parameters() if one.requires_grad}
-    wrong = sorted(
-        name
-        for name in own.keys() | weights.keys()
-        if name not in own or name not in weights or own[name].shape != weights[name].shape
-    )
-    if wrong:
-        raise ConfigurationError(
-            f"The weights in {folder} do not fit the base model {model.config.base!r} (they differ "
-            f"at {wrong[0]}). Name the base model that the run was begun with, or another output."
-        )
-    with torch.no_grad():
-        for name, weight in weights.items():
-            own[name].copy_(weight)
 
 
 def _readable(file: Path) -> bool:
