@@ -22,6 +22,7 @@ class Drawing {
   constructor(holder, chosen) {
     this.holder = holder;
     this.moved = false; // by the user: from then on, the view is theirs
+    this.large = false; // has so many edges that drawing them takes long
     this.cy = cytoscape({
       container: holder,
       style: styleSheet(holder, false),
@@ -31,6 +32,7 @@ class Drawing {
       minZoom: 0.03,
       maxZoom: 3,
     });
+    this.find();
     this.cy.on("tap", "edge", (event) => chosen.triple(event.target.data("triple")));
     this.cy.on("tap", "node", (event) => chosen.entity(event.target.data("entity")));
     this.cy.on("dragpan scrollzoom pinchzoom", () => (this.moved = true));
@@ -40,26 +42,39 @@ class Drawing {
 
   /** Adds what the document has and the drawing lacks. */
   grow(run, positions) {
-    const added = [];
+    const boxes = new Map();
+    const lines = [];
     for (const [id, [from, to]] of Object.entries(run.edges)) {
       if (!positions.has(from) || !positions.has(to) || this.has(`t:${id}`)) continue;
-      for (const name of new Set([from, to])) {
-        if (this.has(`e:${name}`)) continue;
+      for (const name of [from, to]) {
+        if (boxes.has(name) || this.has(`e:${name}`)) continue;
         const spelling = run.entities[name] ?? name;
         const label = plain(spelling, LABEL);
         const data = { id: `e:${name}`, entity: name, name: label, label, width: boxWidth(spelling) };
-        this.cy.add({ group: "nodes", data, classes: "hidden", position: { ...positions.get(name) } });
+        boxes.set(name, { group: "nodes", data, classes: "hidden", position: { ...positions.get(name) } });
       }
       const name = plain(run.triples[id].predicate, LABEL);
       const data = { id: `t:${id}`, triple: id, name, label: name, source: `e:${from}`, target: `e:${to}` };
-      added.push({ group: "edges", data, classes: "hidden" });
+      lines.push({ group: "edges", data, classes: "hidden" });
     }
-    this.cy.add(added);
-    if (added.length && this.large) this.paint();
+    if (!lines.length) return;
+    const small = !this.large;
+    this.large = this.triples.length + lines.length > LARGE;
+    // Before what is new is styled the first time: that takes long enough.
+    if (small && this.large) this.paint();
+    this.cy.add([...boxes.values(), ...lines]);
+    const first = this.triples.empty();
+    this.find();
     const { x1, y1, x2, y2 } = this.bounds();
     const seen = this.cy.extent();
     const outside = x1 < seen.x1 || x2 > seen.x2 || y1 < seen.y1 || y2 > seen.y2;
-    if (added.length && !this.moved && (outside || this.cy.edges().length === added.length)) this.fit();
+    if (!this.moved && (outside || first)) this.fit();
+  }
+
+  /** Keeps what a step asks for often, and what takes milliseconds to find. */
+  find() {
+    this.entities = this.cy.nodes();
+    this.triples = this.cy.edges();
   }
 
   has(id) {
@@ -70,7 +85,7 @@ class Drawing {
   mark(marks, selected) {
     const entities = new Map();
     this.cy.batch(() => {
-      this.cy.edges().forEach((edge) => {
+      this.triples.forEach((edge) => {
         const id = edge.data("triple");
         const classes = marks.get(id);
         setMarks(edge, classes, id === selected);
@@ -84,7 +99,7 @@ class Drawing {
           entities.set(end, all);
         }
       });
-      this.cy.nodes().forEach((node) => {
+      this.entities.forEach((node) => {
         const all = entities.get(node.id());
         const classes = all && [
           ...(all.gone ? ["removed"] : []),
@@ -96,10 +111,6 @@ class Drawing {
       });
     });
     this.nameSoon();
-  }
-
-  get large() {
-    return this.cy.edges().length > LARGE;
   }
 
   /** In a large graph, only what is seen from near has its name drawn: names are what is slow. */
@@ -133,7 +144,7 @@ class Drawing {
 
   bounds() {
     const box = { x1: Infinity, y1: Infinity, x2: -Infinity, y2: -Infinity };
-    this.cy.nodes().forEach((node) => {
+    this.entities.forEach((node) => {
       const { x, y } = node.position();
       const half = node.data("width") / 2;
       box.x1 = Math.min(box.x1, x - half);
@@ -183,7 +194,8 @@ function setMarks(element, classes, selected) {
   element.classes(wanted);
   const signs = (classes ?? []).map((name) => SIGNS[name]).filter(Boolean);
   const signed = element.isEdge() || classes?.includes("removed") ? signs : [];
-  element.data("label", [...signed, element.data("name")].join(" "));
+  const label = [...signed, element.data("name")].join(" ");
+  if (label !== element.data("label")) element.data("label", label);
 }
 
 /** Cytoscape knows no CSS variables: they are read from an element that has them. */
@@ -209,9 +221,16 @@ function styleSheet(holder, large) {
     },
     { selector: `node.${mark}`, style: { "border-color": color, "border-width": 2.5 * bold } },
   ];
+  // A step changes hundreds of edges of a large graph: each property of each takes its time.
+  const fresh = large
+    ? [
+        { selector: "edge.fresh", style: { "line-color": colors.new, "mid-target-arrow-color": colors.new, width: 4 } },
+        { selector: "node.fresh", style: { "border-color": colors.new } },
+      ]
+    : marked("fresh", colors.new);
   const halo = { "underlay-color": colors.accent, "underlay-opacity": 0.35, "underlay-padding": 6 };
-  // Arrows in the middle and no names: what 2,000 edges need to be drawn in no time.
-  const quick = { "curve-style": "haystack", "haystack-radius": 0, "mid-target-arrow-shape": "triangle", label: "" };
+  // No names, and no arrows that have none: what 2,000 edges need to be drawn in no time.
+  const quick = { "curve-style": "haystack", "haystack-radius": 0, label: "" };
   const gone = { "line-style": "dashed", "line-dash-pattern": [6, 5], "text-opacity": 0.9, opacity: 0.85 };
   return [
     {
@@ -232,8 +251,8 @@ function styleSheet(holder, large) {
         "control-point-step-size": 34, "overlay-opacity": 0,
       },
     },
-    ...(large ? [{ selector: "node", style: { label: "" } }, { selector: "edge", style: quick }] : []),
-    ...marked("fresh", colors.new, { width: large ? 4 : 2.8 }),
+    ...(large ? [{ selector: "node", style: { label: "", "border-width": 3 } }, { selector: "edge", style: quick }] : []),
+    ...fresh,
     ...marked("cited", colors.cited),
     ...marked("only", colors.only),
     { selector: "edge.fresh.cited", style: { "line-style": "solid", width: 3.6 * bold } },
@@ -242,8 +261,11 @@ function styleSheet(holder, large) {
     { selector: "edge.pending", style: { ...gone, ...lines(colors.gone) } },
     { selector: "edge.selected", style: { ...halo, width: 4 * bold, "z-index": 20, "font-size": 12 } },
     { selector: "node.selected", style: halo },
-    { selector: ".named, .selected, .cited, .removed, .pending", style: { label: "data(label)" } },
-    { selector: ".hidden", style: { display: "none" } },
+    {
+      selector: ".named, .selected, .cited, .removed, .pending",
+      style: { label: "data(label)", ...(large && { "mid-target-arrow-shape": "triangle" }) },
+    },
+    { selector: ".hidden", style: large ? { visibility: "hidden" } : { display: "none" } },
   ];
 }
 
