@@ -55,7 +55,11 @@ class PassagesEvent(TypedDict):
 
 
 class ExtractedEvent(TypedDict):
-    """Passages were turned into triples; ``cached`` of them needed no model call."""
+    """Passages were turned into triples; ``cached`` of them needed no model call.
+
+    ``dropped`` counts the pieces of the output that did not become triples, and the triples that
+    were left out of the graph; ``reasons`` counts them by reason.
+    """
 
     type: Literal["extracted"]
     hop: int
@@ -63,6 +67,7 @@ class ExtractedEvent(TypedDict):
     cached: int
     triples: int
     dropped: int
+    reasons: dict[str, int]
 
 
 class GraphTriple(TypedDict):

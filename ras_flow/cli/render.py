@@ -92,12 +92,13 @@ class Screen:
                 self._passages(event)
                 self._wait("extracting triples")
             case "extracted":
+                reasons = ", ".join(f"{n} {reason}" for reason, n in event["reasons"].items())
                 self._line(
                     "Triples  ",
                     "bold magenta",
                     f"{event['triples']} from {event['passages']} new passages"
                     + (f", {event['cached']} known before" if event["cached"] else "")
-                    + (f", {event['dropped']} unreadable pieces dropped" * bool(event["dropped"])),
+                    + (f", {event['dropped']} dropped: {reasons}" if reasons else ""),
                 )
             case "graph":
                 self._grow(event)

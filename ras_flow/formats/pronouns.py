@@ -2,20 +2,99 @@
 
 from __future__ import annotations
 
-PRONOUNS = frozenset(
-    "he she it they him them his her hers its their theirs himself herself itself themselves i me "
-    "my we us our you your this that these those who whom whose which what one someone somebody "
-    "something everyone everybody nobody".split()
+import re
+from collections import Counter
+from functools import lru_cache
+
+from ras_flow.formats.normalize import normalize_name
+
+_KINDS = (
+    frozenset({"it", "its", "itself"}),
+    frozenset({"he", "him", "his", "himself"}),
+    frozenset({"she", "her", "hers", "herself"}),
+    frozenset({"they", "them", "their", "theirs", "themselves"}),
 )
+"""Pronouns that can stand for what a passage is about, by what they stand for."""
+
+PRONOUNS = frozenset(
+    "i me my we us our you your this that these those who whom whose which what one someone "
+    "somebody something everyone everybody nobody".split()
+).union(*_KINDS)
+
+_WORD = re.compile(r"\w+")
+_DESCRIPTION = re.compile(r"(?:the|this) ([a-z-]+)", re.IGNORECASE)
+_SUFFIX = re.compile(r"\s*\(([^()]*)\)$")
+_SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z]|\s*$)|[。！？]")
+
+_OPENING = 500
+"""Characters in which a first sentence is looked for."""
 
 
 def is_pronoun(name: str) -> bool:
-    """Tell whether a name is nothing but a pronoun, in any letter case.
+    """Tell whether a name is nothing but a pronoun.
 
     Args:
         name: A subject or object.
 
     Returns:
-        True for "She", "its" and the like; False for names that only contain one.
+        True for "She", "its" and the like; False for names that only contain one, and for what is
+        an abbreviation in capital letters ("US", "WHO", "IT").
     """
-    return name.strip(" .,;:'\"").casefold() in PRONOUNS
+    return _bare(name) in PRONOUNS
+
+
+def means_title(name: str, title: str, text: str) -> bool:
+    """Tell whether a name stands for what a passage is about, that is for its title.
+
+    A pronoun does where the text has it and uses no other kind of pronoun more often: in a passage
+    about a film, a lone "he" is somebody else. "The film" and "this film" do where the title says
+    so, as in "Salt Road (film)", or the first sentence has both the title and "a … film".
+
+    Args:
+        name: A subject or object.
+        title: The passage's title, possibly empty.
+        text: Its text.
+
+    Returns:
+        False too for what is neither a pronoun nor such a description.
+    """
+    if not title:
+        return False
+    kind = next((kind for kind in _KINDS if _bare(name) in kind), None)
+    if kind:
+        return kind in _main_kinds(text)
+    described = _DESCRIPTION.fullmatch(name.strip())
+    return described is not None and _is_a(described[1].casefold(), title, text)
+
+
+def short_title(title: str) -> str:
+    """Return a title without what tells it from others of its name: "Salt Road (film)"."""
+    return _SUFFIX.sub("", title) or title
+
+
+@lru_cache(maxsize=256)
+def _main_kinds(text: str) -> list[frozenset[str]]:
+    """Return the kinds of pronouns of which a text has most, if it has any."""
+    words = Counter(word.casefold() for word in _WORD.findall(text))
+    counts = [sum(words[pronoun] for pronoun in kind) for kind in _KINDS]
+    most = max(counts)
+    return [kind for kind, count in zip(_KINDS, counts, strict=True) if count == most > 0]
+
+
+def _is_a(noun: str, title: str, text: str) -> bool:
+    suffix = _SUFFIX.search(title)
+    if suffix and noun in map(str.casefold, _WORD.findall(suffix[1])):
+        return True
+    text = text[:_OPENING]
+    end = _SENTENCE_END.search(text)
+    first = text[: end.start()] if end else text
+    at = f" {normalize_name(first)} ".find(f" {normalize_name(short_title(title))} ")
+    between = r"(?:(?!of |in |by |for |at |to |and |the |who )[\w'-]+ ){0,6}"
+    says = re.compile(rf"\ban? {between}{re.escape(noun)}\b", re.IGNORECASE)
+    return at >= 0 and bool(says.search(first))
+
+
+def _bare(name: str) -> str:
+    """Return a name without marks around it, in small letters if it is no abbreviation."""
+    name = name.strip(" .,;:'\"")
+    return name if len(name) > 1 and name.isupper() else name.casefold()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -12,11 +13,13 @@ from ras_flow.components import Extraction
 from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
+from ras_flow.formats.quality import Refined, refine
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
+from ras_flow.state.kg import as_spo
 from ras_flow.state.schema import Extracted, Passage
 from ras_flow.triple_cache import TripleCache
 
@@ -25,7 +28,8 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     """Extract every passage of the last hop that no earlier hop had.
 
     A batch's triples are put into the store as soon as they are there, so that a run that is
-    killed here asks for none of them again.
+    killed here asks for none of them again. The store keeps them as extracted; what enters the
+    graph is refined by :mod:`ras_flow.formats.quality`.
 
     Args:
         state: Its last hop has the passages.
@@ -75,14 +79,14 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
         runtime.stream_writer(WarningEvent(type="warning", message=message))
     for made in () if keeps_text else fresh.values():
         cost.add(made)
-    extractions = known | fresh
+    refined = await asyncio.to_thread(_refine, new, known | fresh)
     extracted = [
-        Extracted(
-            passage=passage["id"],
-            triples=[list(triple) for triple in extractions[passage["id"]].triples],
-        )
-        for passage in new
+        Extracted(passage=id, triples=[list(triple) for triple in made.triples])
+        for id, made in refined.items()
     ]
+    dropped = Counter(unreadable=sum(len(made.dropped) for made in fresh.values()))
+    for kept in refined.values():
+        dropped.update(kept.left_out)
     runtime.stream_writer(
         ExtractedEvent(
             type="extracted",
@@ -90,10 +94,21 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
             passages=len(new),
             cached=len(known),
             triples=sum(len(item["triples"]) for item in extracted),
-            dropped=sum(len(made.dropped) for made in fresh.values()),
+            dropped=dropped.total(),
+            reasons=dict(+dropped),
         )
     )
     return {"extracted": extracted, "usage": cost.usage(), **warned(warnings)}
+
+
+def _refine(
+    passages: Sequence[Passage], extractions: Mapping[str, Extraction]
+) -> dict[str, Refined]:
+    refined = {}
+    for passage in passages:
+        triples = map(as_spo, extractions[passage["id"]].triples)
+        refined[passage["id"]] = refine(triples, passage["title"], passage["text"])
+    return refined
 
 
 def batches(passages: list[Passage], size: int) -> list[tuple[Passage, ...]]:

@@ -33,6 +33,24 @@ def triple_id(subject: str, predicate: str, object: str) -> str:
     return sha256(key.encode()).hexdigest()[:12]
 
 
+def as_spo(parts: Sequence[str]) -> tuple[str, str, str]:
+    """Check that something is a triple.
+
+    Args:
+        parts: What an extractor made, or an edit left.
+
+    Returns:
+        Subject, predicate and object.
+
+    Raises:
+        InputError: These are no three texts.
+    """
+    match parts:
+        case [str(subject), str(predicate), str(object)]:
+            return subject, predicate, object
+    raise InputError(f"{parts!r} is no triple: give subject, predicate and object.")
+
+
 def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
     """Key what extractors found and note where it was found.
 
@@ -49,9 +67,7 @@ def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
     found: dict[str, Triple] = {}
     for passage in extracted:
         for parts in passage["triples"]:
-            if len(parts) != 3 or not all(isinstance(part, str) for part in parts):
-                raise InputError(f"{parts!r} is no triple: give subject, predicate and object.")
-            subject, predicate, object = map(clean_field, parts)
+            subject, predicate, object = map(clean_field, as_spo(parts))
             if not all(map(normalize_name, (subject, predicate, object))):
                 continue
             triple = Triple(

@@ -39,7 +39,7 @@ async def test_an_extractor_whose_triples_are_pairs_is_told() -> None:
         async def extract(self, passages: Any) -> list[Extraction]:
             return [Extraction([("a", "b")])] * len(passages)  # type: ignore[list-item]
 
-    with pytest.raises(InputError, match=r"\['a', 'b'\] is no triple"):
+    with pytest.raises(InputError, match=r"\('a', 'b'\) is no triple"):
         await build(world(extractor=Pairs())).ainvoke({"question": QUESTION})
 
 

@@ -1,0 +1,130 @@
+"""Rules for what enters the graph, applied to the triples of one passage at a time.
+
+They come after the cache, which keeps triples as they were extracted: a changed rule needs no new
+extraction. Each looks at one passage alone, so whatever a passage makes a model write, no other
+passage's triples change. Each was measured to help (docs/extraction.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ras_flow.formats.inverse import Form, forms, inverted
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.pronouns import is_pronoun, means_title, short_title
+from ras_flow.formats.whole import completed, ends_of
+
+Spo = tuple[str, str, str]
+Rule = Callable[[Sequence[Spo], str, str], list[Spo]]
+"""Triples, title and text of a passage to the triples that stay, in their order."""
+
+MOST_WORDS = 20
+"""Words of a part; a longer one is a sentence, and is left out of what is trained on, too."""
+
+
+@dataclass(frozen=True)
+class Refined:
+    """What of a passage's triples enters the graph.
+
+    Attributes:
+        triples: The triples, in their order.
+        left_out: How many are not among them, by the rule that left them out.
+    """
+
+    triples: list[Spo]
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
+    """Write the title for "it", "she" or "the film"; leave out what another pronoun says.
+
+    The title is written without its "(film)" where other triples write it so. A title that is a
+    pronoun itself ("Her (film)") is written whole.
+    """
+    names = {normalize_name(part) for subject, _, object in triples for part in (subject, object)}
+    short = normalize_name(short_title(title))
+    name = title if short not in names or is_pronoun(short) else short_title(title)
+
+    def resolved(part: str) -> str:
+        its_own = is_pronoun(part) and normalize_name(part) == short
+        return name if its_own or means_title(part, title, text) else part
+
+    named = [(resolved(spo[0]), spo[1], resolved(spo[2])) for spo in triples]
+    return [spo for spo in named if not any(is_pronoun(p) and p != name for p in (spo[0], spo[2]))]
+
+
+def keep_whole(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
+    """Write dates and numbers as whole as the text does; leave out what was cut from them."""
+    whole = [
+        (subject, predicate, completed(object, text)) for subject, predicate, object in triples
+    ]
+    cut: dict[tuple[str, str], set[str]] = {}
+    for subject, predicate, object in whole:
+        cut.setdefault(_names(subject, predicate), set()).update(ends_of(object))
+    return [spo for spo in whole if spo[2] not in cut[_names(spo[0], spo[1])]]
+
+
+def leave_out_sentences(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
+    """Leave out triples with an empty or an overlong part."""
+    return [
+        spo
+        for spo in triples
+        if all(map(normalize_name, spo)) and max(len(part.split()) for part in spo) <= MOST_WORDS
+    ]
+
+
+def leave_out_loops(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
+    """Leave out triples whose object is their subject."""
+    return [spo for spo in triples if normalize_name(spo[0]) != normalize_name(spo[2])]
+
+
+def join_inverses(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
+    """Leave out what an earlier triple said from the other end."""
+    kept: list[Spo] = []
+    said: dict[tuple[str, str], set[Form]] = {}
+    for subject, predicate, object in triples:
+        found = forms(predicate)
+        if found.isdisjoint(said.get(_names(subject, object), ())):
+            said.setdefault(_names(object, subject), set()).update(inverted(found))
+            kept.append((subject, predicate, object))
+    return kept
+
+
+RULES: Mapping[str, Rule] = {
+    "pronoun": name_the_title,
+    "cut date or number": keep_whole,
+    "empty or overlong": leave_out_sentences,
+    "subject as object": leave_out_loops,
+    "inverse": join_inverses,
+}
+"""The rules, in the order in which they are applied, by the reason that they have to leave out."""
+
+
+def refine(
+    triples: Iterable[Spo], title: str, text: str, rules: Mapping[str, Rule] = RULES
+) -> Refined:
+    """Apply the rules to a passage's triples.
+
+    Args:
+        triples: (subject, predicate, object), as extracted.
+        title: The passage's title, possibly empty.
+        text: Its text.
+        rules: The rules to apply.
+
+    Returns:
+        The triples that enter the graph, and how many were left out and why. Refining them again
+        changes nothing.
+    """
+    kept = list(triples)
+    left_out: dict[str, int] = {}
+    for reason, rule in rules.items():
+        before = len(kept)
+        kept = rule(kept, title, text)
+        if len(kept) < before:
+            left_out[reason] = before - len(kept)
+    return Refined(kept, left_out)
+
+
+def _names(one: str, other: str) -> tuple[str, str]:
+    return normalize_name(one), normalize_name(other)

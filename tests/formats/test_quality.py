@@ -1,0 +1,200 @@
+"""What enters the graph: rules on the triples of one passage."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.formats.inverse import forms, inverted
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.pronouns import PRONOUNS, is_pronoun
+from ras_flow.formats.quality import MOST_WORDS, RULES, Refined, Spo, refine
+from ras_flow.formats.whole import completed, ends_of
+
+FILM = (
+    "Salt Road (1950 film)",
+    "Salt Road is a Finnish drama film from May 4, 1950, directed by Aino Laine. It sold 23,000 "
+    "tickets. He was paid little, but its music was praised.",
+)
+PERSON = (
+    "Aino Laine",
+    "Aino Laine was a Finnish director. She was born in Oulu. Her first film was Salt Road; she "
+    "said of it that he had written most of it.",
+)
+
+
+def only(triple: Spo, about: tuple[str, str]) -> Spo | None:
+    """Return what becomes of a single triple."""
+    made = refine([triple], *about)
+    assert len(made.triples) + sum(made.left_out.values()) == 1
+    return made.triples[0] if made.triples else None
+
+
+@pytest.mark.parametrize(
+    ("part", "about", "stands_for"),
+    [
+        ("It", FILM, "Salt Road (1950 film)"),
+        ("itself", FILM, "Salt Road (1950 film)"),
+        ("the film", FILM, "Salt Road (1950 film)"),
+        ("This film", FILM, "Salt Road (1950 film)"),
+        ("The film", ("Salt Road", FILM[1]), "Salt Road"),
+        ("She", PERSON, "Aino Laine"),
+        ("the director", PERSON, "Aino Laine"),
+        ("he", FILM, None),  # the text says "it" more often: somebody else
+        ("it", PERSON, None),
+        ("they", FILM, None),  # the text has no such word
+        ("who", FILM, None),
+        ("it", ("", FILM[1]), None),
+        ("the director", FILM, "the director"),  # of the film; a name may be meant
+        ("the music", FILM, "the music"),
+        ("the film", PERSON, "the film"),
+        ("US", FILM, "US"),
+        ("WHO", FILM, "WHO"),
+        ("Her", ("Her (film)", "Her is a film. It is long."), "Her (film)"),
+        ("It", ("It", "It is a novel of 1986."), "It"),
+        ("He", ("His Girl Friday", "彼は映画監督です。"), None),
+    ],
+)
+def test_who_is_meant(part: str, about: tuple[str, str], stands_for: str | None) -> None:
+    expected = (stands_for, "met", "Bo") if stands_for else None
+    assert only((part, "met", "Bo"), about) == expected
+    expected = ("Bo", "met", stands_for) if stands_for else None
+    assert only(("Bo", "met", part), about) == expected
+
+
+def test_the_title_is_written_as_the_other_triples_write_it() -> None:
+    made = refine([("Salt Road", "country", "Finland"), ("It", "year", "1950")], *FILM)
+    assert made == Refined([("Salt Road", "country", "Finland"), ("Salt Road", "year", "1950")])
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "whole"),
+    [
+        ("May 4", "It opened on May 4, 1950.", "May 4, 1950"),
+        ("May 4,", "It opened on May 4, 1950.", "May 4, 1950"),
+        ("4, 1950", "It opened on May 4, 1950.", "May 4, 1950"),
+        ("4 May", "It opened on 4 May 1950.", "4 May 1950"),
+        ("May 1950", "It opened on 4 May 1950.", "4 May 1950"),
+        ("4 mai", "Le 4 mai 1950.", "4 mai 1950"),
+        ("23", "It sold 23,000 tickets.", "23,000"),
+        ("1", "It took 1.5 hours.", "1.5"),
+        ("1950", "It opened on May 4, 1950.", "1950"),  # a year is no cut date
+        ("May", "It opened on May 4, 1950.", "May"),
+        ("4", "It opened on May 4, 1950.", "4"),
+        ("May 4", "On May 4, 1950 and May 4, 1951.", "May 4"),  # which?
+        ("May 4", "It opened on May 4, 1950. May 4 is its day.", "May 4"),
+        ("23", "It sold 23,000 tickets in 23 towns.", "23"),
+        ("21", "It ranked 21 in 2010.", "21"),
+        ("Apollo 11", "Apollo 11, 1969.", "Apollo 11"),
+        ("", "May 4, 1950", ""),
+    ],
+)
+def test_dates_and_numbers_are_whole(value: str, text: str, whole: str) -> None:
+    assert completed(value, text) == whole
+    assert completed(whole, text) == whole
+
+
+def test_a_date_that_was_split_over_triples_is_joined() -> None:
+    split = [("Salt Road", "opened", "May 4"), ("Salt Road", "opened", "1950")]
+    assert refine(split, *FILM) == Refined(
+        [("Salt Road", "opened", "May 4, 1950")], {"cut date or number": 1}
+    )
+    apart = [("Salt Road", "opened", "May 4, 1950"), ("Salt Road", "year", "1950")]
+    assert refine(apart, *FILM) == Refined(apart)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("director", "directed", True),
+        ("directed by", "directed", True),
+        ("is directed by", "has directed", True),
+        ("author", "authored", True),
+        ("composer", "composed", True),
+        ("capital", "is the capital of", True),
+        ("parent", "parent of", True),
+        ("spouse", "spouse", True),
+        ("mother", "mother", False),  # a contradiction
+        ("directed by", "directed by", False),
+        ("directed", "produced", False),
+        ("father", "mother of", False),
+        ("place of birth", "born in", False),
+        ("is", "of", False),
+        ("父", "父", False),
+    ],
+)
+def test_inverse_duplicates(one: str, other: str, same: bool) -> None:
+    assert (not forms(one).isdisjoint(inverted(forms(other)))) == same
+    both = [("A", one, "B"), ("B", other, "A")]
+    kept = Refined(both[:1], {"inverse": 1}) if same else Refined(both)
+    assert refine(both, "", "") == kept
+    elsewhere = [("A", one, "B"), ("C", other, "A")]
+    assert refine(elsewhere, "", "") == Refined(elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("triple", "reason"),
+    [
+        (("A", "is", " \u200b"), "empty or overlong"),
+        (("", "is", "B"), "empty or overlong"),
+        (("A", "said", "word " * (MOST_WORDS + 1)), "empty or overlong"),
+        (("the Aurora", "is", "AURORA"), "subject as object"),
+        (("It", "is", "the film"), "subject as object"),
+        (("nobody", "met", "B"), "pronoun"),
+    ],
+)
+def test_what_is_left_out_has_a_reason(triple: Spo, reason: str) -> None:
+    good = ("Mira", "met", "Bo")
+    assert refine([good, triple, good], *FILM) == Refined([good, good], {reason: 1})
+
+
+WORD = st.one_of(
+    st.sampled_from(sorted(PRONOUNS)),
+    st.sampled_from(
+        "Salt Road|the film|Aino|May 4|1950|4, 1950|23|000|May 4, 1950|It|US|Salt Road (1950 film)"
+        "|director|directed|directed by|spouse|B".split("|")
+    ),
+    st.text(max_size=8),
+)
+TRIPLES = st.lists(st.tuples(WORD, WORD, WORD), max_size=8)
+ABOUT = st.one_of(st.sampled_from([FILM, PERSON]), st.tuples(st.text(max_size=20), st.text()))
+
+
+@given(TRIPLES, ABOUT)
+def test_rules_on_anything(triples: list[Spo], about: tuple[str, str]) -> None:
+    title, text = about
+    made = refine(triples, title, text)
+    assert refine(made.triples, title, text) == Refined(made.triples)
+    assert len(made.triples) + sum(made.left_out.values()) == len(triples)
+    assert set(made.left_out) <= set(RULES) and all(made.left_out.values())
+    given_parts = {part for triple in triples for part in triple}
+    for subject, predicate, object in made.triples:
+        assert predicate in given_parts
+        for part in (subject, object):
+            assert part in given_parts or part in title or part in text
+            assert not is_pronoun(part) or normalize_name(part) in normalize_name(title)
+        assert normalize_name(subject) != normalize_name(object)
+
+
+@given(TRIPLES, ABOUT)
+def test_what_stays_is_in_its_order(triples: list[Spo], about: tuple[str, str]) -> None:
+    numbered = [(subject, f"{i} {p}", object) for i, (subject, p, object) in enumerate(triples)]
+    places = [int(p.split()[0]) for _, p, _ in refine(numbered, *about).triples]
+    assert places == sorted(places)
+
+
+@given(st.text(max_size=30))
+def test_ends_are_parts(value: str) -> None:
+    assert all(end in value and end != value for end in ends_of(value))
+
+
+def test_a_hostile_passage_takes_no_time() -> None:
+    text = "It is a film. " + "1,000 2,000 May 4, 1950 " * 12_000
+    many = [(f"E{i % 3}", f"directed {i}", f"May {i}") for i in range(5_000)]
+    many += [("A", f"p{i} of", "B") for i in range(5_000)] + [("B", "p", "A")] * 5_000
+    began = time.process_time()
+    refine(many, "Film", text)
+    assert time.process_time() - began < 10
