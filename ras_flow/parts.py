@@ -155,6 +155,14 @@ class Parts:
             return self.answerer
         return await asyncio.to_thread(_answerer, context)
 
+    async def get_model(self, name: str, context: Context) -> LanguageModel:
+        """Return a language model that plays none of the roles, as evaluation's baselines have one.
+
+        Raises:
+            ConfigurationError: The model's name, key or package is missing or wrong.
+        """
+        return await asyncio.to_thread(_language_model, name, context)
+
     async def check_model(self, role: str, name: str, context: Context) -> None:
         """Find out whether a model can be used for a role.
 
@@ -260,6 +268,15 @@ def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
 
 
 _graph_llm = lru_cache(maxsize=32)(find_graph_llm)
+
+
+def _language_model(name: str, context: Context) -> LanguageModel:
+    if not is_default(name) and _graph_llm(name):
+        raise ConfigurationError(
+            f"{name!r} is a Graph LLM, which plans and answers only. Name a language model here, "
+            "for example the one that it was trained from."
+        )
+    return _model(context, name)
 
 
 def _model(context: Context, name: str) -> LanguageModel:

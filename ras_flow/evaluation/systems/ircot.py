@@ -1,0 +1,87 @@
+"""IRCoT: each sentence of the reasoning is the next search (Trivedi et al., 2023)."""
+
+from __future__ import annotations
+
+from ras_flow.components import LanguageModel, Reply
+from ras_flow.context import Context
+from ras_flow.evaluation.systems.loop import (
+    Graph,
+    Thought,
+    build_loop,
+    complaint,
+    search_question,
+)
+from ras_flow.evaluation.systems.prompting import (
+    Block,
+    is_long,
+    passage_blocks,
+    passages_of,
+    question_blocks,
+    write,
+)
+from ras_flow.evaluation.systems.prompts import ircot as prompts
+from ras_flow.evaluation.systems.replies import first_sentence, parse_conclusion
+from ras_flow.evaluation.systems.single import Reader
+from ras_flow.parts import Parts
+from ras_flow.roles.prompting import few_shot
+from ras_flow.state.channels import RasState
+
+SENTENCE_TOKENS = 80
+STOP = ("\n",)
+MOST_PASSAGES = 15
+"""Passages in view, as in the IRCoT paper; those that were found first stay."""
+
+
+class IRCoT:
+    """Searches for the question, then for each sentence that it adds to its reasoning.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._reader = Reader(model)
+        self._prefix = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
+
+    async def think(self, state: RasState, context: Context) -> Thought:
+        """Add a sentence; one that concludes ends the search."""
+        if not state["hops"]:
+            return search_question(state)
+        blocks = passage_blocks(passages_of(state)[:MOST_PASSAGES])
+        blocks += question_blocks(state, context)
+        blocks.append(Block(f"Reasoning: {_reasoning(state)}".strip()))
+        if complaint(state):
+            blocks.append(Block(prompts.AGAIN))
+        reply = await write(
+            self._model, self._prefix, blocks, max_new_tokens=SENTENCE_TOKENS, stop=STOP
+        )
+        if parse_conclusion(reply.text):
+            return Thought("SUFFICIENT", reply=reply)
+        sentence = first_sentence(reply.text)
+        if not sentence:
+            return Thought(None, problem="There is no sentence in it.", reply=reply)
+        return Thought("SUBQ", search=sentence, reply=reply)
+
+    async def answer(self, state: RasState, context: Context) -> Reply | str:
+        """Give the answer that the reasoning came to; else ask for it with all that was found."""
+        plans = state["plans"]
+        if plans and plans[-1]["label"] == "SUFFICIENT" and not is_long(context):
+            return parse_conclusion(plans[-1]["raw"])
+        return await self._reader.read(state, context, _reasoning(state))
+
+
+def _reasoning(state: RasState) -> str:
+    """Return the sentences so far, those that were searched for."""
+    said = [plan for plan in state["plans"] if plan["label"] == "SUBQ" and plan["raw"]]
+    return " ".join(first_sentence(plan["raw"]) for plan in said)
+
+
+def build(model: LanguageModel, parts: Parts) -> Graph:
+    """Build the graph of IRCoT.
+
+    Args:
+        model: The model that reasons and answers.
+        parts: Where retriever and settings come from.
+    """
+    return build_loop(IRCoT(model), parts)

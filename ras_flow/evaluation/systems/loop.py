@@ -1,0 +1,202 @@
+"""What the baselines' graphs have in common: start, then plan and retrieve in turn, then answer.
+
+Their nodes have the names of RAS's own, and their state is RAS's state, so that their runs can be
+shown, compared and replayed with the same commands. Start, retrieval, the limits and their order
+are RAS's own too; a baseline brings only what it says to its model, and how it reads the replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ras_flow.citations import cite_passages
+from ras_flow.components import Reply
+from ras_flow.context import Context
+from ras_flow.errors import ModelUnavailableError
+from ras_flow.events import AnswerEvent, WarningEvent, plan_event
+from ras_flow.formats.answer import clean_answer
+from ras_flow.formats.normalize import normalize_question
+from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
+from ras_flow.nodes.measure import Cost
+from ras_flow.nodes.retrieve import retrieve
+from ras_flow.nodes.start import start
+from ras_flow.nodes.view import report_loss, warned
+from ras_flow.parts import Parts
+from ras_flow.routing import decide, next_node, pending_plan
+from ras_flow.state.channels import RasInput, RasOutput, RasState
+from ras_flow.state.schema import Plan, PlanLabel
+
+Graph = StateGraph[RasState, Context, RasInput, RasOutput]
+
+EDGES: dict[Hashable, str] = {name: name for name in ("plan", "retrieve", "answer")}
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a baseline makes of its model's reply.
+
+    Attributes:
+        label: ``SUBQ`` to search, ``SUFFICIENT`` to answer; None where the reply is not usable.
+        search: What to search for.
+        problem: What is wrong with the reply, where there is no label.
+        reply: The reply; None where no model was asked.
+    """
+
+    label: PlanLabel | None
+    search: str = ""
+    problem: str = ""
+    reply: Reply | None = None
+
+
+class Method(Protocol):
+    """A baseline: how it decides on the next step, and how it answers."""
+
+    async def think(self, state: RasState, context: Context) -> Thought:
+        """Decide on the next search, or that there is none.
+
+        Args:
+            state: Plans, hops and passages so far. The replies so far are the plans' ``raw``.
+            context: The run's settings.
+        """
+        ...
+
+    async def answer(self, state: RasState, context: Context) -> Reply | str:
+        """Answer: by asking the model, or by a text that an earlier reply holds."""
+        ...
+
+
+def build_loop(method: Method, parts: Parts, *, answer: Any = None) -> Graph:
+    """Build a baseline's graph.
+
+    Args:
+        method: The baseline.
+        parts: Where the retriever and the settings come from.
+        answer: The node that answers, in place of the method's own way.
+
+    Returns:
+        A builder, to be compiled with a checkpointer.
+    """
+
+    def follow(state: RasState) -> str:
+        return next_node(state, parts.context(state))
+
+    builder: Graph = StateGraph(
+        RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput
+    )
+    nodes: dict[str, Any] = {
+        "start": partial(start, parts=parts),
+        "plan": partial(_plan, method=method, parts=parts),
+        "retrieve": partial(retrieve, parts=parts),
+        "answer": answer or partial(_answer, method=method, parts=parts),
+    }
+    for name, node in nodes.items():
+        builder.add_node(name, node)
+    builder.add_edge(START, "start")
+    for name in ("start", "plan", "retrieve"):
+        builder.add_conditional_edges(name, follow, EDGES)
+    builder.add_edge("answer", END)
+    return builder
+
+
+async def _plan(
+    state: RasState, runtime: Runtime[Context], method: Method, parts: Parts
+) -> dict[str, Any]:
+    context = parts.context(state, runtime)
+    record = Plan(
+        index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
+    )
+    cost = Cost("planner", f"plan:{record['index']}")
+    try:
+        thought = await method.think(state, context)
+    except ModelUnavailableError as error:
+        if not state["hops"]:
+            raise
+        runtime.stream_writer(WarningEvent(type="warning", message=str(error)))
+        return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
+    label, search, problem = _checked(thought, state)
+    reply = thought.reply or Reply("")
+    if thought.reply:
+        cost.add(reply)
+    record = {**record, "label": label, "subquery": search, "raw": reply.text}
+    if problem:
+        record["problem"] = problem
+    runtime.stream_writer(plan_event(record))
+    return {
+        "plans": [record],
+        "usage": cost.usage(),
+        **warned(report_loss(runtime, "model", reply)),
+    }
+
+
+def _checked(thought: Thought, state: RasState) -> tuple[PlanLabel | None, str, str]:
+    """Refuse a search for nothing and one that was made before."""
+    if thought.label != "SUBQ":
+        return thought.label, "", thought.problem
+    # The question itself needs no cleaning, however long it is.
+    written = thought.reply is not None
+    search = clean_subquery(thought.search)[:MAX_SUBQUERY].strip() if written else thought.search
+    if not any(char.isalnum() for char in search):
+        return None, "", "There is nothing to search for."
+    asked = {normalize_question(hop["subquery"]) for hop in state["hops"]}
+    if normalize_question(search) in asked:
+        return None, "", f"The search {search!r} was already made."
+    return "SUBQ", search, ""
+
+
+async def _answer(
+    state: RasState, runtime: Runtime[Context], method: Method, parts: Parts
+) -> dict[str, Any]:
+    context = parts.context(state, runtime)
+    cost = Cost("answerer", "answer")
+    said = await method.answer(state, context)
+    warnings: list[str] = []
+    if isinstance(said, Reply):
+        cost.add(said)
+        warnings = report_loss(runtime, "model", said)
+    text = clean_answer(said.text if isinstance(said, Reply) else said)
+    return {**answered(state, runtime, context, text, warnings), "usage": cost.usage()}
+
+
+def answered(
+    state: RasState, runtime: Runtime[Context], context: Context, text: str, warnings: list[str]
+) -> dict[str, Any]:
+    """Return the update that ends a run, and tell the stream of it.
+
+    Args:
+        state: The run's state.
+        runtime: LangGraph's runtime.
+        context: The run's settings.
+        text: The answer, clean.
+        warnings: What is to be warned of.
+    """
+    stop_reason = decide(state, context).stop_reason or "sufficient"
+    if not text:
+        warnings = [*warnings, "The model wrote nothing: there is no answer."]
+        runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
+    citations = cite_passages(text, state["question"], state["passages"])
+    runtime.stream_writer(
+        AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
+    )
+    return {
+        "answer": text,
+        "citations": citations,
+        "stop_reason": stop_reason,
+        **warned(warnings),
+    }
+
+
+def search_question(state: RasState) -> Thought:
+    """Search for the question itself, without asking a model."""
+    return Thought("SUBQ", search=state["question"])
+
+
+def complaint(state: RasState) -> str:
+    """Return what was wrong with the last reply, where it has to be asked for again."""
+    rejected = pending_plan(state)
+    return rejected.get("problem", "") if rejected else ""

@@ -1,0 +1,146 @@
+"""Prompts of systems that read passages: what does not fit into the window is left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ras_flow.components import LanguageModel, Message, Reply
+from ras_flow.context import Context
+from ras_flow.errors import InputError
+from ras_flow.roles.answerer import LONG_FORM_TOKENS
+from ras_flow.roles.prompting import ask, room
+from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Passage
+from ras_flow.tasks import get_task
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some lines of a prompt.
+
+    Attributes:
+        text: The lines.
+        rank: Blocks of the highest rank are left out first, later ones before earlier ones; None
+            for those that are always there.
+        passage: Whether it is a passage, whose loss is reported.
+    """
+
+    text: str
+    rank: int | None = None
+    passage: bool = False
+
+
+def fit(
+    model: LanguageModel, prefix: Sequence[Message], blocks: Sequence[Block]
+) -> tuple[str, int]:
+    """Join blocks, as many as the model's window takes.
+
+    Args:
+        model: Counts the tokens.
+        prefix: The messages before the one that is made.
+        blocks: In the order in which they are read.
+
+    Returns:
+        The text, and how many passages were left out.
+
+    Raises:
+        InputError: What must be there is too long.
+    """
+    limit = room(model, prefix)
+    kept = set(range(len(blocks)))
+    sizes = [model.count_tokens(f"{block.text}\n") + 1 for block in blocks]
+    ranked = [(block.rank, at) for at, block in enumerate(blocks) if block.rank is not None]
+    for _, at in sorted(ranked, reverse=True):
+        if sum(sizes[i] for i in kept) <= limit:
+            break
+        kept.discard(at)
+    needed = sum(sizes[i] for i in kept)
+    if needed > limit and len(kept) == len(blocks) - len(ranked):
+        raise InputError(
+            f"The question and what has to go with it take {needed} tokens, but only {limit} fit. "
+            "Shorten the question, or use a model with a larger window."
+        )
+    lost = sum(block.passage for at, block in enumerate(blocks) if at not in kept)
+    return "\n".join(block.text for at, block in enumerate(blocks) if at in kept), lost
+
+
+async def write(
+    model: LanguageModel,
+    prefix: Sequence[Message],
+    blocks: Sequence[Block],
+    *,
+    max_new_tokens: int,
+    stop: Sequence[str] = (),
+) -> Reply:
+    """Ask a model once.
+
+    Args:
+        model: The model.
+        prefix: Instruction and examples.
+        blocks: The message that asks.
+        max_new_tokens: Limit for the reply.
+        stop: Strings at which it ends.
+
+    Returns:
+        What the model wrote, and what was lost of the prompt.
+
+    Raises:
+        InputError: The question does not fit into the model's window.
+        ModelError: The model cannot be reached, or its reply is unusable.
+    """
+    # In a thread: a local model's first count of tokens loads its tokenizer.
+    text, lost = await asyncio.to_thread(fit, model, prefix, blocks)
+    [made] = await model.generate([ask(prefix, text)], max_new_tokens=max_new_tokens, stop=stop)
+    return Reply(made.text, made.input_tokens, made.output_tokens, lost)
+
+
+def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:
+    """Write passages, best first.
+
+    Args:
+        passages: The passages.
+        rank: Rank of the first; each later one's is higher by one.
+
+    Returns:
+        A block for each: its title and its text, on one line.
+    """
+    return [
+        Block(
+            f"[{' '.join(passage['title'].split())}] {' '.join(passage['text'].split())}", at, True
+        )
+        for at, passage in enumerate(passages, start=rank)
+    ]
+
+
+def passages_of(state: RasState, hop: int | None = None) -> list[Passage]:
+    """Return the passages that a run has found, each once, in the order of the hops.
+
+    Args:
+        state: The run's state.
+        hop: Only those of this hop that no earlier one found.
+    """
+    seen: dict[str, int] = {}
+    for found in state["hops"]:
+        for id in found["passages"]:
+            seen.setdefault(id, found["index"])
+    return [state["passages"][id] for id, first in seen.items() if hop is None or first == hop]
+
+
+def task_of(context: Context) -> tuple[str, int]:
+    """Return the task's instruction, possibly empty, and the answer's token limit."""
+    task = get_task(context.task)
+    return context.instruction or task.instruction, task.max_answer_tokens
+
+
+def is_long(context: Context) -> bool:
+    """Tell whether the answer is a text, not a phrase."""
+    return get_task(context.task).max_answer_tokens >= LONG_FORM_TOKENS
+
+
+def question_blocks(state: RasState, context: Context) -> list[Block]:
+    """Write the question, under the task's instruction where there is one."""
+    instruction, _ = task_of(context)
+    said = [Block(instruction)] if instruction else []
+    return [*said, Block(f"Question: {state['question'].strip()}")]

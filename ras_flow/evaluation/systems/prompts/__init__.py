@@ -1,0 +1,1 @@
+"""Prompts of the baselines, one file a system."""

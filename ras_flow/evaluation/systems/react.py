@@ -1,0 +1,108 @@
+"""ReAct: the model thinks and searches in turn until it finishes (Yao et al., 2023)."""
+
+from __future__ import annotations
+
+from ras_flow.components import LanguageModel, Reply
+from ras_flow.context import Context
+from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, complaint
+from ras_flow.evaluation.systems.prompting import (
+    Block,
+    is_long,
+    passage_blocks,
+    passages_of,
+    question_blocks,
+    task_of,
+    write,
+)
+from ras_flow.evaluation.systems.prompts import react as prompts
+from ras_flow.evaluation.systems.replies import parse_action
+from ras_flow.evaluation.systems.single import Reader
+from ras_flow.parts import Parts
+from ras_flow.roles.prompting import few_shot
+from ras_flow.state.channels import RasState
+
+STEP_TOKENS = 128
+STOP = ("\nObservation", "\nQuestion:")
+OLD = 10_000
+"""Rank of the passages of the first search: they are the first to be left out."""
+
+
+class ReAct:
+    """Keeps the whole transcript of thoughts, actions and observations in view.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._reader = Reader(model)
+        self._prefix = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
+
+    async def think(self, state: RasState, context: Context) -> Thought:
+        """Take one step."""
+        blocks = [*question_blocks(state, context), *transcript(state)]
+        if problem := complaint(state):
+            blocks.append(Block(prompts.AGAIN.replace("{problem}", problem)))
+        _, limit = task_of(context)
+        reply = await write(
+            self._model,
+            self._prefix,
+            blocks,
+            max_new_tokens=STEP_TOKENS + (limit if is_long(context) else 0),
+            stop=STOP,
+        )
+        action = parse_action(reply.text)
+        match action.kind:
+            case "search":
+                return Thought("SUBQ", search=action.text, reply=reply)
+            case "finish":
+                return Thought("SUFFICIENT", reply=reply)
+        return Thought(None, problem="It has no action in it.", reply=reply)
+
+    async def answer(self, state: RasState, context: Context) -> Reply | str:
+        """Give the answer that the model finished with; else ask for it with what was found."""
+        plans = state["plans"]
+        if plans and plans[-1]["label"] == "SUFFICIENT":
+            return parse_action(plans[-1]["raw"]).text
+        return await self._reader.read(state, context)
+
+
+def transcript(state: RasState) -> list[Block]:
+    """Write the steps so far; what an older search found is left out first.
+
+    A passage is written where it was found first. Later searches that find it again name it.
+    """
+    blocks: list[Block] = []
+    taken = {plan["hop"]: plan["raw"] for plan in state["plans"] if plan["label"] == "SUBQ"}
+    for hop in state["hops"]:
+        at = hop["index"]
+        if at in taken:
+            blocks.append(Block(_first_step(taken[at]), rank=0))
+        new = passages_of(state, at)
+        known = [state["passages"][id]["title"] for id in hop["passages"]]
+        known = known if not new else []
+        blocks.append(Block("Observation:" if new else "Observation: nothing new", rank=0))
+        blocks += passage_blocks(new, rank=OLD - 100 * at)
+        if known:
+            blocks.append(Block(f"Found again: {'; '.join(known)}", rank=0))
+    return blocks
+
+
+def _first_step(raw: str) -> str:
+    """Return a step up to its first action; what the model went on to invent is left out."""
+    lines = raw.strip().splitlines()
+    for number, line in enumerate(lines, start=1):
+        if parse_action(line).kind:
+            return "\n".join(lines[:number])
+    return raw.strip()
+
+
+def build(model: LanguageModel, parts: Parts) -> Graph:
+    """Build the graph of ReAct.
+
+    Args:
+        model: The model that thinks and answers.
+        parts: Where retriever and settings come from.
+    """
+    return build_loop(ReAct(model), parts)

@@ -1,0 +1,168 @@
+"""The systems by name, and what each of them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ras_flow.components import LanguageModel
+from ras_flow.context import NO_EXTRACTOR
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.systems import direct, ircot, ras, react, self_ask, single, sure
+from ras_flow.evaluation.systems.loop import Graph
+from ras_flow.parts import Parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ingredients:
+    """What graphs are built of.
+
+    Attributes:
+        parts: Retriever and settings; for RAS planner, extractor and answerer too.
+        reader: The baselines' model; None for RAS.
+        options: The system's own options.
+        seed: What chance depends on.
+    """
+
+    parts: Parts
+    reader: LanguageModel | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A system.
+
+    Attributes:
+        kind: Its name in settings.
+        about: What it does, in a few words.
+        build: Makes its graph.
+        baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
+        searches: Whether it looks for anything; without, it is not given documents either.
+        budget: Values of :class:`ras_flow.Context` that suit it; settings may say otherwise.
+        fixed: Values without which it would be another system.
+        options: Its own options, with their defaults.
+    """
+
+    kind: str
+    about: str
+    build: Callable[[Ingredients], Graph]
+    baseline: bool = False
+    searches: bool = True
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, float | int] = field(default_factory=dict)
+
+
+def find_system(kind: str) -> System:
+    """Look a system up.
+
+    Args:
+        kind: A key of :data:`SYSTEMS`.
+
+    Returns:
+        The system.
+
+    Raises:
+        ConfigurationError: There is none of this name.
+    """
+    try:
+        return SYSTEMS[kind]
+    except KeyError:
+        raise ConfigurationError(
+            f"There is no system {kind!r}. There are: {', '.join(SYSTEMS)}."
+        ) from None
+
+
+def _baseline(build: Callable[[LanguageModel, Parts], Graph]) -> Callable[[Ingredients], Graph]:
+    def made(given: Ingredients) -> Graph:
+        if given.reader is None:
+            raise ConfigurationError("A baseline needs a language model: name one as `reader`.")
+        return build(given.reader, given.parts)
+
+    return made
+
+
+def _ras(given: Ingredients, variant: ras.Variant = "whole") -> Graph:
+    return ras.build(given.parts, variant=variant, seed=given.seed, **given.options)
+
+
+_ALL = (
+    System(
+        kind="direct",
+        about="the model alone, without a search",
+        build=_baseline(direct.build),
+        baseline=True,
+        searches=False,
+    ),
+    System(
+        kind="single",
+        about="one search for the question, then the answer from its passages",
+        build=_baseline(single.build),
+        baseline=True,
+    ),
+    System(
+        kind="sure",
+        about="one search; candidates, the case for each, and a choice",
+        build=_baseline(sure.build),
+        baseline=True,
+    ),
+    System(
+        kind="react",
+        about="thoughts and searches in turn",
+        build=_baseline(react.build),
+        baseline=True,
+        budget={"max_hops": 7},
+    ),
+    System(
+        kind="self_ask",
+        about="follow-up questions, each with an answer of its own",
+        build=_baseline(self_ask.build),
+        baseline=True,
+        budget={"max_hops": 6},
+    ),
+    System(
+        kind="ircot",
+        about="reasoning, each sentence of which is the next search",
+        build=_baseline(ircot.build),
+        baseline=True,
+        budget={"max_hops": 8},
+    ),
+    System(kind="ras", about="retrieval-and-structuring", build=_ras),
+    System(
+        kind="ras_no_retrieval",
+        about="RAS's answerer alone",
+        build=_ras,
+        searches=False,
+        fixed={"max_hops": 0, "planning": "iterative"},
+    ),
+    System(
+        kind="ras_no_graph",
+        about="RAS without graph encoding: the graph as text only",
+        build=partial(_ras, variant="no_graph"),
+    ),
+    System(
+        kind="ras_no_planning",
+        about="RAS without planning: one search, triples, answer",
+        build=partial(_ras, variant="no_planning"),
+        fixed={"max_hops": 1},
+    ),
+    System(
+        kind="ras_no_triples",
+        about="RAS without text-to-triples: passages stay text",
+        build=_ras,
+        fixed={"extractor": NO_EXTRACTOR},
+    ),
+    System(
+        kind="ras_share",
+        about="RAS whose answerer sees a share of the triples",
+        build=partial(_ras, variant="share"),
+        options={"share": 1.0, "shuffle": 1},
+    ),
+)
+
+SYSTEMS: dict[str, System] = {system.kind: system for system in _ALL}
+"""Baselines (§4.1), RAS, its inference ablations (table 2), and the sweep of figure 4."""

@@ -1,0 +1,150 @@
+"""Reading what models write in the baselines' formats. Total: no text of a model raises."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ras_flow.formats.answer import clean_answer
+
+_ACTION = re.compile(
+    r"\b(search|look\s*up|lookup|retrieve|finish|final\s+answer)\b[^\S\n]*"
+    r"(?:\[([^\]\n]*)\]?|\(([^)\n]*)\)?|[:=][^\S\n]*([^\n]+))",
+    re.IGNORECASE,
+)
+_SEARCHES = re.compile(r"search|look|retrieve", re.IGNORECASE)
+_CONCLUSION = re.compile(
+    r"\b(?:(?:so|therefore|thus|hence)[,:]?\s+)?(?:the\s+)?(?:final\s+)?answer\s+(?:is|would\s+be)"
+    r"(?:\s*:|\s+(?!not\b))\s*([^\n]*)"
+    r"|^\W*final\s+answer\W*:\s*([^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FOLLOW_UP = re.compile(r"\bfollow[\s-]*up(?:\s+question)?\s*\d*\s*[:：]\s*([^\n]*)", re.IGNORECASE)
+_INTERMEDIATE = re.compile(r"\bintermediate\s+answer\s*\d*\s*[:：]\s*([^\n]*)", re.IGNORECASE)
+_NUMBERED = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):]|\(?[a-hA-H][.):])\s*(.+)$")
+_INLINE = re.compile(r"\s*\(?\b(?:\d{1,2}|[a-h])\)\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“'(])")
+_INITIAL = re.compile(r"(?:^|\s)(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs)\.$")
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action of ReAct; without a kind the reply held none."""
+
+    kind: Literal["search", "finish"] | None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class SelfAskReply:
+    """A reply of Self-Ask; each part is empty where it is not there."""
+
+    intermediate: str = ""
+    follow_up: str = ""
+    final: str = ""
+
+
+def parse_action(text: str) -> Action:
+    """Read a step of ReAct.
+
+    The first action counts: models like to go on and invent observations. Beside ``Search[…]`` and
+    ``Finish[…]`` it takes round brackets, a colon, a missing closing bracket, "lookup" and
+    "retrieve", and a conclusion in words ("the answer is …").
+
+    Args:
+        text: What the model wrote.
+
+    Returns:
+        The action; one without text counts as none.
+    """
+    for found in _ACTION.finditer(text):
+        said = clean_answer(next((part for part in found.groups()[1:] if part), ""))
+        if said:
+            return Action("search" if _SEARCHES.match(found[1]) else "finish", said)
+    answer = parse_conclusion(text)
+    return Action("finish", answer) if answer else Action(None)
+
+
+def parse_conclusion(text: str) -> str:
+    """Read "So the answer is: …"; empty where the text does not conclude."""
+    for found in _CONCLUSION.finditer(text):
+        said = clean_answer((found[1] or found[2] or "").strip())
+        if any(char.isalnum() for char in said):
+            return said.removesuffix(".").strip()
+    return ""
+
+
+def parse_self_ask(text: str) -> SelfAskReply:
+    """Read a reply of Self-Ask.
+
+    Args:
+        text: What the model wrote. What it invents after its first follow-up question (another
+            intermediate answer, another question) is left out, a final answer included.
+
+    Returns:
+        Its parts.
+    """
+    follow_up = _FOLLOW_UP.search(text)
+    before = text[: follow_up.start()] if follow_up else text
+    intermediate = _INTERMEDIATE.search(before)
+    final = parse_conclusion(before)
+    asked = clean_answer(follow_up[1]) if follow_up and not final else ""
+    return SelfAskReply(
+        intermediate=clean_answer(intermediate[1]) if intermediate else "",
+        follow_up=asked,
+        final=final,
+    )
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a reasoning, on one line; empty for a text without words."""
+    line = next((line for line in clean_answer(text).splitlines() if _has_word(line)), "")
+    line = " ".join(line.split()).removeprefix("Reasoning:").strip()
+    start = 0
+    for end in _SENTENCE_END.finditer(line):
+        if not _INITIAL.search(line[start : end.start()]):
+            return line[: end.start()]
+    return line
+
+
+def parse_candidates(text: str, most: int) -> list[str]:
+    """Read a list of answers.
+
+    Args:
+        text: A numbered, lettered or bulleted list, in lines or in one line; else each line is
+            taken as an answer.
+        most: How many at most.
+
+    Returns:
+        The answers, none twice, empty ones left out.
+    """
+    lines = [line for line in clean_answer(text).splitlines() if _has_word(line)]
+    numbered = [found[1] for line in lines if (found := _NUMBERED.match(line))]
+    if len(numbered) < 2 and lines:
+        inline = [part for part in _INLINE.split(" ".join(lines)) if _has_word(part)]
+        numbered = inline if len(inline) > 1 else numbered
+    answers: dict[str, str] = {}
+    for said in numbered or lines:
+        answer = clean_answer(said).strip(" ;,*")
+        if _has_word(answer):
+            answers.setdefault(answer.casefold(), answer)
+    return list(answers.values())[:most]
+
+
+def parse_verdict(text: str) -> bool:
+    """Tell whether a reply says true (or yes); what says neither counts as false."""
+    found = re.search(r"\b(true|yes|false|no|not)\b", clean_answer(text), re.IGNORECASE)
+    return found is not None and found[1].lower() in ("true", "yes")
+
+
+def parse_choice(text: str) -> int | None:
+    """Read which of two is chosen: 0, 1, or None where the reply does not say."""
+    found = re.search(r"\b(1|2|one|two|first|second|former|latter)\b", clean_answer(text), re.I)
+    if found is None:
+        return None
+    return 0 if found[1].lower() in ("1", "one", "first", "former") else 1
+
+
+def _has_word(text: str) -> bool:
+    return any(char.isalnum() for char in text)

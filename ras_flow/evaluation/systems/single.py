@@ -1,0 +1,83 @@
+"""Single retrieval: one search for the question, then the answer (§4.1; top k as in appendix H)."""
+
+from __future__ import annotations
+
+from ras_flow.components import LanguageModel, Reply
+from ras_flow.context import Context
+from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, search_question
+from ras_flow.evaluation.systems.prompting import (
+    Block,
+    is_long,
+    passage_blocks,
+    passages_of,
+    question_blocks,
+    task_of,
+    write,
+)
+from ras_flow.evaluation.systems.prompts import single as prompts
+from ras_flow.parts import Parts
+from ras_flow.roles.prompting import few_shot
+from ras_flow.state.channels import RasState
+
+STOP = ("\nQuestion:", "\n[")
+
+
+class Reader:
+    """Answers from passages; other systems use it where they have nothing but passages.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._short = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
+        self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
+
+    async def read(self, state: RasState, context: Context, notes: str = "") -> Reply:
+        """Answer from all passages that were found, the first ones first.
+
+        Args:
+            state: The run's state.
+            context: Its settings.
+            notes: What was found out before, put between passages and question.
+        """
+        _, limit = task_of(context)
+        blocks = passage_blocks(passages_of(state))
+        blocks += [Block(notes, rank=0)] if notes else []
+        return await write(
+            self._model,
+            self._long if is_long(context) else self._short,
+            [*blocks, *question_blocks(state, context)],
+            max_new_tokens=limit,
+            stop=STOP,
+        )
+
+
+class Single:
+    """Searches once, for the question; given passages are read without a search.
+
+    Args:
+        model: The model that answers.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._reader = Reader(model)
+
+    async def think(self, state: RasState, context: Context) -> Thought:
+        """Search for the question, unless there are passages."""
+        return Thought("SUFFICIENT") if state["hops"] else search_question(state)
+
+    async def answer(self, state: RasState, context: Context) -> Reply:
+        """Answer from the passages."""
+        return await self._reader.read(state, context)
+
+
+def build(model: LanguageModel, parts: Parts) -> Graph:
+    """Build the graph of single retrieval.
+
+    Args:
+        model: The model that answers.
+        parts: Where retriever and settings come from.
+    """
+    return build_loop(Single(model), parts)

@@ -1,0 +1,255 @@
+"""SuRe: one search, candidate answers, the case for each, and a choice (Kim et al., 2024b).
+
+The stages after the search are a graph of their own inside the node ``answer``, one task for each
+call of the model, so that a run that is killed there repeats none that was finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Annotated, Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+from typing_extensions import TypedDict
+
+from ras_flow.components import LanguageModel, Message, Reply
+from ras_flow.context import Context
+from ras_flow.evaluation.systems.loop import Graph, answered, build_loop
+from ras_flow.evaluation.systems.prompting import (
+    Block,
+    is_long,
+    passage_blocks,
+    passages_of,
+    question_blocks,
+    write,
+)
+from ras_flow.evaluation.systems.prompts import sure as prompts
+from ras_flow.evaluation.systems.replies import parse_candidates, parse_choice, parse_verdict
+from ras_flow.evaluation.systems.single import Reader, Single
+from ras_flow.formats.answer import clean_answer
+from ras_flow.nodes.measure import Cost
+from ras_flow.parts import Parts
+from ras_flow.roles.prompting import few_shot
+from ras_flow.state.reducers import by_key
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Usage
+
+CANDIDATES = 2
+"""Candidate answers, as in the SuRe paper."""
+
+CANDIDATE_TOKENS = 64
+SUMMARY_TOKENS = 160
+VERDICT_TOKENS = 8
+
+
+class SureState(TypedDict):
+    """What the stages pass on; the first seven are RAS's own channels.
+
+    ``candidates``, and by number ``summaries``; ``valid`` by number, and ``chosen`` by two numbers:
+    which of two summaries, in this order, says more. ``costs`` are those of the single calls.
+    """
+
+    question: str
+    settings: dict[str, Any]
+    models: dict[str, str]
+    plans: list[Plan]
+    hops: list[Hop]
+    passages: dict[str, Passage]
+    usage: dict[str, Usage]
+    candidates: list[str]
+    summaries: Annotated[dict[str, str], by_key]
+    valid: Annotated[dict[str, bool], by_key]
+    chosen: Annotated[dict[str, int], by_key]
+    costs: Annotated[dict[str, Usage], by_key]
+
+
+class SureTask(SureState):
+    """One candidate, or one pair of them, to be looked at."""
+
+    at: list[int]
+
+
+class SureOutput(TypedDict):
+    """What the run's state gets."""
+
+    answer: str
+    citations: list[Citation]
+    stop_reason: StopReason
+    usage: dict[str, Usage]
+    warnings: list[str]
+
+
+class Sure:
+    """The stages of SuRe, each a node.
+
+    Args:
+        model: The model.
+        parts: Where the settings come from.
+    """
+
+    def __init__(self, model: LanguageModel, parts: Parts) -> None:
+        self._model = model
+        self._reader = Reader(model)
+        self._parts = parts
+        self._propose = few_shot(
+            prompts.CANDIDATES.replace("{count}", str(CANDIDATES)), prompts.CANDIDATES_EXAMPLE
+        )
+
+    def build(self) -> Any:
+        """Compile the stages."""
+        # Its output has channels that only the run's own graph has: answer and what goes with it.
+        builder: Any = StateGraph(
+            SureState, context_schema=Context, input_schema=SureState, output_schema=SureOutput
+        )
+        for node in (self.propose, self.summarise, self.validate, self.choose, self.conclude):
+            builder.add_node(node.__name__, node)
+        builder.add_node("compare", lambda state: {})
+        builder.add_edge(START, "propose")
+        builder.add_conditional_edges("propose", self._to_summaries, ["summarise", "conclude"])
+        builder.add_edge("summarise", "compare")
+        builder.add_conditional_edges("compare", self._to_votes, ["validate", "choose"])
+        builder.add_edge("validate", "conclude")
+        builder.add_edge("choose", "conclude")
+        builder.add_edge("conclude", END)
+        return builder.compile()
+
+    async def propose(self, state: SureState, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Ask for candidate answers."""
+        blocks = self._blocks(state, runtime)
+        reply, cost = await self._ask("propose", self._propose, blocks, CANDIDATE_TOKENS)
+        return {"candidates": parse_candidates(reply.text, CANDIDATES), "costs": cost}
+
+    async def summarise(self, state: SureTask, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Ask for the case for one candidate."""
+        [at] = state["at"]
+        blocks = [*self._blocks(state, runtime), _possible(state, at)]
+        prefix = few_shot(prompts.SUMMARY, [])
+        reply, cost = await self._ask(f"summarise:{at}", prefix, blocks, SUMMARY_TOKENS)
+        return {"summaries": {str(at): clean_answer(reply.text)}, "costs": cost}
+
+    async def validate(self, state: SureTask, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Ask whether a summary supports its candidate."""
+        [at] = state["at"]
+        blocks = [_question(state), _possible(state, at), _summary("Summary", state, at)]
+        prefix = few_shot(prompts.VALID, [])
+        reply, cost = await self._ask(f"validate:{at}", prefix, blocks, VERDICT_TOKENS)
+        return {"valid": {str(at): parse_verdict(reply.text)}, "costs": cost}
+
+    async def choose(self, state: SureTask, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Ask which of two summaries says more, in one of the two orders."""
+        first, second = state["at"]
+        blocks = [
+            _question(state),
+            _summary("Summary 1", state, first),
+            _summary("Summary 2", state, second),
+        ]
+        prefix = few_shot(prompts.CHOICE, [])
+        reply, cost = await self._ask(f"choose:{first}:{second}", prefix, blocks, VERDICT_TOKENS)
+        choice = parse_choice(reply.text)
+        chosen = {} if choice is None else {f"{first}:{second}": state["at"][choice]}
+        return {"chosen": chosen, "costs": cost}
+
+    async def conclude(self, state: SureState, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Take the candidate that won; without candidates, answer from the passages."""
+        context = self._parts.context(_run(state), runtime)
+        costs = dict(state["costs"])
+        candidates = state["candidates"]
+        if candidates:
+            best = winner(len(candidates), state["valid"], state["chosen"])
+            text = state["summaries"].get(str(best), "") if is_long(context) else ""
+            text = text or candidates[best]
+        else:
+            cost = Cost("answerer", "read")
+            reply = await self._reader.read(_run(state), context)
+            cost.add(reply)
+            costs |= cost.usage()
+            text = clean_answer(reply.text)
+        return {
+            **answered(_run(state), runtime, context, text, []),
+            "usage": {"answer": _total(costs.values())},
+        }
+
+    def _to_summaries(self, state: SureState) -> list[Send] | str:
+        # Where there is no choice, there is nothing to be weighed.
+        count = len(state["candidates"])
+        return [_send("summarise", state, at) for at in range(count)] if count > 1 else "conclude"
+
+    def _to_votes(self, state: SureState) -> list[Send]:
+        count = range(len(state["candidates"]))
+        return [_send("validate", state, at) for at in count] + [
+            _send("choose", state, *pair) for pair in permutations(count, 2)
+        ]
+
+    def _blocks(self, state: SureState, runtime: Runtime[Context]) -> list[Block]:
+        context = self._parts.context(_run(state), runtime)
+        passages = passage_blocks(passages_of(_run(state)))
+        return [*passages, *question_blocks(_run(state), context)]
+
+    async def _ask(
+        self, step: str, prefix: Sequence[Message], blocks: Sequence[Block], limit: int
+    ) -> tuple[Reply, dict[str, Usage]]:
+        cost = Cost("answerer", step)
+        reply = await write(self._model, prefix, blocks, max_new_tokens=limit)
+        cost.add(reply)
+        return reply, cost.usage()
+
+
+def winner(count: int, valid: dict[str, bool], chosen: dict[str, int]) -> int:
+    """Return the candidate with the most points, the earlier of equals.
+
+    A summary that supports its candidate is worth a point; so is winning all comparisons, and each
+    of them its share.
+
+    Args:
+        count: Candidates.
+        valid: Verdicts by candidate.
+        chosen: Winners by comparison.
+    """
+    comparisons = max(2 * (count - 1), 1)
+    points = [
+        float(valid.get(str(at), False)) + sum(won == at for won in chosen.values()) / comparisons
+        for at in range(count)
+    ]
+    return points.index(max(points))
+
+
+def build(model: LanguageModel, parts: Parts) -> Graph:
+    """Build the graph of SuRe.
+
+    Args:
+        model: The model of all stages.
+        parts: Where retriever and settings come from.
+    """
+    return build_loop(Single(model), parts, answer=Sure(model, parts).build())
+
+
+def _run(state: SureState) -> Any:
+    """Return the state as that of a run, which has all that is read of it here."""
+    return state
+
+
+def _send(node: str, state: SureState, *at: int) -> Send:
+    return Send(node, {**state, "at": list(at)})
+
+
+def _question(state: SureState) -> Block:
+    return Block(f"Question: {state['question'].strip()}")
+
+
+def _possible(state: SureState, at: int) -> Block:
+    return Block(f"Possible answer: {state['candidates'][at]}")
+
+
+def _summary(name: str, state: SureState, at: int) -> Block:
+    return Block(f"{name}: {state['summaries'].get(str(at), '')}")
+
+
+def _total(costs: Any) -> Usage:
+    """Add up costs of the answerer."""
+    total = Usage(role="answerer", calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+    for cost in costs:
+        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+            total[name] += cost[name]
+    return total

@@ -1,0 +1,147 @@
+"""Parts that make RAS's ablations (table 2) and the sweep of figure 4 out of RAS itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+
+from ras_flow.components import (
+    Answerer,
+    AnswerRequest,
+    AttributedGraph,
+    ChainLink,
+    Planner,
+    PlanRequest,
+    Reply,
+)
+from ras_flow.state.kg import triple_id
+from ras_flow.state.schema import Triple
+
+
+class NoPlanner:
+    """No planning: searches for the question, once, without asking a model."""
+
+    identity = "none"
+    takes_soft_tokens = False
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Return the plan to search for the question, at no cost."""
+        return [Reply("[SUFFICIENT]" if one.chain else "[SUBQ] the question") for one in requests]
+
+
+class TextPlanner:
+    """No graph encoding: a planner that is given the text of the graph alone.
+
+    Args:
+        planner: The planner.
+    """
+
+    takes_soft_tokens = False
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+        self.identity = f"{planner.identity}|text"
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Plan without soft tokens."""
+        return await self._planner.plan([replace(one, graph=None) for one in requests])
+
+
+class TextAnswerer:
+    """No graph encoding: an answerer that is given the text of the graph alone.
+
+    Args:
+        answerer: The answerer.
+    """
+
+    takes_soft_tokens = False
+
+    def __init__(self, answerer: Answerer) -> None:
+        self._answerer = answerer
+        self.identity = f"{answerer.identity}|text"
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Answer without soft tokens."""
+        return await self._answerer.answer([replace(one, graph=None) for one in requests])
+
+
+class ShareAnswerer:
+    """Gives an answerer a share of the graph's triples (figure 4); planning sees them all.
+
+    A question's triples are shuffled by seed and question, and the first ones are kept, so that a
+    larger share holds all that a smaller one of the same shuffle holds.
+
+    Args:
+        answerer: The answerer.
+        share: Share of the triples, over 0 and at most 1.
+        shuffle: Number of the shuffle; the paper takes the mean of five.
+        seed: What chance depends on.
+    """
+
+    def __init__(self, answerer: Answerer, share: float, shuffle: int = 1, seed: int = 0) -> None:
+        self._answerer = answerer
+        self._share, self._shuffle, self._seed = share, shuffle, seed
+        self.identity = f"{answerer.identity}|{share}:{shuffle}:{seed}"
+        self.takes_soft_tokens = answerer.takes_soft_tokens
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Answer each request from its share."""
+        return await self._answerer.answer([self._cut(request) for request in requests])
+
+    def _cut(self, request: AnswerRequest) -> AnswerRequest:
+        found: dict[str, Triple] = {}
+        for link in request.chain:
+            for triple in link.triples:
+                found.setdefault(_key(triple), triple)
+        ids = sorted(found)
+        Random(f"{self._seed}\0{self._shuffle}\0{request.question}").shuffle(ids)
+        kept = set(ids[: math.ceil(self._share * len(ids))])
+        chain = [
+            ChainLink(
+                link.subquery,
+                [triple for triple in link.triples if _key(triple) in kept],
+                link.passages,
+            )
+            for link in request.chain
+        ]
+        graph = request.graph and cut_graph(request.graph, kept)
+        return replace(request, chain=chain, graph=graph)
+
+
+def cut_graph(graph: AttributedGraph, kept: set[str]) -> AttributedGraph:
+    """Return the part of a graph that some of its triples make.
+
+    Args:
+        graph: The graph.
+        kept: Ids of the triples that stay; see :func:`ras_flow.state.kg.triple_id`.
+
+    Returns:
+        Their edges and the nodes at them, numbered anew.
+    """
+    subjects, objects = graph.edge_index
+    edges = [
+        at
+        for at, relation in enumerate(graph.edges)
+        if triple_id(graph.nodes[subjects[at]], relation, graph.nodes[objects[at]]) in kept
+    ]
+    nodes = sorted({int(end) for at in edges for end in (subjects[at], objects[at])})
+    node_at = {node: at for at, node in enumerate(nodes)}
+    edge_at = {edge: at for at, edge in enumerate(edges)}
+    index = [[node_at[int(row[at])] for at in edges] for row in graph.edge_index]
+    return AttributedGraph(
+        nodes=[graph.nodes[node] for node in nodes],
+        node_attr=graph.node_attr[nodes],
+        edges=[graph.edges[edge] for edge in edges],
+        edge_attr=graph.edge_attr[edges],
+        edge_index=np.asarray(index, dtype=np.int64).reshape(2, len(edges)),
+        hops=[[edge_at[edge] for edge in hop if edge in edge_at] for hop in graph.hops],
+        encoder=graph.encoder,
+    )
+
+
+def _key(triple: Triple) -> str:
+    return triple_id(triple["subject"], triple["predicate"], triple["object"])

@@ -1,0 +1,145 @@
+"""What models write is read for what it says, and never raises."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.evaluation.systems.replies import (
+    Action,
+    SelfAskReply,
+    first_sentence,
+    parse_action,
+    parse_candidates,
+    parse_choice,
+    parse_conclusion,
+    parse_self_ask,
+    parse_verdict,
+)
+
+PIECES = st.sampled_from(
+    ["Action:", "Search[", "Finish[", "]", "(", ")", "Follow up:", "Intermediate answer:", "\n"]
+    + ["So the answer is:", "the answer is", "1.", "(a)", "true", "<think>", "Narvik", '"', " "]
+)
+TEXTS = st.one_of(st.text(), st.lists(PIECES | st.text(max_size=5)).map("".join))
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        (
+            "Thought: x\nAction: Search[Where was Mira born?]",
+            Action("search", "Where was Mira born?"),
+        ),
+        ("Action 2: search[Mira Lund", Action("search", "Mira Lund")),
+        ('Action: Search("Mira Lund")', Action("search", "Mira Lund")),
+        ("Action: Lookup: Mira Lund", Action("search", "Mira Lund")),
+        ("Thought: done\nAction: Finish[Narvik]", Action("finish", "Narvik")),
+        ("Final Answer: Narvik", Action("finish", "Narvik")),
+        ("I think the answer is Narvik.", Action("finish", "Narvik")),
+        ("Action: Search[a]\nObservation: b\nAction: Finish[c]", Action("search", "a")),
+        ("Action: Search[]", Action(None)),
+        ("I do not know.", Action(None)),
+        ("<think>Search[a]</think>Action: Search[b]", Action("search", "a")),
+    ],
+)
+def test_an_action_is_read_as_models_write_it(text: str, action: Action) -> None:
+    assert parse_action(text) == action
+
+
+@given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9 ?']{0,30}[A-Za-z0-9?]", fullmatch=True))
+def test_any_plain_search_comes_back_whole(query: str) -> None:
+    text = f"Thought: I look it up.\nAction: Search[{query}]\nObservation: none"
+    assert parse_action(text) == Action("search", query)
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [
+        ("Follow up: Where?", SelfAskReply(follow_up="Where?")),
+        ("Intermediate answer: A\nFollow-up: Where?", SelfAskReply("A", "Where?")),
+        ("Intermediate answer: A\nSo the final answer is: B.", SelfAskReply("A", "", "B")),
+        (
+            "Follow up: a?\nIntermediate answer: x\nSo the final answer is: y",
+            SelfAskReply("", "a?"),
+        ),
+        ("nothing of the kind", SelfAskReply()),
+    ],
+)
+def test_a_self_ask_reply_is_read_up_to_its_first_question(text: str, parsed: SelfAskReply) -> None:
+    assert parse_self_ask(text) == parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Mira Lund was born in Narvik. She was an engineer.", "Mira Lund was born in Narvik."),
+        ("J. K. Rowling wrote it. Then more.", "J. K. Rowling wrote it."),
+        ("Reasoning: It is so.\nQuestion: b", "It is so."),
+        ("3.5 km is the length", "3.5 km is the length"),
+        ("...", ""),
+    ],
+)
+def test_the_first_sentence_is_cut_at_its_end_only(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("So the answer is: Narvik.", "Narvik"),
+        ("Therefore, the answer is Narvik", "Narvik"),
+        ("The final answer is: \nNarvik", "Narvik"),
+        ("Narvik is a town.", ""),
+        ("The answer is not known", ""),
+    ],
+)
+def test_a_conclusion_is_told_from_a_statement(text: str, answer: str) -> None:
+    assert parse_conclusion(text) == answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1. Narvik\n2. Bodø\n3. Oslo", "(a) Narvik (b) Bodø", "Narvik\nBodø", "- Narvik\n- Bodø"],
+)
+def test_candidates_are_read_from_any_kind_of_list(text: str) -> None:
+    assert parse_candidates(text, 2) == ["Narvik", "Bodø"]
+
+
+def test_the_same_candidate_counts_once() -> None:
+    assert parse_candidates("1. Narvik\n2. narvik", 2) == ["Narvik"]
+
+
+def test_verdicts_and_choices() -> None:
+    assert [parse_verdict(text) for text in ("True.", "yes", "false", "It is not true", "")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert [parse_choice(text) for text in ("1", "Summary 2", "the first", "neither")] == [
+        0,
+        1,
+        0,
+        None,
+    ]
+
+
+@given(TEXTS)
+def test_no_text_raises_and_what_is_read_stands_in_it(text: str) -> None:
+    action = parse_action(text)
+    assert bool(action.text) == (action.kind is not None)
+    reply = parse_self_ask(text)
+    assert not (reply.final and reply.follow_up)
+    for said in (action.text, reply.follow_up, reply.intermediate, first_sentence(text)):
+        assert (
+            set(said.split()) <= set(text.split())
+            or said == ""
+            or all(word in " ".join(text.split()) or word in text for word in said.split())
+        )
+    assert len(parse_candidates(text, 2)) <= 2
+    assert all(parse_candidates(text, 2))
+    assert parse_choice(text) in (0, 1, None)
+    parse_verdict(text)

@@ -1,0 +1,317 @@
+"""Each system answers the two-hop question over the same corpus, on every checkpointer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from ras_flow import Context
+from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.evaluation.systems import SYSTEMS, Ingredients, find_system
+from ras_flow.parts import Parts
+from ras_flow.roles import KeptText
+from ras_flow.runs import Runs
+from ras_flow.runs.reading import get_branch, spent
+from tests.graph.world import DOCUMENTS, QUESTION, world
+from tests.roles.test_roles import Recorder
+
+Saver = BaseCheckpointSaver[str]
+
+
+def react(text: str) -> str:
+    if "born in Narvik" in text:
+        return "Thought: It is Narvik.\nAction: Finish[Narvik]"
+    if "designed by Mira Lund" in text:
+        return "Thought: Mira Lund.\nAction: Search[Where was Mira Lund born?]"
+    return "Thought: First the designer.\nAction: Search[designer of the Aurora Bridge]"
+
+
+def self_ask(text: str) -> str:
+    if "born in Narvik" in text:
+        return "Intermediate answer: Narvik\nSo the final answer is: Narvik"
+    if "designed by Mira Lund" in text:
+        return "Intermediate answer: Mira Lund\nFollow up: Where was Mira Lund born?"
+    return "Follow up: Who designed the Aurora Bridge?"
+
+
+def ircot(text: str) -> str:
+    if "born in Narvik" in text:
+        return "So the answer is: Narvik"
+    return "She was Mira Lund, an engineer. It is so."
+
+
+def sure(text: str) -> str:
+    if "Summary 1: " in text:
+        return "1" if "Summary 1: for Narvik" in text else "2"
+    if "Summary: " in text:
+        return "true" if "Possible answer: Narvik" in text else "false"
+    if "Possible answer: " in text:
+        return f"for {text.rpartition(': ')[2]}"
+    return "1. Bodø\n2. Narvik"
+
+
+REPLIES: dict[str, Callable[[str], str]] = {
+    "direct": lambda text: "Narvik",
+    "single": lambda text: "Narvik" if "born in Narvik" in text else "unknown",
+    "sure": sure,
+    "react": react,
+    "self_ask": self_ask,
+    "ircot": ircot,
+}
+
+
+def build(kind: str, model: Any = None, *, top_k: int = 1, **changes: Any) -> Any:
+    system = find_system(kind)
+    settings = {"top_k": top_k, **system.budget, **system.fixed, **changes.pop("settings", {})}
+    options = changes.pop("options", {})
+    if settings.get("extractor") == "none":
+        changes["extractor"] = KeptText()
+    parts = Parts.of(**world(**changes), defaults=Context(**settings))
+    return system.build(Ingredients(parts=parts, reader=model, options=options))
+
+
+async def ask(graph: Any, saver: Saver | None = None, **given: Any) -> dict[str, Any]:
+    compiled = graph.compile(checkpointer=saver)
+    result = await compiled.ainvoke(
+        {"question": QUESTION, **given}, {"configurable": {"thread_id": "t1"}}
+    )
+    return dict(result)
+
+
+@pytest.mark.parametrize("kind", list(REPLIES))
+async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str, saver: Saver) -> None:
+    model = Recorder(REPLIES[kind])
+    top_k = 4 if kind in ("single", "sure") else 1
+    result = await ask(build(kind, model, top_k=top_k), saver)
+    assert result["answer"] == "Narvik"
+    calls = sum(use["calls"] for use in result["usage"].values())
+    assert calls == len(model.prompts)
+    # RAS's own graph reads the thread.
+    builder = build("ras")
+    runs = Runs(builder.compile(checkpointer=saver))
+    document = await runs.document("t1")
+    branch = get_branch(document)
+    assert (branch["answer"], branch["status"]) == ("Narvik", "finished")
+    assert spent(document, branch)["calls"] == calls
+    assert [hop["subquery"] for hop in branch["hops"]] == [
+        hop["subquery"] for hop in result["hops"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "searches", "reason"),
+    [
+        ("direct", [], "no_retrieval"),
+        ("single", [QUESTION], "sufficient"),
+        ("sure", [QUESTION], "sufficient"),
+        ("react", ["designer of the Aurora Bridge", "Where was Mira Lund born?"], "sufficient"),
+        (
+            "self_ask",
+            ["Who designed the Aurora Bridge?", "Where was Mira Lund born?"],
+            "sufficient",
+        ),
+        ("ircot", [QUESTION, "She was Mira Lund, an engineer."], "sufficient"),
+    ],
+)
+async def test_a_baseline_searches_as_its_method_says(
+    kind: str, searches: list[str], reason: str
+) -> None:
+    result = await ask(build(kind, Recorder(REPLIES[kind])))
+    assert [hop["subquery"] for hop in result["hops"]] == searches
+    assert result["stop_reason"] == reason
+
+
+async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_second() -> None:
+    model = Recorder(sure)
+    result = await ask(build("sure", model, top_k=4))
+    assert result["answer"] == "Narvik"
+    # Candidates, two summaries, two verdicts, and the comparison in both orders.
+    assert len(model.prompts) == 7
+    assert result["usage"]["answer"]["calls"] == 7
+
+
+async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
+    one = Recorder(lambda text: "1. Narvik\n2. narvik")
+    assert (await ask(build("sure", one)))["answer"] == "Narvik"
+    assert len(one.prompts) == 1
+    none = Recorder(
+        lambda text: "Narvik" if one.prompts != none.prompts and none.prompts[1:] else ""
+    )
+    assert (await ask(build("sure", none)))["answer"] == "Narvik"
+    assert len(none.prompts) == 2
+
+
+@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+async def test_a_model_that_writes_nonsense_is_asked_again_and_then_answers(kind: str) -> None:
+    model = Recorder(lambda text: "???")
+    result = await ask(build(kind, model))
+    assert result["stop_reason"] == "no_progress"
+    # Two attempts, and one reading of what was found.
+    assert len(model.prompts) == 3
+    assert result["answer"] == "???"
+
+
+@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+async def test_a_repeated_search_is_refused_once_and_then_ends_the_search(kind: str) -> None:
+    replies = {
+        "react": "Action: Search[Aurora]",
+        "self_ask": "Follow up: Aurora?",
+        "ircot": "Aurora is a bridge.",
+    }
+    model = Recorder(lambda text: replies[kind])
+    result = await ask(build(kind, model))
+    searches = [hop["subquery"] for hop in result["hops"]]
+    assert len(searches) == len(set(searches)) == (2 if kind == "ircot" else 1)
+    assert result["stop_reason"] == "no_progress"
+
+
+@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+async def test_hops_and_tokens_are_limited(kind: str) -> None:
+    count = iter(range(100))
+
+    def again(text: str) -> str:
+        number = next(count)
+        return {
+            "react": f"Action: Search[bridge {number}]",
+            "self_ask": f"Follow up: bridge {number}?",
+            "ircot": f"Bridge {number} is one.",
+        }[kind]
+
+    result = await ask(build(kind, Recorder(again), settings={"max_hops": 3}))
+    assert (len(result["hops"]), result["stop_reason"]) == (3, "max_hops")
+    result = await ask(build(kind, Recorder(again), settings={"max_tokens": 10}))
+    assert result["stop_reason"] == "budget"
+    assert sum(use["calls"] for use in result["usage"].values()) <= 3
+
+
+@pytest.mark.parametrize("kind", ["single", "sure", "react", "self_ask", "ircot"])
+async def test_given_documents_are_read_without_a_search_where_that_is_the_task(kind: str) -> None:
+    model = Recorder(REPLIES[kind])
+    graph = build(kind, model, settings={"planning": "static"})
+    result = await ask(graph, documents=[DOCUMENTS[0], DOCUMENTS[1]])
+    assert len(result["hops"]) == 1
+    assert result["stop_reason"] == "static"
+    assert "She was born in Narvik" in model.prompts[0][-1]["content"]
+
+
+async def test_passages_that_do_not_fit_are_left_out_from_the_end_and_the_question_stays() -> None:
+    model = Recorder(REPLIES["single"], window=400)
+    whole = await ask(build("single", model, top_k=4))
+    assert not whole["warnings"] and "Harbour Bridge" in model.prompts[0][-1]["content"]
+    small = Recorder(REPLIES["single"], window=_used(model) - 20)
+    cut = await ask(build("single", small, top_k=4))
+    said = small.prompts[0][-1]["content"]
+    assert QUESTION in said and "[Aurora Bridge]" in said
+    assert cut["warnings"] and said.count("\n[") + 1 < 4
+    with pytest.raises(InputError, match="larger window"):
+        await ask(build("single", Recorder(window=100), top_k=4))
+
+
+def _used(model: Recorder) -> int:
+    return sum(model.count_tokens(m["content"]) + 8 for m in model.prompts[0])
+
+
+async def test_react_forgets_old_passages_before_new_ones() -> None:
+    texts = [f"The bridge number {n} is long. {'word ' * 40}" for n in range(5)]
+    documents = [{"title": f"Bridge {n}", "text": text} for n, text in enumerate(texts)]
+    from ras_flow.testing import ListRetriever
+
+    steps = iter(f"Action: Search[number {n}]" for n in range(5))
+    model = Recorder(lambda text: next(steps, "Action: Finish[x]"), window=420)
+    await ask(build("react", model, retriever=ListRetriever(documents)))
+    last = model.prompts[-1][-1]["content"]
+    assert "[Bridge 4]" in last and "[Bridge 0]" not in last
+    assert "Search[number 0]" in last
+
+
+async def test_a_reader_that_fails_after_a_hop_leaves_the_answer_to_what_was_found() -> None:
+    asked = []
+
+    def reply(text: str) -> str:
+        asked.append(text)
+        if len(asked) == 2:
+            raise ModelUnavailableError("gone")
+        return react(text)
+
+    result = await ask(build("react", Recorder(reply)))
+    assert result["stop_reason"] == "error"
+    assert result["warnings"] == ["gone"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "hops", "answer"),
+    [
+        ("ras", 2, "Narvik"),
+        ("ras_no_retrieval", 0, "unknown"),
+        ("ras_no_graph", 2, "Narvik"),
+        ("ras_no_planning", 1, "unknown"),
+        ("ras_share", 2, "Narvik"),
+    ],
+)
+async def test_an_ablation_leaves_out_one_thing(
+    kind: str, hops: int, answer: str, saver: Saver
+) -> None:
+    result = await ask(build(kind), saver)
+    assert (len(result["hops"]), result["answer"]) == (hops, answer)
+    if kind == "ras_no_planning":
+        assert result["usage"]["plan:0"]["input_tokens"] == 0
+
+
+async def test_without_graph_encoding_no_role_gets_soft_tokens() -> None:
+    from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
+
+    for kind, soft in (("ras", True), ("ras_no_graph", False)):
+        planner = ScriptedPlanner(["[SUBQ] x"], takes_soft_tokens=True)
+        answerer = ScriptedAnswerer("a", takes_soft_tokens=True)
+        await ask(build(kind, planner=planner, answerer=answerer))
+        assert (planner.requests[-1].graph is not None) == soft
+        assert (answerer.requests[-1].graph is not None) == soft
+        assert answerer.requests[-1].chain[0].triples
+
+
+async def test_without_triples_the_answerer_reads_passages() -> None:
+    from ras_flow.testing import ScriptedAnswerer
+
+    answerer = ScriptedAnswerer("a")
+    await ask(build("ras_no_triples", answerer=answerer))
+    [request] = answerer.requests
+    assert not request.chain[0].triples
+    assert request.chain[0].passages[0]["title"] == "Aurora Bridge"
+
+
+async def test_a_larger_share_holds_all_that_a_smaller_one_does() -> None:
+    from ras_flow.testing import ScriptedAnswerer
+
+    async def seen(share: float, shuffle: int = 1) -> set[tuple[str, str]]:
+        answerer = ScriptedAnswerer("a", takes_soft_tokens=True)
+        options = {"share": share, "shuffle": shuffle}
+        await ask(build("ras_share", answerer=answerer, options=options, top_k=4))
+        [request] = answerer.requests
+        triples = {(t["predicate"], t["object"]) for one in request.chain for t in one.triples}
+        assert request.graph is not None
+        ends = request.graph.edge_index
+        edges = {
+            (relation, request.graph.nodes[ends[1][at]])
+            for at, relation in enumerate(request.graph.edges)
+        }
+        assert edges == triples
+        assert len(request.graph.nodes) == len(request.graph.node_attr)
+        return triples
+
+    whole, half, third = await seen(1.0), await seen(0.5), await seen(0.3)
+    assert third < half < whole and len(half) == len(whole) / 2
+    assert await seen(0.5) == half
+    assert len({frozenset(await seen(0.3, shuffle)) for shuffle in range(1, 6)}) > 1
+
+
+def test_settings_that_make_no_sense_are_named() -> None:
+    with pytest.raises(ConfigurationError, match="There is no system 'magic'"):
+        find_system("magic")
+    with pytest.raises(ConfigurationError, match="share = 0"):
+        build("ras_share", options={"share": 0})
+    with pytest.raises(ConfigurationError, match="`reader`"):
+        build("react")
+    assert set(REPLIES) == {kind for kind, system in SYSTEMS.items() if system.baseline}
