@@ -11,7 +11,7 @@ from ras_flow.cli.names import path_of
 
 if TYPE_CHECKING:
     from ras_flow.training.graph_llm.config import TrainingConfig
-    from ras_flow.training.graph_llm.evaluate import Measures
+    from ras_flow.training.graph_llm.scores import Measures
 
 
 def graph_llm(
@@ -47,9 +47,11 @@ def graph_llm(
     shuffle_graphs: Annotated[
         bool, typer.Option("--shuffle-graphs", help="Control: each record gets another's graph.")
     ] = False,
-    evaluate: Annotated[
-        Path | None,
-        typer.Option(parser=path_of, help="Measure this trained folder instead of training."),
+    measured: Annotated[
+        str | None,
+        typer.Option(
+            "--evaluate", help="Measure this trained folder, or model by name, instead of training."
+        ),
     ] = None,
     split: Annotated[str, typer.Option(help="What to measure on: dev or test.")] = "dev",
     as_json: Annotated[bool, typer.Option("--json", help="Print the measures as JSON.")] = False,
@@ -58,7 +60,7 @@ def graph_llm(
     from ras_flow.cli.train import UNFINISHED
     from ras_flow.errors import ConfigurationError
     from ras_flow.training.graph_llm.config import read_config
-    from ras_flow.training.graph_llm.training import evaluate_folder, train_graph_llm
+    from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
 
     if task not in (None, "both", "plan", "answer"):
         raise ConfigurationError(f"--task {task!r} is none of both, plan and answer.")
@@ -70,12 +72,10 @@ def graph_llm(
         shuffle=shuffle_graphs,
         steps=steps,
         seed=seed,
-        records=None if evaluate else records,
+        records=None if measured else records,
     )
-    if evaluate is not None:
-        measures = evaluate_folder(
-            settings, evaluate, data=data, split=split, most=records, log=_log
-        )
+    if measured is not None:
+        measures = evaluate(settings, measured, data=data, split=split, most=records, log=_log)
         _show(measures, as_json)
         return
     folder = output or Path(config.stem)

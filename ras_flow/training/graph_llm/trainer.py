@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.extras import require
 from ras_flow.training.graph_llm.config import TrainingConfig
-from ras_flow.training.graph_llm.evaluate import Measures
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
+from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -17,12 +18,13 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import base_facts, save_graph_llm
+from ras_flow.llms import load_language_model
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.paths import cache_folder
 from ras_flow.training.callbacks import callbacks, stale
 from ras_flow.training.graph_llm.config import TrainingConfig
-from ras_flow.training.graph_llm.evaluate import Measures, evaluate_graph_llm
+from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, evaluate_language_model
 from ras_flow.training.graph_llm.examples import (
     Examples,
     Placed,
@@ -32,6 +34,7 @@ from ras_flow.training.graph_llm.examples import (
 )
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
+from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.trainer import make_trainer
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
 
@@ -151,9 +154,9 @@ def train_graph_llm(
     return Progress(finished, state.global_step, state.max_steps)
 
 
-def evaluate_folder(
+def evaluate(
     config: TrainingConfig,
-    folder: Path,
+    model: str,
     *,
     data: Path = Path(),
     split: str = "dev",
@@ -161,15 +164,18 @@ def evaluate_folder(
     encoder: SentenceEncoder | None = None,
     log: Logger = lambda _: None,
 ) -> Measures:
-    """Measure a trained Graph LLM on a split of the data that settings name.
+    """Measure a model on a split of the data that settings name.
+
+    Not to be called from a running event loop.
 
     Args:
         config: The settings; with ``model.graphs = "shuffled"`` each record gets another's graph.
-        folder: What training wrote.
+        model: A folder that training wrote; or a language model's name, such as ``local:`` with a
+            base model or ``openai:gpt-5-mini``, which then plans and answers by few-shot prompts.
         data: Where the data sets are.
         split: ``dev`` or ``test``.
         most: At most so many records, of both tasks alike; None for all.
-        encoder: Replaces the sentence encoder that the model names.
+        encoder: Replaces the sentence encoder that the Graph LLM names.
         log: Told how far it is.
 
     Returns:
@@ -191,9 +197,12 @@ def evaluate_folder(
         records = sample(records, most, seed=config.optimizer.seed)
     if not records:
         raise InputError(f"There are no records for {split} in {', '.join(config.data.sets)}.")
+    asked = [one.record for one in records]
+    if not Path(model).exists() and ":" in model:
+        return asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
     return evaluate_graph_llm(
-        folder,
-        [one.record for one in records],
+        Path(model),
+        asked,
         encoder=encoder,
         shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
         batch_size=config.watch.batch_size,

@@ -16,7 +16,7 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
-from ras_flow.training.graph_llm.training import evaluate_folder, train_graph_llm
+from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
 from ras_flow.training.run import Progress
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
 
@@ -212,7 +212,7 @@ def test_no_lower_loss_ends_a_run(base: Path, data: Path, tmp_path: Path) -> Non
     assert progress.finished and progress.step < 40
     report = json.loads((tmp_path / "out" / "training.json").read_text())
     assert report["best_step"] == progress.step - 2
-    kept = evaluate_folder(config(base), tmp_path / "out", data=data, most=2, encoder=ENCODER)
+    kept = evaluate(config(base), str(tmp_path / "out"), data=data, most=2, encoder=ENCODER)
     assert kept.scores["plan", "all"].records == 1 == kept.scores["answer", "all"].records
 
 
@@ -259,7 +259,7 @@ def test_a_base_of_another_width_is_told(base: Path, data: Path, tmp_path: Path)
     manifest.write_text(manifest.read_text().replace(str(base), str(copy)))
     assert read_manifest(tmp_path / "done").config.base == str(copy)
     with pytest.raises(ConfigurationError, match="hidden_size 24 instead of 32"):
-        evaluate_folder(config(base), tmp_path / "done", data=data, encoder=ENCODER)
+        evaluate(config(base), str(tmp_path / "done"), data=data, encoder=ENCODER)
 
 
 def test_a_window_beyond_the_base_is_told(base: Path, data: Path, tmp_path: Path) -> None:

@@ -1,0 +1,127 @@
+"""How good plans and answers are, against the targets of their records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ras_flow.evaluation.triples import token_f1
+from ras_flow.formats.answer import clean_answer
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.plan import parse_plan
+from ras_flow.training.data.records import Record
+
+
+@dataclass
+class Scores:
+    """Sums over records; the properties are their means.
+
+    Attributes:
+        records: How many.
+        right: Plans with the right label; answers that are the gold answer, normalised.
+        unusable: Plans without a label, and empty answers.
+        f1: Sum of the words' F1 of answers, and of subqueries where both texts have one.
+        compared: Texts that ``f1`` is summed over.
+        exact: Of the subqueries compared, those that are the gold one, normalised.
+        labels: How often each gold label was answered by which, for plans.
+    """
+
+    records: int = 0
+    right: int = 0
+    unusable: int = 0
+    f1: float = 0.0
+    compared: int = 0
+    exact: int = 0
+    labels: dict[str, int] = field(default_factory=dict)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return shares, with the number of records that they are of."""
+        return {
+            "records": self.records,
+            "right": _share(self.right, self.records),
+            "unusable": _share(self.unusable, self.records),
+            "f1": _share(self.f1, self.compared),
+            "f1_of": self.compared,
+            "exact": _share(self.exact, self.compared),
+            "labels": dict(sorted(self.labels.items())),
+        }
+
+
+@dataclass(frozen=True)
+class Measures:
+    """A model's figures.
+
+    Attributes:
+        scores: By task and source; the source ``"all"`` has all of a task.
+        texts: What the model wrote, by record's id.
+    """
+
+    scores: dict[tuple[str, str], Scores]
+    texts: dict[str, str]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the figures as JSON-like data: ``{"plan": {"all": {...}, ...}, ...}``."""
+        out: dict[str, Any] = {}
+        for (task, source), scores in sorted(self.scores.items()):
+            out.setdefault(task, {})[source] = scores.as_record()
+        return out
+
+    def summary(self) -> dict[str, float]:
+        """Return the few figures that a training log shows."""
+        found = {
+            task: s.as_record() for (task, source), s in self.scores.items() if source == "all"
+        }
+        out = {}
+        if "plan" in found:
+            out["plan_label_accuracy"] = found["plan"]["right"]
+        if "answer" in found:
+            out["answer_exact_match"] = found["answer"]["right"]
+            out["answer_f1"] = found["answer"]["f1"]
+        return {name: value for name, value in out.items() if value is not None}
+
+
+def measure(records: Sequence[Record], texts: Mapping[int, str]) -> Measures:
+    """Compare what was written with the targets.
+
+    Args:
+        records: Records of either task.
+        texts: What a model wrote, by the record's position.
+
+    Returns:
+        Scores by task and source. The subquery of a first plan is not compared: the question
+        itself is the first subquery (eq. 1).
+    """
+    scores: dict[tuple[str, str], Scores] = {}
+    for row, record in enumerate(records):
+        for source in ("all", record["source"]):
+            _count(scores.setdefault((record["task"], source), Scores()), record, texts[row])
+    return Measures(scores, {record["id"]: texts[row] for row, record in enumerate(records)})
+
+
+def _count(scores: Scores, record: Record, text: str) -> None:
+    scores.records += 1
+    target = record["target"]
+    if record["task"] == "answer":
+        said = clean_answer(text)
+        scores.right += normalize_name(said) == normalize_name(target["answer"])
+        scores.exact += normalize_name(said) == normalize_name(target["answer"])
+        scores.unusable += not said
+        scores.f1 += token_f1(said, target["answer"])
+        scores.compared += 1
+        return
+    plan = parse_plan(text)
+    gold = target["label"]
+    label = plan.label or ("SUBQ" if plan.wants_subquery and not record["chain"] else None)
+    scores.right += label == gold
+    scores.unusable += label is None
+    pair = f"{gold} -> {label or 'none'}"
+    scores.labels[pair] = scores.labels.get(pair, 0) + 1
+    if gold == "SUBQ" == label and record["chain"]:
+        scores.f1 += token_f1(plan.subquery, target["subquery"])
+        scores.exact += normalize_question(plan.subquery) == normalize_question(target["subquery"])
+        scores.compared += 1
+
+
+def _share(part: float, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
