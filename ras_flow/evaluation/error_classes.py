@@ -1,0 +1,226 @@
+"""Why an answer is wrong, decided from gold support (after appendix H, and T²RAG's B.9).
+
+The classes follow a run from its search to its answer, and the first thing that went wrong names
+it; what comes later had no chance. Where the gold support is not known, the gold answer is looked
+for instead: a name or a number can be found in passages and triples, "yes" cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from ras_flow.evaluation.facts import holds
+from ras_flow.evaluation.question import Question, Support
+from ras_flow.evaluation.triples import token_f1
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.schema import Passage, Triple
+
+ErrorKind = Literal[
+    "failed",
+    "from_memory",
+    "stopped_early",
+    "wandered",
+    "retrieval_missed",
+    "extraction_missed",
+    "answerer_wrong",
+    "undecided",
+]
+
+ABOUT: dict[ErrorKind, str] = {
+    "failed": "The run failed: there is no answer.",
+    "from_memory": "The system searches for nothing, and did not know the answer.",
+    "stopped_early": "The planner ended the search before it had asked for all that was needed.",
+    "wandered": "The planner used up its limits without asking for all that was needed.",
+    "retrieval_missed": "What was needed was asked for, and the retriever did not find it.",
+    "extraction_missed": "The passage was found, but what it says is not in the graph.",
+    "answerer_wrong": "All that was needed was there, and the answer is wrong all the same.",
+    "undecided": "No gold support is known, and the answer is none that could be looked for.",
+}
+"""What each class means."""
+
+KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
+
+ALIKE = 0.5
+"""Token F1 from which a search is taken to ask a gold subquery."""
+
+_OUT_OF_LIMITS = ("max_hops", "no_progress", "budget", "error")
+_VERDICTS = frozenset({"yes", "no", "true", "false"})
+_IN_TEXT = 0.8
+"""Share of a gold sentence's words that a passage must have to count as holding it; sentence
+splitters and editions of Wikipedia differ."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a run had found when it answered.
+
+    Attributes:
+        searches: What it searched for, in order.
+        passages: What it found.
+        triples: Its graph; None for systems that read passages.
+        stop_reason: Why it stopped.
+        plans: Whether the system decides by itself what to search for, and when to stop.
+        may_search: Whether it can search at all.
+        error: Why it failed; empty where it did not.
+    """
+
+    searches: Sequence[str] = ()
+    passages: Sequence[Passage] = ()
+    triples: Mapping[str, Triple] | None = None
+    stop_reason: str | None = None
+    plans: bool = True
+    may_search: bool = True
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorFinding:
+    """A class, and what it was decided from, in a sentence.
+
+    Attributes:
+        kind: The class.
+        why: The sentence.
+    """
+
+    kind: ErrorKind
+    why: str
+
+
+@dataclass
+class _Missing:
+    """Gold support that was not found: what was asked for, and what was not."""
+
+    asked: list[str] = field(default_factory=list)
+    never: list[str] = field(default_factory=list)
+
+
+def classify(question: Question, evidence: Evidence) -> ErrorFinding:
+    """Say why an answer is wrong.
+
+    Args:
+        question: The question with its gold answers and, where known, its gold support.
+        evidence: What the run had found.
+
+    Returns:
+        The class of the error. The answer itself is not judged here: pass wrong ones only.
+    """
+    if evidence.error:
+        return ErrorFinding("failed", evidence.error)
+    if not evidence.may_search:
+        return ErrorFinding("from_memory", "The system does not search.")
+    support = [one for one in question.support if one.title or one.text]
+    if support:
+        missing = _missing(question, support, evidence)
+        if missing.never and evidence.plans:
+            return _planners(missing.never, evidence)
+        if missing.asked or missing.never:
+            lost = missing.asked + missing.never
+            return ErrorFinding("retrieval_missed", f"Not found: {'; '.join(lost)}.")
+        return _graphs(question, support, evidence)
+    return _by_answer(question, evidence)
+
+
+def _missing(question: Question, support: Sequence[Support], evidence: Evidence) -> _Missing:
+    missing = _Missing()
+    for one in support:
+        if any(_has(passage, one) for passage in evidence.passages):
+            continue
+        name = one.title or one.text
+        (missing.asked if _asked_for(one, evidence.searches) else missing.never).append(name)
+    return missing
+
+
+def _asked_for(support: Support, searches: Sequence[str]) -> bool:
+    """Tell whether a search names the document, or asks the gold subquery."""
+    title = normalize_name(support.title)
+    for search in searches:
+        if title and f" {title} " in f" {normalize_name(search)} ":
+            return True
+        if support.subquery and token_f1(search, support.subquery) >= ALIKE:
+            return True
+    return False
+
+
+def _has(passage: Passage, support: Support) -> bool:
+    """Tell whether a passage is the support: of its document, and with its sentence if known."""
+    if support.title and normalize_name(passage["title"]) != normalize_name(support.title):
+        return False
+    wanted = set(normalize_name(support.text).split()) if support.text else set()
+    found = set(normalize_name(f"{passage['title']} {passage['text']}").split())
+    return len(wanted & found) >= _IN_TEXT * len(wanted)
+
+
+def _planners(never: Sequence[str], evidence: Evidence) -> ErrorFinding:
+    what = f"Never asked for: {'; '.join(never)}."
+    if evidence.stop_reason in _OUT_OF_LIMITS:
+        return ErrorFinding("wandered", f"{what} Stopped by {evidence.stop_reason}.")
+    if evidence.stop_reason == "static":
+        return ErrorFinding("retrieval_missed", f"Not among the given documents: {what}")
+    return ErrorFinding("stopped_early", f"{what} Stopped as {evidence.stop_reason}.")
+
+
+def _graphs(question: Question, support: Sequence[Support], evidence: Evidence) -> ErrorFinding:
+    """Decide between extraction and answer, where all passages are there."""
+    if evidence.triples is None:
+        return ErrorFinding("answerer_wrong", "All gold passages were in view.")
+    spo = [(one["subject"], one["predicate"], one["object"]) for one in evidence.triples.values()]
+    facts = [fact for one in support for fact in one.facts]
+    lost = [fact for fact in facts if not holds(spo, fact)]
+    if lost:
+        said = "; ".join(" | ".join(fact) for fact in lost)
+        return ErrorFinding("extraction_missed", f"Not in the graph: {said}.")
+    if facts:
+        return ErrorFinding("answerer_wrong", "All gold facts were in the graph.")
+    sources = {id for triple in evidence.triples.values() for id in triple["passages"]}
+    for one in support:
+        passages = [passage for passage in evidence.passages if _has(passage, one)]
+        if not any(passage["id"] in sources for passage in passages):
+            name = one.title or one.text
+            return ErrorFinding("extraction_missed", f"No triple from: {name}.")
+    answers = _names(question)
+    if answers and not _in_triples(answers, evidence.triples):
+        if any(_in_text(answers, passage) for passage in evidence.passages):
+            said = f"The answer {answers[0]!r} is in a passage, not in the graph."
+            return ErrorFinding("extraction_missed", said)
+    return ErrorFinding("answerer_wrong", "All gold passages had triples in the graph.")
+
+
+def _by_answer(question: Question, evidence: Evidence) -> ErrorFinding:
+    """Decide by the gold answer where no support is known."""
+    answers = _names(question)
+    if not answers:
+        return ErrorFinding("undecided", "No support is known, and a verdict cannot be looked for.")
+    if evidence.triples and _in_triples(answers, evidence.triples):
+        return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in the graph.")
+    if any(_in_text(answers, passage) for passage in evidence.passages):
+        if evidence.triples is None:
+            return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in a passage that was read.")
+        said = f"{answers[0]!r} is in a passage, not in the graph."
+        return ErrorFinding("extraction_missed", said)
+    if evidence.plans and evidence.stop_reason in ("sufficient", "no_retrieval"):
+        said = f"Stopped as {evidence.stop_reason} though no passage has {answers[0]!r}."
+        return ErrorFinding("stopped_early", said)
+    return ErrorFinding("retrieval_missed", f"No passage has {answers[0]!r}.")
+
+
+def _names(question: Question) -> list[str]:
+    """Return the gold answers that can be looked for in a text."""
+    answers = [*question.answers, *(one for group in question.answer_sets for one in group)]
+    if question.options:
+        answers = [one for one in answers if one not in question.options]
+    return [one for one in answers if normalize_name(one) not in _VERDICTS and one.strip()]
+
+
+def _in_triples(answers: Sequence[str], triples: Mapping[str, Triple]) -> bool:
+    texts = [f"{t['subject']} | {t['predicate']} | {t['object']}" for t in triples.values()]
+    return any(_contains(text, answer) for text in texts for answer in answers)
+
+
+def _in_text(answers: Sequence[str], passage: Passage) -> bool:
+    return any(_contains(f"{passage['title']} {passage['text']}", answer) for answer in answers)
+
+
+def _contains(text: str, answer: str) -> bool:
+    return f" {normalize_name(answer)} " in f" {normalize_name(text)} "

@@ -1,0 +1,116 @@
+"""What became of one question: the same record of every system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ras_flow.state.schema import Usage
+
+
+@dataclass(frozen=True)
+class SearchedHop:
+    """A hop: what was searched for, and what was found, best first.
+
+    Attributes:
+        subquery: The search.
+        passages: Ids of the passages.
+        titles: Their titles.
+    """
+
+    subquery: str
+    passages: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a system made of a question.
+
+    Attributes:
+        answer: The answer; empty where there is none.
+        hops: The searches.
+        triples: Triples in the graph at the end; 0 for systems that make none.
+        stop_reason: Why the search ended; None where the run failed.
+        usage: What it cost by role, as if this question had been asked alone.
+        seconds: Working time, as if asked alone.
+        error: Why it failed; empty where it did not.
+    """
+
+    answer: str = ""
+    hops: tuple[SearchedHop, ...] = ()
+    triples: int = 0
+    stop_reason: str | None = None
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written by all roles."""
+        return sum(use["input_tokens"] + use["output_tokens"] for use in self.usage.values())
+
+    @property
+    def calls(self) -> int:
+        """Model calls of all roles."""
+        return sum(use["calls"] for use in self.usage.values())
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON-like data."""
+        record = asdict(self)
+        record["usage"] = {role: dict(use) for role, use in self.usage.items()}
+        return record
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Outcome:
+        """Read what :meth:`as_record` wrote, before or after JSON."""
+        hops = tuple(
+            SearchedHop(hop["subquery"], tuple(hop["passages"]), tuple(hop["titles"]))
+            for hop in record["hops"]
+        )
+        return cls(**{**record, "hops": hops})
+
+
+def outcome_of(
+    state: Mapping[str, Any], *, saved: Mapping[str, Usage] | None = None, error: str = ""
+) -> Outcome:
+    """Read the outcome from a run's state.
+
+    Args:
+        state: The state, also of a run that failed half-way.
+        saved: By role what the run did not have to pay for because another had; it counts as if
+            it had.
+        error: Why it failed.
+
+    Returns:
+        The outcome.
+    """
+    usage: dict[str, Usage] = {}
+    for use in [*state.get("usage", {}).values(), *(saved or {}).values()]:
+        total = usage.setdefault(
+            use["role"],
+            Usage(role=use["role"], calls=0, input_tokens=0, output_tokens=0, seconds=0.0),
+        )
+        total["calls"] += use["calls"]
+        total["input_tokens"] += use["input_tokens"]
+        total["output_tokens"] += use["output_tokens"]
+        total["seconds"] = round(total["seconds"] + use["seconds"], 3)
+    passages = state.get("passages", {})
+    hops = tuple(
+        SearchedHop(
+            hop["subquery"],
+            tuple(hop["passages"]),
+            tuple(passages[id]["title"] for id in hop["passages"] if id in passages),
+        )
+        for hop in state.get("hops", [])
+    )
+    return Outcome(
+        answer="" if error else state.get("answer", ""),
+        hops=hops,
+        triples=len(state.get("triples", {})),
+        stop_reason=None if error else state.get("stop_reason"),
+        usage=usage,
+        seconds=round(sum(use["seconds"] for use in usage.values()), 3),
+        error=error,
+    )

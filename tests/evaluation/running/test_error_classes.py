@@ -1,0 +1,166 @@
+"""Why an answer is wrong: each class from the evidence that makes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.evaluation.error_classes import ABOUT, KINDS, Evidence, classify
+from ras_flow.evaluation.question import Question, Support
+from ras_flow.state.schema import Passage, Triple
+
+BRIDGE = Passage(
+    id="p1", title="Aurora Bridge", text="The Aurora Bridge was designed by Mira Lund."
+)
+LUND = Passage(id="p2", title="Mira Lund", text="Mira Lund, an engineer, was born in Narvik.")
+OTHER = Passage(id="p3", title="Leo Fahr", text="Leo Fahr was born in Bodø.")
+
+
+def triple(subject: str, predicate: str, object: str, passage: str) -> Triple:
+    return Triple(subject=subject, predicate=predicate, object=object, passages=[passage])
+
+
+DESIGNER = triple("Aurora Bridge", "designed by", "Mira Lund", "p1")
+BORN = triple("Mira Lund", "born in", "Narvik", "p2")
+JOB = triple("Mira Lund", "occupation", "engineer", "p2")
+
+QUESTION = Question(
+    id="q",
+    question="Where was the designer of the Aurora Bridge born?",
+    answers=("Narvik",),
+    support=(
+        Support("Aurora Bridge", "The Aurora Bridge was designed by Mira Lund."),
+        Support("Mira Lund", "", "Where was Mira Lund born?"),
+    ),
+)
+FULL = Evidence(
+    searches=(QUESTION.question, "Where was Mira Lund born?"),
+    passages=(BRIDGE, LUND),
+    triples={"a": DESIGNER, "b": BORN},
+    stop_reason="sufficient",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "evidence", "why"),
+    [
+        ("answerer_wrong", FULL, ""),
+        ("answerer_wrong", replace(FULL, triples=None), "in view"),
+        ("failed", replace(FULL, error="timed out"), "timed out"),
+        ("from_memory", Evidence(may_search=False), ""),
+        (
+            "stopped_early",
+            replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,)),
+            "Never asked for: Mira Lund. Stopped as sufficient",
+        ),
+        ("stopped_early", Evidence(stop_reason="no_retrieval"), "no_retrieval"),
+        (
+            "wandered",
+            replace(
+                FULL,
+                searches=(QUESTION.question, "Who is Leo Fahr?"),
+                passages=(BRIDGE, OTHER),
+                stop_reason="max_hops",
+            ),
+            "Stopped by max_hops",
+        ),
+        (
+            "retrieval_missed",
+            replace(FULL, passages=(BRIDGE, OTHER)),
+            "Not found: Mira Lund.",
+        ),
+        (
+            "retrieval_missed",
+            replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,), plans=False),
+            "Not found: Mira Lund.",
+        ),
+        (
+            "retrieval_missed",
+            Evidence(searches=("q",), passages=(BRIDGE,), stop_reason="static", triples={}),
+            "given documents",
+        ),
+        ("extraction_missed", replace(FULL, triples={"a": DESIGNER}), "No triple from: Mira Lund"),
+        ("extraction_missed", replace(FULL, triples={"a": DESIGNER, "c": JOB}), "'Narvik' is in"),
+    ],
+)
+def test_the_first_thing_that_went_wrong_names_the_error(
+    kind: str, evidence: Evidence, why: str
+) -> None:
+    finding = classify(QUESTION, evidence)
+    assert finding.kind == kind
+    assert why in finding.why
+
+
+def test_gold_facts_decide_what_extraction_missed() -> None:
+    support = (
+        Support("Aurora Bridge", facts=(("Aurora Bridge", "designer", "Mira Lund"),)),
+        Support("Mira Lund", facts=(("Mira Lund", "place of birth", "Narvik"),)),
+    )
+    question = replace(QUESTION, support=support)
+    missed = classify(question, replace(FULL, triples={"a": DESIGNER, "c": JOB}))
+    assert missed.kind == "extraction_missed"
+    assert "Mira Lund | place of birth | Narvik" in missed.why
+    assert classify(question, FULL).kind == "answerer_wrong"
+
+
+@pytest.mark.parametrize(
+    ("answers", "evidence", "kind"),
+    [
+        (("Narvik",), FULL, "answerer_wrong"),
+        (("Narvik",), replace(FULL, triples=None), "answerer_wrong"),
+        (("Narvik",), replace(FULL, triples={"a": DESIGNER}), "extraction_missed"),
+        (("Narvik",), replace(FULL, triples={}, passages=(BRIDGE,)), "stopped_early"),
+        (
+            ("Narvik",),
+            replace(FULL, triples={}, passages=(BRIDGE,), stop_reason="max_hops"),
+            "retrieval_missed",
+        ),
+        (("yes",), FULL, "undecided"),
+    ],
+)
+def test_without_support_the_gold_answer_is_looked_for(
+    answers: tuple[str, ...], evidence: Evidence, kind: str
+) -> None:
+    assert classify(replace(QUESTION, support=(), answers=answers), evidence).kind == kind
+
+
+def test_a_gold_sentence_that_stands_in_another_passage_of_its_document_is_missing() -> None:
+    second = Passage(id="p4", title="Aurora Bridge", text="It was painted red in 1990.")
+    finding = classify(QUESTION, replace(FULL, passages=(second, LUND)))
+    assert (finding.kind, finding.why) == ("retrieval_missed", "Not found: Aurora Bridge.")
+
+
+TEXT = st.text(max_size=12)
+PASSAGE = st.builds(
+    lambda id, title, text: Passage(id=id, title=title, text=text), TEXT, TEXT, TEXT
+)
+TRIPLE = st.builds(triple, TEXT, TEXT, TEXT, TEXT)
+SUPPORT = st.builds(
+    Support, TEXT, TEXT, TEXT, st.lists(st.tuples(TEXT, TEXT, TEXT), max_size=2).map(tuple)
+)
+
+
+@given(
+    st.lists(TEXT, min_size=1, max_size=2),
+    st.lists(SUPPORT, max_size=3),
+    st.lists(TEXT, max_size=3),
+    st.lists(PASSAGE, max_size=3),
+    st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3),
+    st.sampled_from(["sufficient", "max_hops", "static", None]),
+    st.booleans(),
+)
+def test_every_run_gets_a_class_with_a_reason(
+    answers: list[str],
+    support: list[Support],
+    searches: list[str],
+    passages: list[Passage],
+    triples: dict[str, Triple] | None,
+    stop: str | None,
+    plans: bool,
+) -> None:
+    question = Question(id="q", question="?", answers=tuple(answers), support=tuple(support))
+    finding = classify(question, Evidence(searches, passages, triples, stop, plans))
+    assert finding.kind in KINDS and finding.kind in ABOUT and finding.why
