@@ -74,6 +74,17 @@ def measure_triples(
     most: Annotated[
         int | None, typer.Option(help="At most so many texts, and so many passages.")
     ] = None,
+    most_base: Annotated[
+        int | None, typer.Option(help="At most so many for the base, which is slow.")
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path_of,
+            metavar="FOLDER",
+            help="Keep the outputs here: go on where it stopped; for measure-rules.",
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option(help="Texts that are decoded at once.")] = 16,
 ) -> None:
     """Compare an extractor with its untrained base; the figures go into its model card."""
@@ -81,9 +92,40 @@ def measure_triples(
     from ras_flow.training.triples.config import read_config
 
     measured, reached = asyncio.run(
-        compare(read_config(config), folder, data=data, most=most, batch_size=batch_size, log=_log)
+        compare(
+            read_config(config),
+            folder,
+            data=data,
+            most=most,
+            most_base=most_base,
+            batch_size=batch_size,
+            keep=keep,
+            log=_log,
+        )
     )
     _show(measured, reached)
+
+
+@app.command()
+def measure_rules(
+    config: Config,
+    output: Annotated[
+        Path,
+        typer.Argument(
+            parser=path_of, metavar="OUTPUT", help="A file that measure-triples --keep wrote."
+        ),
+    ],
+    data: Data = Path(),
+) -> None:
+    """Measure each rule for what enters the graph, on outputs that were kept."""
+    from ras_flow.training.triples.config import read_config
+    from ras_flow.training.triples.data import load_data
+    from ras_flow.training.triples.raw import read_raw
+    from ras_flow.training.triples.rules import measure_rules, table
+
+    made = {id: raw.extraction for id, raw in read_raw(output).items()}
+    loaded = load_data(read_config(config).data, data)
+    typer.echo(table(measure_rules(made, loaded.splits.test, loaded.facts)))
 
 
 def _show(measured: Sequence[Measured], reached: Sequence[Aim]) -> None:

@@ -6,14 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.facts import FactPassage
+from ras_flow.formats.quality import RULES
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.tuned import Tuned, find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
 from ras_flow.roles.extractor_forms import Form, text_form, tuned_form
+from ras_flow.training.data.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
-from ras_flow.training.triples.data import load_data
-from ras_flow.training.triples.measuring import Aim, Measured, add_to_card, aims, measure
+from ras_flow.training.triples.data import TrainingData, load_data
+from ras_flow.training.triples.examples import Example
+from ras_flow.training.triples.measuring import Aim, Measured, add_to_card, aims, figures
+from ras_flow.training.triples.raw import extract_raw, passages_of
 
 
 async def compare(
@@ -22,7 +27,9 @@ async def compare(
     *,
     data: Path = Path(),
     most: int | None = None,
+    most_base: int | None = None,
     batch_size: int = 16,
+    keep: Path | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[Measured], list[Aim]]:
     """Measure a trained extractor and its base; the figures go into its model card.
@@ -33,31 +40,69 @@ async def compare(
         config: The settings of the training, which name the data.
         folder: What training wrote.
         data: Where the data files are.
-        most: At most so many texts, and so many passages, to try things out.
+        most: At most so many texts, and so many passages.
+        most_base: At most so many for the base, which is slow where it repeats itself; the first
+            of the others, so that both can be compared on them.
         batch_size: Texts that are decoded at once.
+        keep: Folder where the outputs are kept, ``trained.jsonl`` and ``base.jsonl``: an
+            interrupted comparison goes on, and :func:`.rules.measure_rules` reads them.
         log: Told how far it is.
 
     Returns:
-        The figures of both, the trained one first, and the aims.
+        The figures of the trained extractor as its output is, and as it enters the graph; of both
+        on the base's texts where these are fewer; of the base; and the aims, on the same texts.
 
     Raises:
         ConfigurationError: The folder holds no trained extractor, or a model cannot be loaded.
-        InputError: The data cannot be read.
+        InputError: The data or what was kept cannot be read.
     """
     tuned = find_tuned(str(folder))
     if tuned is None:
         raise ConfigurationError(f"{folder} holds no trained extractor. Name what training wrote.")
     loaded = load_data(config.data, data)
-    texts, passages = loaded.splits.test[:most], loaded.facts[:most]
+    texts, stated = drawn(loaded, most, seed=config.data.seed)
+    fewer, fewer_stated = texts[:most_base], stated[:most_base]
+    trained = await extract_raw(
+        _extractor(tuned, str(folder), tuned_form(tuned), batch_size),
+        passages_of(texts, stated),
+        file=keep and keep / "trained.jsonl",
+        log=lambda line: log(f"trained: {line}"),
+    )
+    base = await extract_raw(
+        _extractor(tuned, tuned.base, text_form(), batch_size),
+        passages_of(fewer, fewer_stated),
+        file=keep and keep / "base.jsonl",
+        log=lambda line: log(f"base: {line}"),
+    )
     measured = [
-        await measure(name, _extractor(tuned, model, form, batch_size), texts, passages, log)
-        for name, model, form in (
-            ("trained", str(folder), tuned_form(tuned)),
-            (f"{tuned.base}, with an example", tuned.base, text_form()),
-        )
+        figures("trained", trained, texts, stated),
+        figures("trained, what enters the graph", trained, texts, stated, RULES),
+        figures("trained, on the texts of the base", trained, fewer, fewer_stated),
+        figures(f"{tuned.base}, with an example", base, fewer, fewer_stated),
     ]
+    reached = aims(measured[3], measured[2], measured[0], measured[1])
+    if len(fewer) == len(texts) and len(fewer_stated) == len(stated):
+        del measured[2]
     add_to_card(folder, measured)
-    return measured, aims(measured[1], measured[0])
+    return measured, reached
+
+
+def drawn(
+    loaded: TrainingData, most: int | None, *, seed: int
+) -> tuple[list[Example], list[FactPassage]]:
+    """Draw texts of the untouched part and passages with facts.
+
+    Args:
+        loaded: The data of the training.
+        most: At most so many of each; None for all.
+        seed: The data's; a longer draw begins with a shorter one.
+
+    Returns:
+        Both, in the order in which they were drawn.
+    """
+    texts = sorted(loaded.splits.test, key=lambda text: fraction(seed, "measured", text.id))
+    stated = sorted(loaded.facts, key=lambda f: fraction(seed, "measured", f.passage["id"]))
+    return texts[:most], stated[:most]
 
 
 def _extractor(tuned: Tuned, name: str, form: Form, batch_size: int) -> PromptedExtractor:

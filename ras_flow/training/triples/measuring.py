@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ras_flow.components import Extraction, Extractor
 from ras_flow.evaluation.facts import FactPassage, fact_recall
 from ras_flow.evaluation.triples import Outcome, Scores, score
 from ras_flow.formats.pronouns import is_pronoun
+from ras_flow.formats.quality import Rule
 from ras_flow.llms.tuned import MANIFEST
-from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.triples.card import CARD, model_card
 from ras_flow.training.triples.examples import Example
-
-AT_ONCE = 256
-"""Passages in one call of the extractor."""
+from ras_flow.training.triples.raw import Raw, passages_of
+from ras_flow.training.triples.rules import refined
 
 
 @dataclass(frozen=True)
@@ -81,70 +78,62 @@ class Aim:
     met: bool
 
 
-async def measure(
+def figures(
     name: str,
-    extractor: Extractor,
+    made: Mapping[str, Raw],
     examples: Sequence[Example],
     facts: Sequence[FactPassage],
-    log: Callable[[str], None] = lambda _: None,
+    rules: Mapping[str, Rule] | None = None,
 ) -> Measured:
-    """Extract the triples of the untouched part and of whole passages, and compare.
+    """Compare what an extractor made.
 
     Args:
         name: What to call the extractor.
-        extractor: Any extractor.
+        made: What it made of each text and passage, by passage id.
         examples: The untouched part, complete examples only.
         facts: Passages with answer-bearing facts.
-        log: Told how far it is.
+        rules: Rules that are applied first, as before triples enter the graph; none by default.
 
     Returns:
-        Its figures.
+        The figures.
 
     Raises:
-        AuthenticationError: The key was refused.
-        ModelUnavailableError: The model cannot be reached.
         MissingExtraError: A package of the extra ``train`` is not installed.
     """
-    passages = [_passage(example) for example in examples] + [fact.passage for fact in facts]
-    if passages:  # Loading is not counted.
-        await extractor.extract([passages[0]])
-    started = time.monotonic()
-    made: list[Extraction] = []
-    for start in range(0, len(passages), AT_ONCE):
-        made += await extractor.extract(passages[start : start + AT_ONCE])
-        log(f"{name}: {len(made)} of {len(passages)} texts")
-    seconds = time.monotonic() - started
+    passages = passages_of(examples, facts)
+    raw = [made[passage["id"]] for passage in passages]
+    kept = [refined(one.extraction, p, rules or {}) for p, one in zip(passages, raw, strict=True)]
     outcomes = [
         Outcome(example.source, extraction.triples, example.triples, bool(extraction.dropped))
-        for example, extraction in zip(examples, made, strict=False)
+        for example, extraction in zip(examples, kept, strict=False)
     ]
-    subjects = [subject for extraction in made for subject, _, _ in extraction.triples]
+    subjects = [subject for extraction in kept for subject, _, _ in extraction.triples]
     return Measured(
         name=name,
         scores=score(outcomes),
-        fact_recall=fact_recall(
-            facts, [extraction.triples for extraction in made[len(examples) :]]
-        ),
-        facts=sum(len(fact.facts) for fact in facts),
-        unparsable=sum(not extraction.triples for extraction in made) / max(1, len(made)),
+        fact_recall=fact_recall(facts, [one.triples for one in kept[len(examples) :]]),
+        facts=sum(len(stated.facts) for stated in facts),
+        unparsable=sum(not one.extraction.triples for one in raw) / max(1, len(raw)),
         pronouns=sum(map(is_pronoun, subjects)) / max(1, len(subjects)),
-        errors=sum(extraction.error is not None for extraction in made),
-        output_tokens=sum(extraction.output_tokens for extraction in made),
-        seconds=seconds,
+        errors=sum(one.extraction.error is not None for one in raw),
+        output_tokens=sum(one.extraction.output_tokens for one in raw),
+        seconds=sum(one.seconds for one in raw),
     )
 
 
-def aims(base: Measured, tuned: Measured) -> list[Aim]:
-    """Compare a trained extractor with its untrained base, asked with examples.
+def aims(base: Measured, same: Measured, tuned: Measured, graph: Measured) -> list[Aim]:
+    """Compare a trained extractor with its untrained base, asked with an example.
 
     Args:
         base: The figures of the base.
-        tuned: The figures of the trained extractor, on the same texts.
+        same: The figures of the trained extractor on the base's texts.
+        tuned: Its figures on all texts.
+        graph: The same, of what enters the graph; shown for comparison.
 
     Returns:
         The four aims.
     """
-    before, after = (m.scores["all"].levels["normalised"].f1 for m in (base, tuned))
+    before, after = (m.scores["all"].levels["normalised"].f1 for m in (base, same))
     return [
         Aim(
             "outputs without a readable triple",
@@ -161,13 +150,14 @@ def aims(base: Measured, tuned: Measured) -> list[Aim]:
         Aim(
             "pronouns as subjects",
             "none",
-            f"{tuned.pronouns:.2%} (base {base.pronouns:.2%})",
+            f"{tuned.pronouns:.2%} (in the graph {graph.pronouns:.2%}, base {base.pronouns:.2%})",
             tuned.pronouns == 0,
         ),
         Aim(
             "recall of answer-bearing facts",
             "at least 70%",
-            f"{tuned.fact_recall:.1%} (base {base.fact_recall:.1%}) of {tuned.facts}",
+            f"{tuned.fact_recall:.1%} of {tuned.facts} (in the graph {graph.fact_recall:.1%}, "
+            f"base {base.fact_recall:.1%} of {base.facts})",
             tuned.fact_recall >= 0.7,
         ),
     ]
@@ -190,8 +180,3 @@ def _replace(file: Path, text: str) -> None:
     scratch = file.with_name(f"{file.name}.unfinished")
     scratch.write_text(text, encoding="utf-8")
     os.replace(scratch, file)
-
-
-def _passage(example: Example) -> Passage:
-    title, text = example.title, example.text
-    return {"id": passage_id(title, text), "title": title, "text": text}

@@ -11,10 +11,13 @@ from typer.testing import CliRunner, Result
 
 from ras_flow.cli import app
 from ras_flow.components import Extraction
+from ras_flow.errors import InputError
 from ras_flow.evaluation.facts import read_facts
+from ras_flow.formats.quality import RULES
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.measuring import aims, measure
+from ras_flow.training.triples.measuring import aims, figures
+from ras_flow.training.triples.raw import extract_raw, passages_of
 from tests.llms.tiny import save_tiny_model
 from tests.training.triples.samples import fact_rows, rows, write_rows
 
@@ -51,14 +54,25 @@ async def test_measures_and_aims(tmp_path: Path) -> None:
     )
     weak = Known({"Text 0": [("She", "met", "Bo")], film: [("Salt Road", "by", "Aino Laine")]})
     trained, base = [
-        await measure(name, known, examples, facts) for name, known in (("t", good), ("b", weak))
+        figures(name, await extract_raw(known, passages_of(examples, facts)), examples, facts)
+        for name, known in (("t", good), ("b", weak))
     ]
     assert trained.scores["all"].levels["normalised"].recall == 0.75
     assert (trained.unparsable, trained.fact_recall, trained.pronouns) == (0, 1, 0)
     assert (base.unparsable, base.fact_recall, base.pronouns) == (0.5, 0.5, 0.5)
     assert trained.output_tokens == 12
-    assert [aim.met for aim in aims(base, trained)] == [True] * 4
-    assert [aim.met for aim in aims(trained, base)] == [False] * 4
+    assert [aim.met for aim in aims(base, trained, trained, trained)] == [True] * 4
+    assert [aim.met for aim in aims(trained, base, base, trained)] == [False] * 4
+
+
+async def test_figures_of_what_enters_the_graph() -> None:
+    examples = [Example("1", "s", "Ann", "Ann is a cook. She met Bo.", (("Ann", "met", "Bo"),))]
+    known = Known({examples[0].text: [("She", "met", "Bo"), ("he", "met", "Bo")]})
+    made = await extract_raw(known, passages_of(examples, []))
+    raw, graph = figures("r", made, examples, []), figures("g", made, examples, [], RULES)
+    assert (raw.pronouns, graph.pronouns) == (1, 0)
+    assert raw.scores["all"].levels["exact"].f1 == 0
+    assert graph.scores["all"].levels["exact"].f1 == 1
 
 
 def run_cli(arguments: list[str]) -> Result:
@@ -89,20 +103,26 @@ def test_train_and_measure_on_the_command_line(tmp_path: Path) -> None:
     assert first.exit_code == 75 and "stopped at step 1 of 2" in first.output
     second = run_cli([*command, "--steps", "2"])
     assert second.exit_code == 0 and "going on from checkpoint-1" in second.output
-    measured = run_cli(
-        [
-            "train",
-            "measure-triples",
-            str(tmp_path / "run.toml"),
-            str(out),
-            "--data",
-            str(tmp_path),
-            "--most",
-            "3",
-        ]
-    )
+    config, kept = str(tmp_path / "run.toml"), tmp_path / "kept"
+    command = ["train", "measure-triples", config, str(out), "--data", str(tmp_path)]
+    command += ["--most", "3", "--most-base", "2", "--keep", str(kept)]
+    measured = run_cli(command)
     assert measured.exit_code == 0, measured.output
     assert re.search(r"recall of answer-bearing facts.*at least 70%", measured.output)
-    trained, base = json.loads((out / "metrics.json").read_text())
-    assert trained["sources"]["all"]["texts"] == base["sources"]["all"]["texts"] == 3
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert [figures["sources"]["all"]["texts"] for figures in metrics] == [3, 3, 2, 2]
     assert "with an example" in (out / "README.md").read_text()
+
+    first = {file.name: file.read_bytes() for file in kept.iterdir()}
+    assert run_cli(command).exit_code == 0
+    assert {file.name: file.read_bytes() for file in kept.iterdir()} == first
+    assert json.loads((out / "metrics.json").read_text()) == metrics
+
+    rules = ["train", "measure-rules", config, str(kept / "trained.jsonl"), "--data", str(tmp_path)]
+    told = run_cli(rules)
+    assert told.exit_code == 0, told.output
+    assert [line.split(" | ")[0] for line in told.stdout.splitlines()[2:4]] == [
+        "| no rule",
+        "| only: pronoun",
+    ]
+    assert isinstance(run_cli([*rules[:3], str(kept / "nowhere")]).exception, InputError)

@@ -1,0 +1,151 @@
+"""What an extractor made of texts, kept as it was made: figures can be had of it again and again.
+
+A file of JSON lines, the extractor's identity first, then one text a line. It grows while the
+extractor works, so that an interrupted measurement goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ras_flow.components import Extraction, Extractor
+from ras_flow.errors import InputError
+from ras_flow.evaluation.facts import FactPassage
+from ras_flow.state.schema import Passage, passage_id
+from ras_flow.training.triples.examples import Example
+
+AT_ONCE = 64
+"""Texts in one call of the extractor; what it made of them is kept together."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """What an extractor made of a text.
+
+    Attributes:
+        extraction: As the extractor returned it.
+        seconds: Its share of the time that its call took.
+    """
+
+    extraction: Extraction
+    seconds: float = 0.0
+
+
+def passage_of(example: Example) -> Passage:
+    """Return the passage that an extractor is given for an example."""
+    title, text = example.title, example.text
+    return {"id": passage_id(title, text), "title": title, "text": text}
+
+
+def passages_of(examples: Iterable[Example], facts: Iterable[FactPassage]) -> list[Passage]:
+    """Return the passages of the untouched part, then those with answer-bearing facts."""
+    return [*map(passage_of, examples), *(stated.passage for stated in facts)]
+
+
+async def extract_raw(
+    extractor: Extractor,
+    passages: Sequence[Passage],
+    *,
+    file: Path | None = None,
+    log: Callable[[str], None] = lambda _: None,
+) -> dict[str, Raw]:
+    """Extract passages, but those that a file has already.
+
+    Args:
+        extractor: Any extractor.
+        passages: The passages.
+        file: Where to read what is known, and to keep what is made; None to keep nothing.
+        log: Told how far it is.
+
+    Returns:
+        What was made of each passage, by its id. Failures are kept too: they are figures.
+
+    Raises:
+        InputError: The file is of another extractor, or no such file.
+        AuthenticationError: The extractor's key was refused.
+        ModelUnavailableError: The model cannot be reached.
+    """
+    known = await asyncio.to_thread(_open, file, extractor.identity) if file else {}
+    missing = list({p["id"]: p for p in passages if p["id"] not in known}.values())
+    if missing:  # Loading is not counted.
+        await extractor.extract(missing[:1])
+    for start in range(0, len(missing), AT_ONCE):
+        some = missing[start : start + AT_ONCE]
+        began = time.monotonic()
+        extractions = await extractor.extract(some)
+        share = (time.monotonic() - began) / len(some)
+        made = {p["id"]: Raw(e, share) for p, e in zip(some, extractions, strict=True)}
+        if file:
+            await asyncio.to_thread(_append, file, made)
+        known |= made
+        log(f"{len(missing[: start + AT_ONCE])} of {len(missing)} texts")
+    return {passage["id"]: known[passage["id"]] for passage in passages}
+
+
+def read_raw(file: Path) -> dict[str, Raw]:
+    """Read what :func:`extract_raw` kept.
+
+    Args:
+        file: The file.
+
+    Returns:
+        What was made of each passage, by its id.
+
+    Raises:
+        InputError: It cannot be read, or is no such file.
+    """
+    return _read(file)[1]
+
+
+def _read(file: Path) -> tuple[str, dict[str, Raw]]:
+    try:
+        head, *lines = file.read_text(encoding="utf-8").splitlines(keepends=True) or [""]
+        extractor = json.loads(head)["extractor"]
+        found = {}
+        for line in lines:
+            if line.endswith("\n"):  # One that was cut off by a kill is made again.
+                row = json.loads(line)
+                seconds, id = row.pop("seconds"), row.pop("passage")
+                row["triples"] = [(s, p, o) for s, p, o in row["triples"]]
+                found[id] = Raw(Extraction(**row), seconds)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{file} does not hold the output of an extractor. Name a file that "
+            "`ras-flow train measure-triples` wrote, or remove this one."
+        ) from error
+    return extractor, found
+
+
+def _open(file: Path, extractor: str) -> dict[str, Raw]:
+    """Read what there is of an extractor, and make the file ready for more."""
+    try:
+        with suppress(FileNotFoundError):
+            whole = file.read_bytes()
+            file.write_bytes(whole[: whole.rfind(b"\n") + 1])
+        if not file.exists() or not file.stat().st_size:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"extractor": extractor}) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}.") from error
+    by, found = _read(file)
+    if by != extractor:
+        raise InputError(
+            f"{file} holds the output of another extractor ({by}, not {extractor}). Name another "
+            "folder, or remove this file."
+        )
+    return found
+
+
+def _append(file: Path, made: Mapping[str, Raw]) -> None:
+    with file.open("a", encoding="utf-8") as lines:
+        for id, raw in made.items():
+            row = {"passage": id, **asdict(raw.extraction), "seconds": raw.seconds}
+            lines.write(json.dumps(row) + "\n")

@@ -1,0 +1,113 @@
+"""Outputs that are kept: nothing is made twice, and each rule is measured on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ras_flow.components import Extraction
+from ras_flow.errors import InputError
+from ras_flow.evaluation.facts import FactPassage
+from ras_flow.state.schema import Passage, passage_id
+from ras_flow.training.triples.examples import Example
+from ras_flow.training.triples.raw import AT_ONCE, extract_raw, passage_of, read_raw
+from ras_flow.training.triples.rules import measure_rules
+
+
+def passage(title: str, text: str) -> Passage:
+    return Passage(id=passage_id(title, text), title=title, text=text)
+
+
+class Worker:
+    """Fails after so many calls."""
+
+    batch_size = 4
+
+    def __init__(self, calls: int = 100, identity: str = "worker") -> None:
+        self.identity = identity
+        self.left = calls
+        self.asked: list[str] = []
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        self.asked += [p["text"] for p in passages]
+        return [
+            Extraction([(p["text"], "is", "\u2028text")], ["cut"], "half", 3, 4) for p in passages
+        ]
+
+
+MANY = [passage("T", f"Text {i}") for i in range(AT_ONCE + 2)]
+
+
+async def test_an_interrupted_measurement_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "kept.jsonl"
+    first = Worker(calls=2)  # the one that loads the model, and one
+    with pytest.raises(KeyboardInterrupt):
+        await extract_raw(first, MANY, file=file)
+    assert len(read_raw(file)) == AT_ONCE
+    with file.open("a") as lines:
+        lines.write('{"passage": "cut o')
+    second = Worker()
+    made = await extract_raw(second, MANY, file=file)
+    assert set(second.asked) == {"Text 64", "Text 65"}
+    assert list(made) == [p["id"] for p in MANY]
+    assert made[MANY[0]["id"]].extraction == Extraction(
+        [("Text 0", "is", "\u2028text")], ["cut"], "half", 3, 4
+    )
+    assert read_raw(file) == made
+    third = Worker()
+    assert await extract_raw(third, MANY, file=file) == made
+    assert third.asked == []
+
+
+async def test_without_a_file_nothing_is_kept() -> None:
+    made = await extract_raw(Worker(), [MANY[0], MANY[0]])
+    assert list(made) == [MANY[0]["id"]]
+    assert await extract_raw(Worker(), []) == {}
+
+
+async def test_another_extractors_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    await extract_raw(Worker(), MANY[:1], file=file)
+    with pytest.raises(InputError, match="another extractor"):
+        await extract_raw(Worker(identity="other"), MANY[:1], file=file)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "[]\n", '{"extractor": 1}\n{}\n', '{"extractor": ""}\n5\n', "\ud800"]
+)
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "kept.jsonl"
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InputError, match="does not hold"):
+        read_raw(file)
+
+
+def test_each_rule_is_measured_alone_and_left_out() -> None:
+    example = Example(
+        "1", "s", "Ann", "Ann is a cook. She met Bo on May 4, 1950.",
+        (("Ann", "met", "Bo"), ("Ann", "met on", "May 4, 1950")),
+    )  # fmt: skip
+    film = passage("Salt Road", "Salt Road is a film by Aino Laine.")
+    stated = FactPassage(film, (("Salt Road", "director", "Aino Laine"),))
+    other = FactPassage(passage("Not made", "x"), (("a", "b", "c"),))
+    made = {
+        passage_of(example)["id"]: Extraction([("She", "met", "Bo"), ("Ann", "met on", "May 4")]),
+        film["id"]: Extraction(
+            [("The film", "by", "Aino Laine"), ("Salt Road", "is", "salt road")]
+        ),
+    }
+    found = {effect.rules: effect for effect in measure_rules(made, [example], [stated, other])}
+    none, everything = found["no rule"], found["all rules"]
+    assert (none.triples, none.left_out, none.changed, none.pronouns) == (4, 0, 0, 1)
+    assert (none.match.f1, none.found, none.facts) == (0, 0, 1)
+    assert (everything.triples, everything.left_out, everything.changed) == (3, 1, 3)
+    assert (everything.match.f1, everything.found, everything.pronouns) == (1, 1, 0)
+    assert (found["only: pronoun"].match.f1, found["only: pronoun"].found) == (0.5, 1)
+    assert (found["all but: pronoun"].match.f1, found["all but: pronoun"].found) == (0.5, 0)
+    assert found["only: subject as object"].left_out == 1
+    assert len(found) == 2 + 2 * 5
