@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from ras_flow.datasets.reading import Row
+from ras_flow.state.schema import Document
 
 
 def documents(row: Row) -> list[tuple[str, list[str]]]:
@@ -27,3 +30,14 @@ def support(row: Row) -> dict[str, list[int]]:
     for title, at in row.pairs("support" if row.has("support") else "supporting_facts"):
         found.setdefault(title, []).append(at if isinstance(at, int) else 0)
     return found
+
+
+def said(sentences: Sequence[str], numbers: Iterable[int]) -> str:
+    """Return the supporting sentences of a document as one text; unknown numbers are left out."""
+    return " ".join(sentences[number] for number in numbers if 0 <= number < len(sentences))
+
+
+def as_documents(given: Iterable[tuple[str, Sequence[str]]]) -> tuple[Document, ...]:
+    """Return titles with sentences as documents; those without any text are left out."""
+    texts = [(title, " ".join(sentences).strip()) for title, sentences in given]
+    return tuple({"title": title, "text": text} for title, text in texts if text)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ras_flow.errors import InputError
 from ras_flow.state.schema import Document
 
 Retrieval = Literal["corpus", "given", "given_first"]
 """Where passages come from: an index, the question's own documents, or those for hop 0 and an
-index after it (as for ASQA and ELI5, appendix E)."""
+index after it. §4.1 takes the documents of ASQA and ELI5 alone ("given", without planning), starts
+PopQA and TriviaQA from theirs ("given_first"), and searches a corpus for all others."""
 
 
 @dataclass(frozen=True)
 class Support:
     """What a question rests on, in the order of reasoning.
 
+    Where only the question is known that a step asks, title and text are both empty: nothing can
+    be retrieved for it.
+
     Attributes:
-        title: Title of the document.
+        title: Title of the document, empty where not known.
         text: The sentence or passage, empty where only the document is known.
         subquery: The question that it answers, empty where not known.
         facts: Its gold triples, as (subject, predicate, object).
@@ -35,14 +41,18 @@ class Question:
 
     Attributes:
         id: Names it within its benchmark.
-        question: The question as asked.
-        answers: Gold answers, any of which is right; the first is the main one.
+        question: The question as asked; for multiple choice, with the options behind letters.
+        answers: Gold answers, any of which is right; the first is the main one. For multiple
+            choice, the right option's letter and then its text.
         answer_sets: Several groups of short answers, each of which a long answer should have
             (ASQA, ELI5's claims); empty elsewhere.
-        options: Options by label, for multiple choice.
+        options: Texts of the options by letter, for multiple choice.
         documents: Its own documents, where the benchmark gives some.
         support: What it rests on; empty where not known.
         kind: Its type, such as "bridge" or "comparison"; empty where not known.
+
+    Raises:
+        InputError: Answers are a single text, which would be compared letter by letter.
     """
 
     id: str
@@ -54,6 +64,12 @@ class Question:
     support: tuple[Support, ...] = ()
     kind: str = ""
 
+    def __post_init__(self) -> None:
+        if isinstance(self.answers, str) or any(isinstance(s, str) for s in self.answer_sets):
+            raise InputError(
+                f"Question {self.id!r}: answers must be a tuple of texts, not one text."
+            )
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -64,7 +80,10 @@ class Benchmark:
         questions: The rows, in the file's order.
         task: Preset of :mod:`ras_flow.tasks`: instruction and answer length.
         retrieval: Where passages come from.
-        metrics: Names of :mod:`ras_flow.evaluation.metrics`, the main one first.
+        metrics: Names in :data:`ras_flow.evaluation.metrics.METRICS`, the main one first; each
+            judges one answer.
+        corpus_metrics: Names in :data:`ras_flow.evaluation.metrics.CORPUS_METRICS`; each judges
+            all answers together.
     """
 
     name: str
@@ -72,3 +91,20 @@ class Benchmark:
     task: str
     retrieval: Retrieval
     metrics: tuple[str, ...]
+    corpus_metrics: tuple[str, ...] = ()
+
+
+def pooled_documents(questions: Iterable[Question]) -> tuple[Document, ...]:
+    """Put the documents of all questions together: a small corpus in which each is to be found.
+
+    Args:
+        questions: The questions.
+
+    Returns:
+        Every document once, in the order in which it comes first.
+    """
+    found: dict[tuple[str, str], Document] = {}
+    for question in questions:
+        for document in question.documents:
+            found.setdefault((document.get("title", ""), document["text"]), document)
+    return tuple(found.values())

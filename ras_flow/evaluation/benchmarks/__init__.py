@@ -1,0 +1,146 @@
+"""Benchmarks: published files as questions, with all that is needed to ask and to judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from hashlib import sha256
+from itertools import chain, count
+from pathlib import Path
+
+from ras_flow.datasets.reading import Row
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.evaluation.benchmarks import (
+    alce,
+    choices,
+    fever,
+    hotpotqa,
+    jsonl,
+    knowledge_graphs,
+    musique,
+    popqa,
+    pubhealth,
+    qed,
+    strategyqa,
+    triviaqa,
+    wiki2,
+)
+from ras_flow.evaluation.benchmarks.form import Form
+from ras_flow.evaluation.question import Benchmark, Question
+
+FORMS: dict[str, Form] = {
+    **triviaqa.FORMS,
+    **wiki2.FORMS,
+    **popqa.FORMS,
+    **pubhealth.FORMS,
+    **choices.FORMS,
+    **alce.FORMS,
+    **hotpotqa.FORMS,
+    **musique.FORMS,
+    **strategyqa.FORMS,
+    **fever.FORMS,
+    **qed.FORMS,
+    **knowledge_graphs.FORMS,
+    **jsonl.FORMS,
+}
+"""Benchmarks by name: the seven of the paper first (appendix E.1)."""
+
+_PART_FIELDS = ("split", "set", "kb", "src")
+
+
+def benchmark_names() -> tuple[str, ...]:
+    """Return the names that :func:`load_benchmark` knows."""
+    return tuple(FORMS)
+
+
+def load_benchmark(
+    name: str,
+    path: Path,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    split: str | None = None,
+) -> Benchmark:
+    """Read the questions of a benchmark.
+
+    Rows that nothing can be judged by are left out: those without a gold answer, where the format
+    allows for that, and those whose label the task cannot express.
+
+    Args:
+        name: One of :func:`benchmark_names`.
+        path: A file in one of the published forms of the benchmark, plain or gzipped.
+        limit: How many questions to take, by chance. The choice depends on their texts and the
+            seed alone, not on the order of the file, and a smaller one is part of a larger one.
+        seed: For ``limit``.
+        split: Take only the part of the file that is called so: rows whose field ``split``,
+            ``set``, ``kb`` or ``src`` says so, or that have a field of this name that is true.
+
+    Returns:
+        The benchmark, its questions in the file's order.
+
+    Raises:
+        ConfigurationError: There is no such benchmark or split, or the limit is below 1.
+        InputError: The file cannot be read, a row is malformed, an id comes twice, or there is no
+            question; the message names file, line and field.
+    """
+    form = FORMS.get(name)
+    if form is None:
+        raise ConfigurationError(f"Unknown benchmark {name!r}. Choose one of: {', '.join(FORMS)}.")
+    if limit is not None and limit < 1:
+        raise ConfigurationError(f"The limit of {name} is {limit}: ask at least 1 question.")
+    rows = form.rows(path) if split is None else _part(form.rows(path), split, path)
+    questions = _identified((row, form.read(row)) for row in rows)
+    if not questions:
+        raise InputError(f"{path} has no question that can be judged.")
+    own = any(question.documents for question in questions)
+    return Benchmark(
+        name=name,
+        questions=questions if limit is None else _sample(questions, limit, seed),
+        task=form.task,
+        retrieval=form.retrieval if own else "corpus",
+        metrics=form.metrics,
+        corpus_metrics=form.corpus_metrics,
+    )
+
+
+def _part(rows: Iterator[Row], split: str, path: Path) -> list[Row]:
+    """Return the rows of a part of a file."""
+    kept: list[Row] = []
+    known: dict[str, None] = {}
+    for row in rows:
+        values = [row.value.get(field) for field in _PART_FIELDS]
+        flags = [field for field, value in row.value.items() if value is True]
+        if split in values or split in flags:
+            kept.append(row)
+        known |= dict.fromkeys([value for value in values if isinstance(value, str)] + flags)
+    if not kept:
+        there = f"It has {', '.join(known)}." if known else "Its rows name no parts."
+        raise ConfigurationError(f"{path} has no part that is called {split!r}. {there}")
+    return kept
+
+
+def _identified(read: Iterable[tuple[Row, Question | None]]) -> tuple[Question, ...]:
+    """Give each question without an id one that follows from its text; check the others."""
+    found: dict[str, Question] = {}
+    for row, question in read:
+        if question is None:
+            continue
+        id = question.id
+        if not id:
+            digest = sha256(question.question.encode()).hexdigest()[:12]
+            names = chain([digest], (f"{digest}-{number}" for number in count(2)))
+            id = next(name for name in names if name not in found)
+        elif id in found:
+            raise InputError(f"{row.where}: the id {id!r} comes twice; give each its own.")
+        found[id] = replace(question, id=id)
+    return tuple(found.values())
+
+
+def _sample(questions: tuple[Question, ...], limit: int, seed: int) -> tuple[Question, ...]:
+    """Take the questions that come first in an order by chance."""
+
+    def place(question: Question) -> tuple[str, str]:
+        return sha256(f"{seed}\0{question.question}".encode()).hexdigest(), question.id
+
+    chosen = {question.id for question in sorted(questions, key=place)[:limit]}
+    return tuple(question for question in questions if question.id in chosen)

@@ -1,0 +1,82 @@
+"""ASQA (Stelmakh et al., 2022) and ELI5 (Fan et al., 2019): long answers, in the form of ALCE.
+
+ALCE gives a JSON list whose rows have ``docs``, the best first, of which five are used. ASQA's own
+file is read too: one object, questions by id under "train", "dev" or "test" (``split``), without
+documents. Gold answers of ASQA are the annotators' passages; the groups of short answers are those
+of its readings. The groups of ELI5 are its claims, which are sentences: whether an answer says them
+takes a model to judge, so that no metric here counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ras_flow.datasets.reading import Row, beginning, read_json, read_rows
+from ras_flow.evaluation.benchmarks.form import Form, given_documents, optional_text, some_texts
+from ras_flow.evaluation.question import Question
+
+PARTS = ("train", "dev", "test")
+
+
+def asqa_rows(path: Path) -> Iterator[Row]:
+    """Yield the questions of either form.
+
+    Raises:
+        InputError: The file cannot be read, or is neither.
+    """
+    if not path.name.removesuffix(".gz").endswith(".json") or beginning(path).startswith("["):
+        yield from read_rows(path)
+        return
+    whole = Row(read_json(path), path.name)
+    parts = [part for part in PARTS if whole.has(part)]
+    if not parts:
+        whole.fail("dev", f"expected an object with one of {', '.join(PARTS)}, or a list of rows")
+    for part in parts:
+        for id, value in Row(whole.value[part], f"{path.name}:{part}").value.items():
+            row = Row(value, f"{path.name}:{part}:{id}")
+            row.value |= {"split": part, "sample_id": id}
+            yield row
+
+
+def read_asqa(row: Row) -> Question:
+    """Read a question that can be understood in several ways."""
+    notes = row.rows("annotations") if row.has("annotations") else []
+    long = [note.text("long_answer") for note in notes] or [row.text("answer")]
+    return Question(
+        id=optional_text(row, "sample_id", "id"),
+        question=row.first_text("question", "ambiguous_question"),
+        answers=tuple(dict.fromkeys(long)),
+        answer_sets=tuple(some_texts(pair, "short_answers") for pair in row.rows("qa_pairs")),
+        documents=given_documents(row, "docs"),
+    )
+
+
+def read_eli5(row: Row) -> Question:
+    """Read a question that asks for an explanation."""
+    return Question(
+        id=optional_text(row, "id", "q_id"),
+        question=row.text("question"),
+        answers=(row.text("answer"),),
+        answer_sets=tuple((claim,) for claim in row.texts("claims")) if row.has("claims") else (),
+        documents=given_documents(row, "docs"),
+    )
+
+
+FORMS = {
+    "asqa": Form(
+        task="ambiguous_qa",
+        metrics=("rouge_lsum", "str_em"),
+        read=read_asqa,
+        retrieval="given",
+        rows=asqa_rows,
+        corpus_metrics=("mauve",),
+    ),
+    "eli5": Form(
+        task="explain",
+        metrics=("rouge_lsum",),
+        read=read_eli5,
+        retrieval="given",
+        corpus_metrics=("mauve",),
+    ),
+}

@@ -1,0 +1,81 @@
+"""What a benchmark is: how its rows are read, how its questions are asked and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ras_flow.datasets.reading import Row, read_rows
+from ras_flow.evaluation.question import Question, Retrieval
+from ras_flow.state.schema import Document
+
+GIVEN = 5
+"""Documents of its own that a question starts from (\u00a74.1)."""
+
+SHORT_ANSWER = ("f1", "exact_match", "match")
+"""Metrics of short answers that are judged by their words."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A published format.
+
+    Attributes:
+        task: Preset of :mod:`ras_flow.tasks`.
+        metrics: Metrics of single answers, the main one first.
+        read: Turns a row into a question; None for a row that cannot be judged. The question's id
+            is empty where the row has none.
+        retrieval: Where passages come from. Questions without documents of their own are asked of
+            a corpus anyway.
+        rows: Yields a file's rows.
+        corpus_metrics: Metrics of all answers together.
+    """
+
+    task: str
+    metrics: tuple[str, ...]
+    read: Callable[[Row], Question | None]
+    retrieval: Retrieval = "corpus"
+    rows: Callable[[Path], Iterator[Row]] = read_rows
+    corpus_metrics: tuple[str, ...] = ()
+
+
+def optional_text(row: Row, *fields: str) -> str:
+    """Return the text of the first of the fields that is there and not empty, else nothing.
+
+    Raises:
+        InputError: It is no text.
+    """
+    for field in fields:
+        if row.has(field) and row.value[field] != "":
+            return row.text(field)
+    return ""
+
+
+def some_texts(row: Row, field: str) -> tuple[str, ...]:
+    """Return the texts of a list, each once, blank ones left out.
+
+    Raises:
+        InputError: The field is missing or no list of texts, or nothing is left.
+    """
+    found = tuple(dict.fromkeys(text for text in row.texts(field) if text))
+    if not found:
+        row.fail(field, "expected at least one text")
+    return found
+
+
+def given_documents(row: Row, field: str) -> tuple[Document, ...]:
+    """Return the first :data:`GIVEN` of the documents that come with a question.
+
+    Args:
+        row: The question.
+        field: A list of objects with ``title`` and ``text``; blank texts do not count.
+
+    Raises:
+        InputError: The field holds something else.
+    """
+    found: list[Document] = []
+    for item in row.rows(field) if row.has(field) else []:
+        if text := optional_text(item, "text"):
+            found.append({"title": optional_text(item, "title"), "text": text})
+    return tuple(found[:GIVEN])

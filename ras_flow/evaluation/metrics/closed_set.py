@@ -1,0 +1,151 @@
+"""Accuracy on closed sets: which option, or which verdict, an answer names (eq. 13).
+
+What is compared is the option or verdict that is read from the answer, never its text: normalising
+the option "A" would leave nothing, and nothing is in every answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ras_flow.evaluation.metrics.short_answers import normalize_answer
+from ras_flow.formats.answer import clean_answer
+
+_MARKS = " \t\n*_`\"'()[]{}.:;,!"
+_BEFORE = r"[\s*_`\"'(\[:]*"
+_ENDS = r"(?=\s*(?:$|[.,:;!)\]*_\"'\n]|because\b|since\b))"
+_ANSWER = re.compile(
+    rf"\banswer(?:\s+(?:is|would be|should be))?\s*:?{_BEFORE}(?:(?:option|choice)\s+{_BEFORE})?"
+    rf"(?:([B-Z])\b|([A-Za-z])\b{_ENDS})",
+    re.MULTILINE,
+)
+_OPTION = re.compile(r"\b(?:[Oo]ption|[Cc]hoice)[\s*_`\"'(\[:]+([A-Z])\b")
+_OPENING = re.compile(rf"{_BEFORE}([A-Za-z])(?:\s*[.:)\]*]|\s+[-–—]\s)")
+_LETTER = re.compile(r"(?<![\w'’])([B-Z]|A(?!\s+(?!or\b|and\b)\w))(?![\w'’])")
+
+_VERDICTS = {
+    "yes": True,
+    "true": True,
+    "correct": True,
+    "supports": True,
+    "supported": True,
+    "no": False,
+    "false": False,
+    "untrue": False,
+    "incorrect": False,
+    "wrong": False,
+    "refutes": False,
+    "refuted": False,
+}
+_LOOSE = frozenset({"yes", "no"})
+"""Words that mean something else inside a sentence ("there is no evidence")."""
+
+_CHOICE = re.compile(r"\b(?:true or false|false or true|yes or no|no or yes)\b")
+_NEGATED = re.compile(r"\bnot\s+(?:\w+ly\s+)?(true|correct|supported|false|incorrect|wrong)\b")
+_OPPOSITE = {True: "false", False: "true"}
+_JUDGED = re.compile(r"\banswer(?:\s+is)?\W*(\w+)")
+
+
+def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
+    """Read which option an answer names.
+
+    In turn: the letter alone, whatever marks are around it; the text of an option alone; the last
+    letter that is announced ("the answer is B"); the letter that opens the answer ("B. water"); the
+    one that is called an option ("Option B fits"); the one option whose text is in the answer; the
+    one capital letter that stands alone. An "A" that may be an article does not count.
+
+    Args:
+        prediction: What was said.
+        options: Texts by letter.
+
+    Returns:
+        The letter; None where none, or more than one, can be told.
+    """
+    said = clean_answer(prediction)
+    bare, whole = said.strip(_MARKS).upper(), normalize_answer(said)
+    if bare in options:
+        return bare
+    same = [letter for letter, text in options.items() if whole and normalize_answer(text) == whole]
+    answered = _letters([a or b for a, b in _ANSWER.findall(said)], options)[-1:]
+    opening = _OPENING.match(said)
+    opened = _letters([opening[1]] if opening else [], options)
+    for found in (
+        same,
+        answered,
+        opened,
+        _letters(_OPTION.findall(said), options),
+        _named(whole, options),
+        _letters(_LETTER.findall(said), options),
+    ):
+        if found:
+            return found[0] if len(set(found)) == 1 else None
+    return None
+
+
+def option_accuracy(prediction: str, gold: str, options: Mapping[str, str]) -> float:
+    """Return 1 if the answer names the right option, else 0 (ARC, appendix E.2).
+
+    Args:
+        prediction: What was said.
+        gold: The right option's letter.
+        options: Texts by letter.
+    """
+    return float(read_option(prediction, options) == gold)
+
+
+def read_verdict(prediction: str) -> bool | None:
+    """Read whether an answer says true or false, yes or no, supports or refutes.
+
+    The last word that is announced counts ("the answer is no"); else the word that the answer
+    begins with; else what it says anywhere, if that is one and the same.
+
+    Args:
+        prediction: What was said.
+
+    Returns:
+        The verdict; None where there is none, or two that differ.
+    """
+    said = clean_answer(prediction).lower().replace("’", "'").replace("n't", " not")
+    said = _CHOICE.sub(" ", said)
+    said = _NEGATED.sub(lambda found: _OPPOSITE[_VERDICTS[found[1]]], said)
+    words = re.findall(r"\w+", said)
+    for first in (_JUDGED.findall(said)[-1:], words[:1]):
+        if first and first[0] in _VERDICTS:
+            return _VERDICTS[first[0]]
+    counted = [word for word in words[:-1] if word not in _LOOSE] + words[-1:]
+    verdicts = {_VERDICTS[word] for word in counted if word in _VERDICTS}
+    return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def verdict_accuracy(prediction: str, gold: str) -> float:
+    """Return 1 if the answer gives the gold verdict, else 0 (PubHealth, FEVER, StrategyQA).
+
+    Args:
+        prediction: What was said.
+        gold: "true", "false", "yes" or "no".
+    """
+    verdict = read_verdict(prediction)
+    return float(verdict is not None and verdict == read_verdict(gold))
+
+
+def _letters(found: list[str], options: Mapping[str, str]) -> list[str]:
+    return [letter.upper() for letter in found if letter.upper() in options]
+
+
+def _named(whole: str, options: Mapping[str, str]) -> list[str]:
+    """Return the options whose words are in an answer; one inside another's words does not count.
+
+    Args:
+        whole: The answer, normalised.
+        options: Texts by letter.
+    """
+    texts = {letter: f" {normalize_answer(text)} " for letter, text in options.items()}
+    found = [k for k, text in texts.items() if text.strip() and text in f" {whole} "]
+    return [
+        letter
+        for letter in found
+        if not any(
+            texts[letter] in texts[other] for other in found if texts[other] != texts[letter]
+        )
+    ]

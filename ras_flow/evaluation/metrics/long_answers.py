@@ -1,0 +1,129 @@
+"""Measures of long answers: ROUGE-Lsum, str-em and MAUVE, after ALCE's script (appendix E.2)."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, cast
+
+from nupunkt import sent_tokenize
+
+from ras_flow.errors import InputError
+from ras_flow.evaluation.metrics.short_answers import contains
+from ras_flow.evaluation.question import Question
+from ras_flow.extras import require
+
+MAUVE_WORDS = 100
+"""Words of question and answer together that MAUVE compares."""
+
+Features = Callable[[list[str]], Any]
+"""Turns texts into an array of shape (texts, features)."""
+
+
+def rouge_lsum(prediction: str, answers: Iterable[str]) -> float:
+    """Return the best ROUGE-Lsum F-measure with a gold answer, with stemming.
+
+    Sentences are split as Punkt does, as in ALCE's script, but by nupunkt, which needs no download.
+
+    Args:
+        prediction: What was said.
+        answers: The gold answers.
+
+    Returns:
+        In [0, 1].
+
+    Raises:
+        MissingExtraError: rouge-score is not installed.
+    """
+    scorer, said = _scorer(), _by_sentence(prediction)
+    return max(
+        (
+            float(scorer.score(_by_sentence(answer), said)["rougeLsum"].fmeasure)
+            for answer in answers
+        ),
+        default=0.0,
+    )
+
+
+def str_em(prediction: str, answer_sets: Sequence[Iterable[str]]) -> float:
+    """Return the share of the groups of short answers of which the prediction has one (ASQA).
+
+    Args:
+        prediction: What was said.
+        answer_sets: Short answers of each reading of the question, at least one reading.
+
+    Returns:
+        In [0, 1].
+    """
+    return sum(
+        any(contains(prediction, answer) for answer in answers) for answers in answer_sets
+    ) / len(answer_sets)
+
+
+def mauve(
+    predictions: Sequence[str],
+    questions: Sequence[Question],
+    *,
+    features: Features | None = None,
+    model: str = "gpt2-large",
+    device: int = -1,
+) -> float:
+    """Return MAUVE: how alike the answers and the gold answers are distributed.
+
+    As in ALCE, a text is a question with its answer, cut after :data:`MAUVE_WORDS` words. Published
+    numbers have the features of gpt2-large, which is fetched from a model hub; numbers made with
+    other features are only comparable among themselves. It says little of less than some hundred
+    texts.
+
+    Args:
+        predictions: What was said.
+        questions: The questions, in the same order.
+        features: Makes the features, instead of ``model``.
+        model: Name or path of the model whose hidden states are the features.
+        device: Number of the GPU; -1 for the CPU.
+
+    Returns:
+        In (0, 1], 1 for the same distribution.
+
+    Raises:
+        InputError: There are not as many predictions as questions, or fewer than two.
+        MissingExtraError: mauve-text is not installed.
+    """
+    if len(predictions) != len(questions) or len(questions) < 2:
+        raise InputError(
+            f"MAUVE compares as many predictions as questions, at least 2; there are "
+            f"{len(predictions)} predictions of {len(questions)} questions."
+        )
+    library = require("mauve", extra="mauve")
+    gold = [_beginning(question, question.answers[0]) for question in questions]
+    said = [_beginning(*pair) for pair in zip(questions, predictions, strict=True)]
+    if features is not None:
+        compared = {"p_features": features(gold), "q_features": features(said)}
+    else:
+        compared = {"p_text": gold, "q_text": said, "featurize_model_name": model}
+    found = library.compute_mauve(
+        **compared, device_id=device, max_text_length=512, batch_size=8, verbose=False
+    )
+    return float(found.mauve)
+
+
+@cache
+def _scorer() -> Any:
+    scorer = require("rouge_score.rouge_scorer", extra="eval").RougeScorer
+    return scorer(["rougeLsum"], use_stemmer=True)
+
+
+def _by_sentence(text: str) -> str:
+    """Write a text with one sentence a line, which is how ROUGE-Lsum is told of sentences.
+
+    Letters are lowered before, as in ALCE's script, though it hides the end of a sentence after a
+    number.
+    """
+    text = text.lower()
+    return "\n".join(cast("list[str]", sent_tokenize(text))) if text.strip() else ""
+
+
+def _beginning(question: Question, answer: str) -> str:
+    words = f"{question.question} {answer.strip()}".split()[:MAUVE_WORDS]
+    return " ".join(words).rstrip(string.punctuation)

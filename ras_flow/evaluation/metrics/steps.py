@@ -1,0 +1,99 @@
+"""Measures of the steps of a run: plans, subqueries and triples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ras_flow.evaluation.metrics.short_answers import f1
+from ras_flow.evaluation.question import Support
+from ras_flow.extras import require
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.schema import PlanLabel
+
+
+@dataclass(frozen=True)
+class TripleCounts:
+    """How many triples a run extracted.
+
+    Attributes:
+        extracted: All of them, repeated ones too.
+        distinct: The different ones, after normalisation.
+        new_by_hop: Those of each hop that no earlier hop had.
+    """
+
+    extracted: int
+    distinct: int
+    new_by_hop: tuple[int, ...]
+
+
+def gold_labels(all_support: Sequence[bool]) -> list[PlanLabel]:
+    """Return what a planner should have decided after each hop.
+
+    It should stop as soon as all support has been found. What it should decide before the first hop
+    is not known: that depends on what the model knows.
+
+    Args:
+        all_support: Whether all support had been found, after each hop.
+    """
+    return ["SUFFICIENT" if found else "SUBQ" for found in all_support]
+
+
+def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[bool]) -> float | None:
+    """Return the share of a planner's decisions that were right (eq. 2).
+
+    Args:
+        labels: Its decisions after the first hop, after the second and so on; None for one that was
+            not usable, which counts as wrong. A planner is not asked after the last hop that is
+            allowed, so that there may be one less than hops.
+        all_support: Whether all support had been found, after each hop.
+
+    Returns:
+        In [0, 1]; None where it decided nothing.
+    """
+    judged = list(zip(labels, gold_labels(all_support), strict=False))
+    return sum(label == gold for label, gold in judged) / len(judged) if judged else None
+
+
+def subquery_f1(subqueries: Sequence[str], support: Iterable[Support]) -> float | None:
+    """Compare the subqueries of a run with those of the gold decomposition.
+
+    They are paired one to one so that the pairs' token F1 sum up highest; a subquery too many, or
+    one that is missing, lowers the result. The order does not count.
+
+    Args:
+        subqueries: What the run searched for.
+        support: What the question rests on.
+
+    Returns:
+        In [0, 1]; None where no gold subquery is known.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    gold = list(dict.fromkeys(part.subquery for part in support if part.subquery))
+    if not gold:
+        return None
+    if not subqueries:
+        return 0.0
+    assign = require("scipy.optimize", extra="eval").linear_sum_assignment
+    alike = [[f1(made, (wanted,)) for wanted in gold] for made in subqueries]
+    rows, columns = assign(alike, maximize=True)
+    total = sum(alike[row][column] for row, column in zip(rows, columns, strict=True))
+    return float(2 * total / (len(subqueries) + len(gold)))
+
+
+def count_triples(hops: Iterable[Iterable[tuple[str, str, str]]]) -> TripleCounts:
+    """Count the triples of a run.
+
+    Args:
+        hops: Subject, predicate and object of each triple, by hop.
+    """
+    seen: set[tuple[str, ...]] = set()
+    extracted, new = 0, []
+    for hop in hops:
+        made = [tuple(map(normalize_name, triple)) for triple in hop]
+        extracted += len(made)
+        new.append(len(set(made) - seen))
+        seen.update(made)
+    return TripleCounts(extracted, len(seen), tuple(new))

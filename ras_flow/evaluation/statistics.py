@@ -1,0 +1,177 @@
+"""How sure a score is, and whether two systems differ: bootstrap and permutation, seeded.
+
+Scores are those of single questions. Systems are compared on the same questions, pair by pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ras_flow.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SAMPLES = 10_000
+"""Resamples that are drawn."""
+
+EXACT = 13
+"""Pairs that differ, up to which all their 2^n permutations are tried instead of a sample."""
+
+_CHUNK = 2**20
+"""Numbers that are drawn at a time, so that memory does not grow with the benchmark."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and where it probably lies.
+
+    Attributes:
+        mean: The mean.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Difference(Interval):
+    """By how much one system is ahead of another.
+
+    Attributes:
+        mean: Mean of the first less mean of the second.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        p: Two-sided p-value of there being no difference.
+    """
+
+    p: float
+
+
+def bootstrap(
+    values: Sequence[float], *, confidence: float = 0.95, samples: int = SAMPLES, seed: int = 0
+) -> Interval:
+    """Return the mean of scores with its bootstrap percentile interval.
+
+    Args:
+        values: Scores, one for each question.
+        confidence: Probability that the interval is to hold, between 0 and 1.
+        samples: Resamples.
+        seed: Of the resampling.
+
+    Raises:
+        InputError: There is no score, or the confidence is no probability.
+    """
+    scores = _scores(values)
+    low, high = _percentiles(_means(scores, samples, seed), confidence)
+    return Interval(float(scores.mean()), low, high)
+
+
+def paired_bootstrap(
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> Difference:
+    """Compare two systems by resampling the questions.
+
+    Args:
+        first: Scores of one system, one for each question.
+        second: Scores of the other on the same questions, in the same order.
+        confidence: Probability that the interval is to hold, between 0 and 1.
+        samples: Resamples.
+        seed: Of the resampling.
+
+    Returns:
+        The difference; its p is twice the share of the resamples on the other side of zero.
+
+    Raises:
+        InputError: There are not as many scores of both, or none.
+    """
+    gaps = _gaps(first, second)
+    means = _means(gaps, samples, seed)
+    low, high = _percentiles(means, confidence)
+    sides = min(int((means <= 0).sum()), int((means >= 0).sum()))
+    return Difference(float(gaps.mean()), low, high, min(1.0, 2 * (sides + 1) / (samples + 1)))
+
+
+def paired_permutation(
+    first: Sequence[float], second: Sequence[float], *, samples: int = SAMPLES, seed: int = 0
+) -> float:
+    """Return the two-sided p-value of a paired permutation test of the mean.
+
+    If the systems do not differ, each pair of scores might as well be the other way round. Where at
+    most :data:`EXACT` pairs differ, all ways are tried, so that p is exact.
+
+    Args:
+        first: Scores of one system, one for each question.
+        second: Scores of the other on the same questions, in the same order.
+        samples: Permutations, where not all are tried.
+        seed: Of the choice of permutations.
+
+    Raises:
+        InputError: There are not as many scores of both, or none.
+    """
+    gaps = _gaps(first, second)
+    gaps = gaps[gaps != 0]
+    # Sums of the same numbers in another order differ in their last digits.
+    reached = abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()
+    if gaps.size <= EXACT:
+        flips = (np.arange(2**gaps.size)[:, None] >> np.arange(gaps.size)) & 1
+        return float((np.abs((1 - 2 * flips) @ gaps) >= reached).mean())
+    random = np.random.default_rng(seed)
+    as_far = 0
+    for size in _chunks(samples, gaps.size):
+        signs = 1 - 2 * random.integers(0, 2, (size, gaps.size), dtype=np.int8)
+        as_far += int((np.abs(signs @ gaps) >= reached).sum())
+    return (as_far + 1) / (samples + 1)
+
+
+def _scores(values: Sequence[float]) -> NDArray[np.float64]:
+    scores = np.asarray(values, dtype=np.float64)
+    if not scores.size:
+        raise InputError("There are no scores to take the mean of.")
+    return scores
+
+
+def _gaps(first: Sequence[float], second: Sequence[float]) -> NDArray[np.float64]:
+    if len(first) != len(second):
+        raise InputError(
+            f"Systems are compared on the same questions; there are {len(first)} scores of one and "
+            f"{len(second)} of the other."
+        )
+    return _scores(first) - _scores(second)
+
+
+def _means(values: NDArray[np.float64], samples: int, seed: int) -> NDArray[np.float64]:
+    """Return the means of resamples of the values, shape (samples,)."""
+    random = np.random.default_rng(seed)
+    return np.concatenate(
+        [
+            values[random.integers(0, values.size, (size, values.size))].mean(axis=1)
+            for size in _chunks(samples, values.size)
+        ]
+    )
+
+
+def _chunks(samples: int, width: int) -> Iterator[int]:
+    rows = max(1, _CHUNK // width)
+    for start in range(0, samples, rows):
+        yield min(rows, samples - start)
+
+
+def _percentiles(means: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    if not 0 < confidence < 1:
+        raise InputError(f"The confidence is {confidence}: give a probability, such as 0.95.")
+    tail = 50 * (1 - confidence)
+    low, high = np.percentile(means, [tail, 100 - tail])
+    return float(low), float(high)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from rouge_score.rouge_scorer import RougeScorer
+
+from ras_flow.errors import InputError, MissingExtraError
+from ras_flow.evaluation.metrics.long_answers import mauve, rouge_lsum, str_em
+from ras_flow.evaluation.question import Question
+
+GOLD = "Halden has two bridges. The old one was opened by Moe. The new one replaced it in May."
+
+
+def test_rouge_lsum_of_the_same_text_is_one_and_of_another_zero() -> None:
+    assert rouge_lsum(GOLD, [GOLD]) == 1.0
+    assert rouge_lsum("Yeast feeds upon sugar", [GOLD]) == 0.0
+    assert rouge_lsum("", [GOLD]) == rouge_lsum(" \n", [GOLD]) == 0.0
+
+
+def test_rouge_lsum_is_taken_sentence_by_sentence_with_stemming() -> None:
+    # Swapped sentences lose nothing, where the longest common subsequence of the whole would.
+    swapped = (
+        "The new one replaced it in May. The old one was opened by Moe. Halden has two bridge."
+    )
+    scorer = RougeScorer(["rougeLsum"], use_stemmer=True)
+    lines = ["\n".join(part.split(". ")) for part in (GOLD.lower(), swapped.lower())]
+    assert rouge_lsum(swapped, [GOLD]) == scorer.score(*lines)["rougeLsum"].fmeasure
+    whole = RougeScorer(["rougeL"], use_stemmer=True).score(GOLD, swapped)["rougeL"].fmeasure
+    assert rouge_lsum(swapped, [GOLD]) > whole
+
+
+def test_rouge_takes_the_best_of_two_annotators() -> None:
+    assert rouge_lsum(GOLD, ["Something else.", GOLD]) == 1.0
+
+
+def test_str_em_is_the_share_of_the_readings_that_are_answered() -> None:
+    readings = [("1898", "the year 1898"), ("1974",), ("never",)]
+    assert str_em("Opened in 1898 and in 1974.", readings) == pytest.approx(2 / 3)
+    assert str_em("", readings) == 0.0
+
+
+def test_str_em_is_not_won_by_an_answer_of_which_nothing_is_left() -> None:
+    assert str_em("Something else entirely.", [("A",), ("The The",)]) == 0.0
+
+
+def questions(number: int) -> list[Question]:
+    return [Question(str(i), f"What of {i}?", (f"gold {i}",)) for i in range(number)]
+
+
+def spread(centre: float) -> Any:
+    """Features of a text that depend on it alone: a place near a centre."""
+
+    def features(texts: list[str]) -> Any:
+        return np.array(
+            [np.random.default_rng(sum(text.encode())).normal(centre, 1, 4) for text in texts]
+        )
+
+    return features
+
+
+def test_mauve_is_near_one_for_alike_texts_and_near_zero_for_others() -> None:
+    asked = questions(60)
+    alike = mauve([f"gold {i}" for i in range(60)], asked, features=spread(0))
+    apart = mauve(
+        ["elsewhere"] * 60,
+        asked,
+        features=lambda texts: spread(40 if "elsewhere" in texts[0] else 0)(texts),
+    )
+    assert alike > 0.9 and apart < 0.1
+
+
+def test_mauve_compares_question_and_answer_cut_to_a_hundred_words() -> None:
+    seen: list[list[str]] = []
+
+    def features(texts: list[str]) -> Any:
+        seen.append(texts)
+        return spread(0)(texts)
+
+    mauve([" said " * 200 + "!", "yes."] * 20, questions(40), features=features)
+    gold, said = seen
+    assert gold[1] == "What of 1? gold 1" and said[1] == "What of 1? yes"
+    assert len(said[0].split()) == 100
+
+
+def test_mauve_says_what_is_wrong() -> None:
+    with pytest.raises(InputError, match="1 predictions of 2 questions"):
+        mauve(["one"], questions(2))
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mauve", None)
+    with pytest.raises(MissingExtraError, match=r"ras-flow\[mauve\]"):
+        mauve(["one", "two"], questions(2))

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ras_flow.errors import InputError
+from ras_flow.evaluation.statistics import bootstrap, paired_bootstrap, paired_permutation
+
+SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=9)
+MARGINS = st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0])
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
+    scores = [1.0] * 60 + [0.0] * 140
+    found = bootstrap(scores)
+    low, high = stats.binom.interval(0.95, 200, 0.3)
+    assert found.mean == 0.3
+    assert found.low == pytest.approx(low / 200, abs=0.011)
+    assert found.high == pytest.approx(high / 200, abs=0.011)
+
+
+def test_the_interval_is_that_of_scipys_percentile_bootstrap() -> None:
+    scores = np.random.default_rng(3).beta(2, 5, 80)
+    found = bootstrap(list(scores), confidence=0.9)
+    theirs = stats.bootstrap(
+        (scores,), np.mean, confidence_level=0.9, method="percentile", rng=1
+    ).confidence_interval
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.004)
+
+
+def test_a_higher_confidence_is_a_wider_interval_and_equal_scores_have_none() -> None:
+    scores = [0.0, 1.0] * 20
+    wide, narrow = bootstrap(scores, confidence=0.99), bootstrap(scores, confidence=0.5)
+    assert wide.low < narrow.low < 0.5 < narrow.high < wide.high
+    assert bootstrap([0.7] * 5).low == pytest.approx(0.7) == bootstrap([0.7] * 5).high
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    scores = list(np.random.default_rng(0).random(30))
+    others = list(np.random.default_rng(1).random(30))
+    assert bootstrap(scores, seed=4) == bootstrap(scores, seed=4) != bootstrap(scores, seed=5)
+    assert paired_bootstrap(scores, others, seed=4) == paired_bootstrap(scores, others, seed=4)
+    p = paired_permutation(scores, others, seed=4)
+    assert p == paired_permutation(scores, others, seed=4) != paired_permutation(scores, others)
+
+
+def test_few_pairs_have_their_exact_p() -> None:
+    # Five wins out of five: two of the 2^5 signs are as far off.
+    assert paired_permutation([1, 1, 1, 1, 1, 0.5], [0, 0, 0, 0, 0, 0.5]) == 2 / 32
+    assert paired_permutation([1, 0], [0, 1]) == 1.0
+    assert paired_permutation([0.3], [0.3]) == 1.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(MARGINS, MARGINS), min_size=2, max_size=8))
+def test_the_exact_p_is_scipys(pairs: list[tuple[float, float]]) -> None:
+    first, second = zip(*pairs, strict=True)
+    theirs = stats.permutation_test(
+        (np.array(first), np.array(second)),
+        lambda a, b, axis: np.round(np.mean(a - b, axis=axis), 9),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    assert paired_permutation(first, second) == pytest.approx(theirs.pvalue)
+
+
+def test_the_sampled_p_is_near_that_of_the_sign_test() -> None:
+    # 30 wins to 10 losses by the same margin: the permutation test is the binomial one.
+    first, second = [1.0] * 30 + [0.0] * 10, [0.0] * 30 + [1.0] * 10
+    expected = stats.binomtest(30, 40).pvalue
+    assert paired_permutation(first, second) == pytest.approx(expected, abs=0.0015)
+
+
+def test_systems_are_compared_question_by_question() -> None:
+    # Hard and easy questions: the difference is small but the same everywhere.
+    hard = np.random.default_rng(2).choice([0.1, 0.8], 50)
+    found = paired_bootstrap(list(hard + 0.1), list(hard))
+    assert found.mean == pytest.approx(0.1) == found.low == found.high
+    assert found.p < 0.001
+    swapped = paired_bootstrap(list(hard), list(hard + 0.1))
+    assert swapped.mean == pytest.approx(-0.1) and swapped.p < 0.001
+
+
+@given(SCORES)
+@settings(max_examples=20, deadline=None)
+def test_a_system_does_not_differ_from_itself(scores: list[float]) -> None:
+    found = paired_bootstrap(scores, scores, samples=200)
+    assert (found.mean, found.low, found.high, found.p) == (0, 0, 0, 1)
+    assert paired_permutation(scores, scores) == 1.0
+
+
+def test_systems_that_are_alike_seldom_differ() -> None:
+    random = np.random.default_rng(7)
+    ps = [
+        paired_bootstrap(random.random(40).tolist(), random.random(40).tolist(), samples=500).p
+        for _ in range(100)
+    ]
+    assert sum(p < 0.05 for p in ps) <= 12
+
+
+def test_many_questions_need_little_memory() -> None:
+    scores = [0.0, 1.0] * 6_000
+    found = bootstrap(scores, samples=200)
+    assert found.high - found.low == pytest.approx(4 * 0.5 / 12_000**0.5, rel=0.3)
+
+
+def test_what_cannot_be_compared_is_told() -> None:
+    with pytest.raises(InputError, match="no scores"):
+        bootstrap([])
+    with pytest.raises(InputError, match="2 scores of one and 1 of the other"):
+        paired_permutation([1, 0], [1])
+    with pytest.raises(InputError, match="95: give a probability"):
+        bootstrap([1.0], confidence=95)
