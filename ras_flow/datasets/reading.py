@@ -238,6 +238,8 @@ def beginning(path: Path) -> str:
 
 
 def _read_csv(path: Path, delimiter: str) -> Iterator[Row]:
+    # Some files hold whole articles, beyond the limit that Python sets.
+    csv.field_size_limit(2**31 - 1)
     try:
         with open_text(path) as file:
             reader = csv.DictReader(file, delimiter=delimiter)

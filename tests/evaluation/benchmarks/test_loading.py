@@ -1,0 +1,243 @@
+"""What holds for all benchmarks: samples, parts, ids, errors, and files of one's own."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow import demo
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.evaluation.benchmarks import benchmark_names, load_benchmark
+from ras_flow.evaluation.question import Support, pooled_documents
+from tests.evaluation.benchmarks import rows as r
+from tests.training.data import examples as e
+
+
+def write(path: Path, *rows: Any) -> Path:
+    path.write_text(r.lines(*rows), encoding="utf-8")
+    return path
+
+
+def rows(number: int) -> list[dict[str, Any]]:
+    return [
+        {"id": str(i), "question": f"What is {i}?", "answer": f"It is {i}"} for i in range(number)
+    ]
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    full = {
+        "id": 7,
+        "question": "Which river?",
+        "answers": ["Vistula", "Wisła", "Vistula"],
+        "kind": "two-hop",
+        "documents": ["Bare text.", {"title": "Warsaw", "text": "A city."}],
+        "support": [
+            "Marie Curie",
+            {
+                "title": "Warsaw",
+                "text": "A city.",
+                "subquery": "Where?",
+                "facts": [["a", "b", "c"]],
+            },
+        ],
+    }
+    found = load_benchmark(
+        "jsonl", write(tmp_path / "own.jsonl", {"question": "Who?", "answer": "I"}, full)
+    )
+    bare, question = found.questions
+    assert (bare.answers, bare.documents, bare.support) == (("I",), (), ()) and bare.id
+    assert (question.id, question.kind, question.answers) == ("7", "two-hop", ("Vistula", "Wisła"))
+    assert question.documents == (
+        {"title": "", "text": "Bare text."},
+        {"title": "Warsaw", "text": "A city."},
+    )
+    assert question.support == (
+        Support("Marie Curie"),
+        Support("Warsaw", "A city.", "Where?", (("a", "b", "c"),)),
+    )
+    assert (found.task, found.metrics) == ("short_qa", ("f1", "exact_match", "match"))
+
+
+def test_the_demo_questions_are_a_benchmark() -> None:
+    with as_file(files(demo) / "questions.jsonl") as path:
+        found = load_benchmark("jsonl", path)
+    answered = [row for row in demo.questions() if row["answers"]]
+    assert [question.id for question in found.questions] == [row["id"] for row in answered]
+    assert [part.subquery for part in found.questions[0].support] == answered[0]["subqueries"]
+
+
+def test_a_sample_depends_on_the_questions_and_not_on_their_order(tmp_path: Path) -> None:
+    given = rows(60)
+    shuffled = random.Random(1).sample(given, 60)
+    first = load_benchmark("jsonl", write(tmp_path / "a.jsonl", *given), limit=20, seed=3)
+    second = load_benchmark("jsonl", write(tmp_path / "b.jsonl", *shuffled), limit=20, seed=3)
+    assert len(first.questions) == 20
+    assert {q.id for q in first.questions} == {q.id for q in second.questions}
+    order = [row["id"] for row in shuffled]
+    places = [order.index(question.id) for question in second.questions]
+    assert places == sorted(places)
+
+
+def test_a_smaller_sample_is_part_of_a_larger_one_and_another_seed_gives_another(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "a.jsonl", *rows(60))
+
+    def ids(limit: int | None, seed: int = 0) -> list[str]:
+        return [q.id for q in load_benchmark("jsonl", path, limit=limit, seed=seed).questions]
+
+    assert set(ids(10)) < set(ids(30)) < set(ids(None)) == set(ids(100))
+    assert set(ids(10)) != set(ids(10, seed=1))
+    # Not the beginning of the file.
+    assert set(ids(10)) != {str(i) for i in range(10)}
+
+
+def test_rows_without_ids_have_one_that_stays_when_the_order_changes(tmp_path: Path) -> None:
+    given = [{"question": q, "answer": "x"} for q in ("One?", "Two?", "One?")]
+    one, two, again = load_benchmark("jsonl", write(tmp_path / "a.jsonl", *given)).questions
+    assert len({one.id, two.id, again.id}) == 3
+    [alone] = load_benchmark("jsonl", write(tmp_path / "b.jsonl", given[1])).questions
+    assert alone.id == two.id
+
+
+def test_parts_of_a_file(tmp_path: Path) -> None:
+    one, two = (
+        e.HOTPOT | {"all_support": True, "src": "dev"},
+        e.HOTPOT | {"_id": "h2", "src": "train"},
+    )
+    path = write(tmp_path / "a.jsonl", one, two)
+
+    def ids(split: str) -> list[str]:
+        return [q.id for q in load_benchmark("hotpotqa", path, split=split).questions]
+
+    assert (ids("all_support"), ids("train")) == (["h1"], ["h2"])
+    with pytest.raises(ConfigurationError, match="no part.*'test'.*dev.*all_support.*train"):
+        ids("test")
+
+
+def test_pooled_documents_are_each_there_once(tmp_path: Path) -> None:
+    other = e.HOTPOT | {"_id": "h2", "context": [*e.HOTPOT["context"][:1], ["New", ["It is new."]]]}
+    found = load_benchmark("hotpotqa", write(tmp_path / "a.jsonl", e.HOTPOT, other))
+    titles = [document["title"] for document in pooled_documents(found.questions)]
+    assert titles == ["Lindau", "Clara Novak", "Novak Quartet", "Oulu", "New"]
+
+
+def without(row: dict[str, Any], field: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != field}
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("triviaqa", r.SELF_RAG_TRIVIAQA | {"answers": "Aach"}, "answers: expected a list"),
+    ("triviaqa", r.SELF_RAG_TRIVIAQA | {"answers": []}, "answers: expected at least one text"),
+    (
+        "triviaqa",
+        r.SELF_RAG_TRIVIAQA | {"ctxs": [{"text": 3}, 4]},
+        r"ctxs\[1\]: expected an object",
+    ),
+    ("2wikimultihopqa", without(e.WIKI2, "answer"), "answer: expected a text, this is missing"),
+    ("2wikimultihopqa", e.WIKI2 | {"evidences": [["a", "b"]]}, r"evidences\[0\]: expected"),
+    ("popqa", without(r.POPQA, "answers") | {"possible_answers": "Aach"}, "possible_answers: exp"),
+    ("popqa_longtail", r.POPQA | {"s_pop": "few"}, "s_pop: expected a number"),
+    ("pubhealth", r.SELF_RAG_PUBHEALTH | {"answers": ["maybe"]}, "answers: expected one of true"),
+    ("arc_challenge", e.ARC | {"answerKey": "7"}, "answerKey: '7' is none of 1, 2, 3, 4"),
+    (
+        "arc_challenge",
+        r.SELF_RAG_ARC | {"choices": {"text": ["x"]}},
+        "choices:label: expected a li",
+    ),
+    ("asqa", without(r.ASQA, "qa_pairs"), "qa_pairs: expected a list"),
+    ("asqa", r.ASQA | {"qa_pairs": [{"short_answers": []}]}, r"qa_pairs\[0\]:short_answers: exp"),
+    ("eli5", without(r.ELI5, "answer"), "answer: expected a text"),
+    (
+        "hotpotqa",
+        e.HOTPOT | {"context": [["Lindau", "text"]]},
+        r"context\[0\]\[1\]: expected a list",
+    ),
+    ("hotpotqa", e.HOTPOT | {"question": ""}, "question: expected a text, this is empty"),
+    ("musique", e.MUSIQUE | {"answerable": "yes"}, "answerable: expected true or false"),
+    ("musique", without(e.MUSIQUE, "question_decomposition"), "question_decomposition: expected"),
+    ("strategyqa", e.STRATEGY | {"answer": "yes"}, "answer: expected true or false"),
+    ("fever", e.FEVER | {"label": "MAYBE"}, "label: expected one of SUPPORTS"),
+    ("fever", r.FEVER | {"evidence": [[["x"]]]}, r"evidence\[0\]\[0\]: expected"),
+    ("qed", without(e.QED, "paragraph"), "paragraph: expected a text"),
+    ("pathquestion", r.PATHQUESTION | {"path": ["a", "b"]}, "path: expected entities"),
+    ("webqsp", e.WEBQSP | {"answers": [1]}, r"answers\[0\]: expected a text"),
+    ("explagraphs", r.EXPLAGRAPHS | {"label": "x"}, "label: expected one of support"),
+    ("jsonl", {"question": "Who?"}, "answers: expected a list"),
+    ("jsonl", {"question": "Who?", "answer": ""}, "answer: expected a text"),
+    (
+        "jsonl",
+        {"question": "Who?", "answer": "I", "documents": [{"title": "T"}]},
+        r"documents\[0\]:text",
+    ),
+    ("jsonl", {"question": "Who?", "answer": "I", "support": [{}]}, r"support\[0\]:title"),
+    (
+        "jsonl",
+        {"question": "?", "answer": "I", "support": ["T"], "subqueries": []},
+        "subqueries: exp",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "message"), WRONG)
+def test_a_wrong_row_is_told_by_file_line_and_field(
+    tmp_path: Path, name: str, row: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=rf"wrong\.jsonl:2:{message}"):
+        path = tmp_path / "wrong.jsonl"
+        path.write_text("\n" + r.lines(row))
+        load_benchmark(name, path)
+
+
+def test_every_benchmark_has_a_wrong_row_here() -> None:
+    assert {name for name, _, _ in WRONG} | {"arc_easy", "openbookqa"} == set(benchmark_names())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "triviaqa",
+            json.dumps({"Data": [{"QuestionId": "1"}]}),
+            r"f\.json:Data\[0\]:Answer: expec",
+        ),
+        ("triviaqa", "{}", "f.json:Data: expected a list"),
+        ("triviaqa", '{"Data": [\n{,', "f.json:2: the file is no JSON"),
+        ("asqa", "{}", "f.json:dev: expected an object with one of train, dev, test"),
+        ("asqa", json.dumps({"dev": {"7": {}}}), "f.json:dev:7:answer: expected a text"),
+        ("hotpotqa", "[{}]", "f.json:item 1:question: expected a text"),
+        ("jsonl", "", "has no question that can be judged"),
+        ("jsonl", '{"question": "?", "answers": []}', "has no question that can be judged"),
+    ],
+)
+def test_a_wrong_file_is_told(tmp_path: Path, name: str, text: str, message: str) -> None:
+    path = tmp_path / "f.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_benchmark(name, path)
+
+
+@pytest.mark.parametrize("make", [lambda p: p / "none.jsonl", lambda p: p])
+def test_a_file_that_cannot_be_read(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        load_benchmark("jsonl", make(tmp_path))
+
+
+def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", *rows(2), {"id": "1", "question": "Who?", "answer": "I"})
+    with pytest.raises(InputError, match=r"a\.jsonl:3: the id '1' comes twice"):
+        load_benchmark("jsonl", path)
+
+
+def test_wrong_settings_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", *rows(2))
+    with pytest.raises(ConfigurationError, match="'squad'.*triviaqa.*jsonl"):
+        load_benchmark("squad", path)
+    with pytest.raises(ConfigurationError, match="limit of jsonl is 0"):
+        load_benchmark("jsonl", path, limit=0)
