@@ -32,9 +32,10 @@ def support(row: Row) -> dict[str, list[int]]:
     return found
 
 
-def said(sentences: Sequence[str], numbers: Iterable[int]) -> str:
-    """Return the supporting sentences of a document as one text; unknown numbers are left out."""
-    return " ".join(sentences[number] for number in numbers if 0 <= number < len(sentences))
+def said(sentences: Sequence[str], numbers: Iterable[int]) -> list[str]:
+    """Return the supporting sentences of a document; a blank one where none of them is there."""
+    there = [sentences[number] for number in numbers if 0 <= number < len(sentences)]
+    return there or [""]
 
 
 def as_documents(given: Iterable[tuple[str, Sequence[str]]]) -> tuple[Document, ...]:

@@ -24,7 +24,9 @@ def read(row: Row) -> Question:
         answers=(row.text("answer"),),
         documents=as_documents(given),
         support=tuple(
-            Support(title, said(texts.get(title, []), numbers)) for title, numbers in gold.items()
+            Support(title, sentence)
+            for title, numbers in gold.items()
+            for sentence in said(texts.get(title, []), numbers)
         ),
         kind=optional_text(row, "type", "qtype"),
     )

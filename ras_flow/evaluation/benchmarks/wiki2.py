@@ -3,7 +3,7 @@
 Two forms: the authors' JSON (``context``, ``supporting_facts``, ``evidences``) and the shared one
 (``docs``, ``support``, ``triples``, and ``decomp`` for a human decomposition). A triple belongs to
 the title at its place in the list where there are as many of one as of the other, else to the title
-that its subject names.
+that its subject names; where several sentences of a title support, it stands with the first.
 """
 
 from __future__ import annotations
@@ -35,14 +35,11 @@ def _support(row: Row, given: dict[str, list[str]]) -> tuple[Support, ...]:
     in_step = len(facts) == len(titles)
     found = []
     for at, (title, numbers) in enumerate(titles.items()):
-        found.append(
-            Support(
-                title=title,
-                text=said(given.get(title, []), numbers),
-                subquery=asked[at] if len(asked) == len(titles) else "",
-                facts=(facts[at],) if in_step else tuple(f for f in facts if _names(title, f[0])),
-            )
-        )
+        first, *more = said(given.get(title, []), numbers)
+        subquery = asked[at] if len(asked) == len(titles) else ""
+        own = (facts[at],) if in_step else tuple(f for f in facts if _names(title, f[0]))
+        found.append(Support(title, first, subquery, own))
+        found += [Support(title, sentence) for sentence in more]
     return tuple(found)
 
 

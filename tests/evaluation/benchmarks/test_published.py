@@ -154,11 +154,14 @@ def test_2wikimultihopqa_in_both_forms(tmp_path: Path) -> None:
 
 
 def test_2wiki_triples_go_by_name_where_there_are_more_than_titles(tmp_path: Path) -> None:
-    more = [*e.WIKI2["evidences"], ["Salt Road", "country", "Finland"]]
-    question = only(
-        load(tmp_path, "2wikimultihopqa", "d.json", json.dumps([e.WIKI2 | {"evidences": more}]))
-    )
-    assert [len(part.facts) for part in question.support] == [2, 1]
+    row = e.WIKI2 | {
+        "evidences": [*e.WIKI2["evidences"], ["Salt Road", "country", "Finland"]],
+        "supporting_facts": [*e.WIKI2["supporting_facts"], ["Salt Road (film)", 1]],
+    }
+    question = only(load(tmp_path, "2wikimultihopqa", "dev.json", json.dumps([row])))
+    # Each sentence is support of its own: together they need not stand in a row.
+    assert [part.text for part in question.support][:2] == e.WIKI2["context"][0][1]
+    assert [len(part.facts) for part in question.support] == [2, 0, 1]
 
 
 def test_hotpotqa_in_three_forms(tmp_path: Path) -> None:
@@ -177,7 +180,8 @@ def test_hotpotqa_in_three_forms(tmp_path: Path) -> None:
     }
     question = only(load(tmp_path, "hotpotqa", "ctx.jsonl", r.lines(shared)))
     assert question.support == (
-        Support("Lindau", "Lindau is a town on the River Aach. It has a harbour."),
+        Support("Lindau", "Lindau is a town on the River Aach."),
+        Support("Lindau", "It has a harbour."),
         Support("Gone"),
     )
     bare = {"idx": 3, "question": "Who?", "answer": "yes", "qtype": "comparison"}
