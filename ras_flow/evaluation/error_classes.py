@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from ras_flow.evaluation.facts import holds
+from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.evaluation.triples import token_f1
 from ras_flow.formats.normalize import normalize_name
@@ -47,9 +48,6 @@ ALIKE = 0.5
 
 _OUT_OF_LIMITS = ("max_hops", "no_progress", "budget", "error")
 _VERDICTS = frozenset({"yes", "no", "true", "false"})
-_IN_TEXT = 0.8
-"""Share of a gold sentence's words that a passage must have to count as holding it; sentence
-splitters and editions of Wikipedia differ."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +142,10 @@ def _asked_for(support: Support, searches: Sequence[str]) -> bool:
 
 
 def _has(passage: Passage, support: Support) -> bool:
-    """Tell whether a passage is the support: of its document, and with its sentence if known."""
-    if support.title and normalize_name(passage["title"]) != normalize_name(support.title):
+    """Tell whether a passage is the support: of its document, and with its text where known."""
+    if support.title and not is_found(support, [passage]):
         return False
-    wanted = set(normalize_name(support.text).split()) if support.text else set()
-    found = set(normalize_name(f"{passage['title']} {passage['text']}").split())
-    return len(wanted & found) >= _IN_TEXT * len(wanted)
+    return not support.text or is_found(support, [passage], "text")
 
 
 def _planners(never: Sequence[str], evidence: Evidence) -> ErrorFinding:

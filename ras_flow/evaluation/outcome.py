@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ras_flow.state.schema import Usage
+from ras_flow.state.schema import Role, Usage
 
 
 @dataclass(frozen=True)
@@ -79,23 +79,24 @@ def outcome_of(
 
     Args:
         state: The state, also of a run that failed half-way.
-        saved: By role what the run did not have to pay for because another had; it counts as if
-            it had.
+        saved: By role what others had paid for; see :mod:`ras_flow.evaluation.kept`. Its calls and
+            tokens are in the state's usage, its seconds are added here.
         error: Why it failed.
 
     Returns:
         The outcome.
     """
     usage: dict[str, Usage] = {}
-    for use in [*state.get("usage", {}).values(), *(saved or {}).values()]:
-        total = usage.setdefault(
-            use["role"],
-            Usage(role=use["role"], calls=0, input_tokens=0, output_tokens=0, seconds=0.0),
-        )
+    for use in state.get("usage", {}).values():
+        total = usage.setdefault(use["role"], _nothing(use["role"]))
         total["calls"] += use["calls"]
         total["input_tokens"] += use["input_tokens"]
         total["output_tokens"] += use["output_tokens"]
-        total["seconds"] = round(total["seconds"] + use["seconds"], 3)
+        total["seconds"] += use["seconds"]
+    for role, kept in (saved or {}).items():
+        usage.setdefault(role, _nothing(kept["role"]))["seconds"] += kept["seconds"]
+    for total in usage.values():
+        total["seconds"] = round(total["seconds"], 3)
     passages = state.get("passages", {})
     hops = tuple(
         SearchedHop(
@@ -114,3 +115,7 @@ def outcome_of(
         seconds=round(sum(use["seconds"] for use in usage.values()), 3),
         error=error,
     )
+
+
+def _nothing(role: Role) -> Usage:
+    return Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)

@@ -42,6 +42,7 @@ class System:
         build: Makes its graph.
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
         searches: Whether it looks for anything; without, it is not given documents either.
+        plans: Whether it decides by itself what to search for, and when to stop.
         budget: Values of :class:`ras_flow.Context` that suit it; settings may say otherwise.
         fixed: Values without which it would be another system.
         options: Its own options, with their defaults.
@@ -52,6 +53,7 @@ class System:
     build: Callable[[Ingredients], Graph]
     baseline: bool = False
     searches: bool = True
+    plans: bool = True
     budget: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, float | int] = field(default_factory=dict)
@@ -93,6 +95,7 @@ def _ras(given: Ingredients, variant: ras.Variant = "whole") -> Graph:
 _ALL = (
     System(
         kind="direct",
+        plans=False,
         about="the model alone, without a search",
         build=_baseline(direct.build),
         baseline=True,
@@ -100,12 +103,14 @@ _ALL = (
     ),
     System(
         kind="single",
+        plans=False,
         about="one search for the question, then the answer from its passages",
         build=_baseline(single.build),
         baseline=True,
     ),
     System(
         kind="sure",
+        plans=False,
         about="one search; candidates, the case for each, and a choice",
         build=_baseline(sure.build),
         baseline=True,
@@ -134,6 +139,7 @@ _ALL = (
     System(kind="ras", about="retrieval-and-structuring", build=_ras),
     System(
         kind="ras_no_retrieval",
+        plans=False,
         about="RAS's answerer alone",
         build=_ras,
         searches=False,
@@ -146,6 +152,7 @@ _ALL = (
     ),
     System(
         kind="ras_no_planning",
+        plans=False,
         about="RAS without planning: one search, triples, answer",
         build=partial(_ras, variant="no_planning"),
         fixed={"max_hops": 1},

@@ -1,0 +1,251 @@
+"""Putting an evaluation together: questions, indexes, parts and graphs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from ras_flow.components import LanguageModel
+from ras_flow.context import NO_EXTRACTOR, Context
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig, SystemConfig
+from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
+from ras_flow.evaluation.question import Benchmark, Question, pooled_documents
+from ras_flow.evaluation.systems import Ingredients
+from ras_flow.evaluation.systems.loop import Graph
+from ras_flow.parts import Parts
+from ras_flow.retrieval.source import SourceDocument
+from ras_flow.state.channels import RasInput
+
+DEMO = "demo"
+"""Format of the questions that come with the package."""
+
+_NO_MATTER = frozenset({"index", "base_url", "model_timeout", "max_retries", "max_concurrency"})
+"""Settings that say how parts are reached; what is reached is in their identities."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A system on a benchmark.
+
+    Attributes:
+        benchmark: The questions.
+        system: The system.
+        context: Its settings there.
+        graph: Its graph, to be compiled.
+        identities: Names of the parts' models by role.
+        models: By role of :class:`ras_flow.state.schema.Usage` the model that prices are given for.
+    """
+
+    benchmark: Benchmark
+    system: SystemConfig
+    context: Context
+    graph: Graph
+    identities: Mapping[str, str]
+    models: Mapping[str, str]
+
+    def given(self, question: Question) -> RasInput:
+        """Return what a run of this question is started with."""
+        given = RasInput(question=question.question, settings=self.context.changed())
+        reads = self.benchmark.retrieval != "corpus" and self.system.system.searches
+        if reads and question.documents:
+            given["documents"] = list(question.documents)
+        return given
+
+    def run_id(self, question: Question) -> str:
+        """Return the id of this question's run: always the same."""
+        key = "\0".join((self.benchmark.name, self.system.name, question.id))
+        return sha256(key.encode()).hexdigest()[:12]
+
+    def record(self) -> dict[str, Any]:
+        """Return all that its answers depend on, as JSON-like data."""
+        settings = self.context.changed()
+        return {
+            "kind": self.system.system.kind,
+            "options": dict(self.system.options),
+            "parts": dict(self.identities),
+            "retrieval": self.benchmark.retrieval,
+            **{name: value for name, value in settings.items() if name not in _NO_MATTER},
+        }
+
+
+def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]]:
+    """Read all benchmarks.
+
+    Args:
+        config: The evaluation.
+
+    Returns:
+        Settings and questions, the latter with the name and the retrieval of the settings.
+
+    Raises:
+        ConfigurationError: A format is unknown, or a path is missing.
+        InputError: A file cannot be read; the message names file, line and field.
+    """
+    found = []
+    for settings in config.benchmarks:
+        loaded = _load(settings, config.seed)
+        retrieval = settings.retrieval or loaded.retrieval
+        if retrieval != "corpus" and not any(one.documents for one in loaded.questions):
+            raise ConfigurationError(
+                f"{settings.name}: retrieval = {retrieval!r} needs questions with documents."
+            )
+        found.append((settings, replace(loaded, name=settings.name, retrieval=retrieval)))
+    return found
+
+
+def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
+    # The loaders read published files of many kinds; their imports are not needed before.
+    from ras_flow.evaluation.benchmarks import load_benchmark  # noqa: PLC0415
+
+    chosen: dict[str, Any] = {"limit": settings.limit, "seed": seed, "split": settings.split}
+    if settings.path is not None:
+        return load_benchmark(settings.format, settings.path, **chosen)
+    if settings.format != DEMO:
+        raise ConfigurationError(
+            f"benchmarks.{settings.name}: give the `path` of a file of {settings.format}."
+        )
+    with as_file(files("ras_flow.demo").joinpath("questions.jsonl")) as path:
+        return load_benchmark("jsonl", path, **chosen)
+
+
+async def prepare_index(
+    settings: BenchmarkConfig, benchmark: Benchmark, context: Context, folder: Path
+) -> str:
+    """Make the index over the questions' own documents, where that is what is searched.
+
+    Args:
+        settings: Names the index.
+        benchmark: The questions.
+        context: Says whether vectors are needed, and which encoder makes them.
+        folder: Where to keep it.
+
+    Returns:
+        The index, as :class:`ras_flow.Context` names it.
+
+    Raises:
+        ConfigurationError: There are no documents to put together.
+        CorpusIndexError: The index cannot be written.
+    """
+    if settings.index != POOL or benchmark.retrieval == "given":
+        return DEMO if settings.index == POOL else settings.index
+    documents = pooled_documents(benchmark.questions)
+    if not documents:
+        raise ConfigurationError(
+            f"benchmarks.{settings.name}: its questions bring no documents to search: name an "
+            '`index`, a folder or "demo".'
+        )
+    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder  # noqa: PLC0415
+    from ras_flow.retrieval.sync import sync_index  # noqa: PLC0415
+
+    encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
+    kind = "bm25" if encoder is None else sha256(context.encoder.encode()).hexdigest()[:8]
+    path = folder / f"{benchmark.name}-{kind}"
+    sources = [
+        SourceDocument(f"{number:06d}", document.get("title", ""), document["text"])
+        for number, document in enumerate(documents)
+    ]
+    await sync_index(path, sources, encoder)
+    return str(path)
+
+
+async def assemble(
+    config: EvalConfig,
+    folder: Path,
+    calls: KeptCalls,
+    *,
+    parts: Parts | None = None,
+    reader: LanguageModel | None = None,
+) -> list[Cell]:
+    """Load questions and parts, and build every system's graph on every benchmark.
+
+    What is wrong with a name, a key or a file is said here, before anything is asked or paid for.
+
+    Args:
+        config: The evaluation.
+        folder: Where indexes over the questions' documents are kept.
+        calls: What planners and extractors returned before.
+        parts: Objects that replace what the settings name.
+        reader: Replaces the baselines' model.
+
+    Returns:
+        The cells, by benchmark, then by system.
+
+    Raises:
+        ConfigurationError: A setting, name or key is wrong or missing.
+        InputError: A benchmark's file cannot be read.
+        CorpusIndexError: An index is missing, or cannot be made.
+    """
+    loaded = await asyncio.to_thread(load_questions, config)
+    cells = []
+    for settings, benchmark in loaded:
+        for system in config.systems:
+            asked: dict[str, Any] = {"task": settings.settings.get("task", benchmark.task)}
+            if benchmark.retrieval == "given" and system.system.searches:
+                asked["planning"] = "static"
+            context = config.context(settings, system, **asked)
+            searches = system.system.searches and benchmark.retrieval != "given"
+            given = parts or Parts()
+            if searches and given.retriever is None:
+                context = replace(
+                    context, index=await prepare_index(settings, benchmark, context, folder)
+                )
+            cells.append(
+                await _cell(config, benchmark, system, context, given, reader, calls, searches)
+            )
+    return cells
+
+
+async def _cell(
+    config: EvalConfig,
+    benchmark: Benchmark,
+    system: SystemConfig,
+    context: Context,
+    given: Parts,
+    reader: LanguageModel | None,
+    calls: KeptCalls,
+    searches: bool,
+) -> Cell:
+    parts = replace(given, defaults=context)
+    if searches:
+        parts = replace(parts, retriever=await parts.get_retriever(context))
+    if system.system.baseline:
+        model = reader or await parts.get_model(system.reader, context)
+        identities = {"reader": model.identity}
+        models = dict.fromkeys(("planner", "answerer"), system.reader)
+    else:
+        model = None
+        planner = await parts.get_planner(context)
+        answerer = await parts.get_answerer(context)
+        if context.extractor == NO_EXTRACTOR:
+            parts = replace(parts, extractor=None)
+        extractor = await parts.get_extractor(context)
+        keeps_text = parts.keeps_text(context)
+        parts = replace(
+            parts,
+            planner=KeptPlanner(planner, calls),
+            extractor=extractor if keeps_text else KeptExtractor(extractor, calls),
+            answerer=answerer,
+        )
+        identities = {
+            "planner": planner.identity,
+            "extractor": extractor.identity,
+            "answerer": answerer.identity,
+        }
+        models = {role: getattr(context, role) for role in identities}
+    if parts.retriever is not None:
+        identities["retriever"] = parts.retriever.identity
+    ingredients = Ingredients(parts=parts, reader=model, options=system.options, seed=config.seed)
+    return Cell(
+        benchmark=benchmark,
+        system=system,
+        context=context,
+        graph=system.system.build(ingredients),
+        identities=identities,
+        models=models,
+    )

@@ -1,0 +1,69 @@
+"""What an evaluation costs: tokens and money, by model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ras_flow.evaluation.config import Price
+from ras_flow.evaluation.outcome import Outcome
+from ras_flow.evaluation.rows import Row
+
+MILLION = 1_000_000
+
+
+def money(outcome: Outcome, models: Mapping[str, str], prices: Mapping[str, Price]) -> float:
+    """Return what a question cost, as if it had been asked alone.
+
+    Args:
+        outcome: What became of it.
+        models: The model of each role.
+        prices: Prices of models; one that has none costs nothing.
+    """
+    return sum(
+        _price(models.get(role, ""), use["input_tokens"], use["output_tokens"], prices)
+        for role, use in outcome.usage.items()
+    )
+
+
+class Purse:
+    """What was really paid so far: what is kept and asked again costs nothing.
+
+    Args:
+        prices: Prices of models.
+    """
+
+    def __init__(self, prices: Mapping[str, Price]) -> None:
+        self._prices = prices
+        self.tokens = 0
+        self.money = 0.0
+
+    def pay(self, row: Row, models: Mapping[str, str]) -> None:
+        """Add what a row cost.
+
+        Args:
+            row: The row.
+            models: The model of each role.
+        """
+        for role, use in row.outcome.usage.items():
+            read, written = row.saved_tokens.get(role, (0, 0))
+            read, written = use["input_tokens"] - read, use["output_tokens"] - written
+            self.tokens += read + written
+            self.money += _price(models.get(role, ""), read, written, self._prices)
+
+    def beyond(self, tokens: int | None, money: float | None) -> str:
+        """Return which ceiling is reached, in a sentence; empty where none is.
+
+        Args:
+            tokens: The ceiling of tokens; None for none.
+            money: The ceiling of money; None for none.
+        """
+        if tokens is not None and self.tokens >= tokens:
+            return f"The ceiling of {tokens} tokens was reached ({self.tokens} were paid for)."
+        if money is not None and self.money >= money:
+            return f"The ceiling of {money:g} was reached ({self.money:.2f} was paid)."
+        return ""
+
+
+def _price(model: str, read: int, written: int, prices: Mapping[str, Price]) -> float:
+    price = prices.get(model)
+    return (read * price.input + written * price.output) / MILLION if price else 0.0

@@ -1,0 +1,95 @@
+"""From a run's state to a row: the scores of its answer, the measures of its steps, its error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ras_flow.context import NO_EXTRACTOR
+from ras_flow.evaluation.assembly import Cell
+from ras_flow.evaluation.error_classes import Evidence, classify
+from ras_flow.evaluation.metrics import score
+from ras_flow.evaluation.metrics.retrieval import recall_by_hop
+from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
+from ras_flow.evaluation.outcome import Outcome
+from ras_flow.evaluation.question import Question
+from ras_flow.evaluation.rows import WRONG_BELOW, Row
+
+
+def judge(
+    cell: Cell,
+    question: Question,
+    outcome: Outcome,
+    state: Mapping[str, Any],
+    saved_tokens: Mapping[str, list[int]],
+) -> Row:
+    """Judge what a system made of a question.
+
+    Args:
+        cell: System and benchmark.
+        question: The question.
+        outcome: What became of it; a failure scores zero by every metric.
+        state: The run's state, also of one that failed.
+        saved_tokens: By role tokens that were not paid for, read and written.
+
+    Returns:
+        The row.
+    """
+    scores = {
+        metric: 0.0 if outcome.error else score(metric, outcome.answer, question)
+        for metric in cell.benchmark.metrics
+    }
+    wrong = next(iter(scores.values())) < WRONG_BELOW
+    finding = classify(question, _evidence(cell, outcome, state)) if wrong else None
+    return Row(
+        benchmark=cell.benchmark.name,
+        system=cell.system.name,
+        id=question.id,
+        question=question.question,
+        answers=question.answers,
+        kind=question.kind,
+        run=cell.run_id(question),
+        outcome=outcome,
+        scores=scores,
+        measures=_measures(cell, question, state),
+        error_class=finding.kind if finding else "",
+        why=finding.why if finding else "",
+        saved_tokens=saved_tokens,
+    )
+
+
+def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[str, float]:
+    """Measure retrieval and planning against the gold support, where it is known."""
+    measures: dict[str, float] = {}
+    passages, hops = state.get("passages", {}), state.get("hops", [])
+    found = [[passages[id] for id in hop["passages"] if id in passages] for hop in hops]
+    recall = recall_by_hop(question.support, found)
+    if recall:
+        measures["recall"] = recall[-1].recall
+        measures["all_support"] = float(recall[-1].all_support)
+        measures["recall_first_hop"] = recall[0].recall
+    if cell.system.system.plans and hops:
+        last = {plan["hop"]: plan["label"] for plan in state.get("plans", []) if plan["hop"]}
+        labels = [last[hop] for hop in sorted(last)]
+        right = label_accuracy(labels, [one.all_support for one in recall]) if recall else None
+        alike = subquery_f1([hop["subquery"] for hop in hops], question.support)
+        if right is not None:
+            measures["label_accuracy"] = right
+        if alike is not None:
+            measures["subquery_f1"] = alike
+    return measures
+
+
+def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any]) -> Evidence:
+    system = cell.system.system
+    reads_text = system.baseline or cell.context.extractor == NO_EXTRACTOR
+    passages = state.get("passages", {})
+    return Evidence(
+        searches=[hop.subquery for hop in outcome.hops],
+        passages=list(passages.values()),
+        triples=None if reads_text else state.get("triples", {}),
+        stop_reason=outcome.stop_reason,
+        plans=system.plans,
+        may_search=system.searches,
+        error=outcome.error,
+    )

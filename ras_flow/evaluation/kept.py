@@ -1,0 +1,207 @@
+"""Plans and triples that one system paid for serve the others, and a run that was killed.
+
+Ablations and sweeps ask the same planner and the same extractor the same things again and again.
+What a call returned is kept with its tokens and its seconds: whoever gets it later is told what it
+would have cost alone, in a ledger of its own, so that costs do not depend on who asked first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from hashlib import sha256
+from time import perf_counter
+from typing import Any, Literal
+from weakref import WeakValueDictionary
+
+from langgraph.store.base import BaseStore, GetOp, Item, PutOp
+
+from ras_flow.components import Extraction, Extractor, Planner, PlanRequest, Reply
+from ras_flow.state.schema import Passage, Usage
+
+NAMESPACE = ("ras_flow", "evaluation")
+
+LEDGER: ContextVar[dict[str, Usage] | None] = ContextVar("evaluation_ledger", default=None)
+"""What the question that is being asked did not have to pay for, by role."""
+
+Kept = dict[str, Any]
+
+
+class KeptCalls:
+    """What calls returned, in a store that outlives the process.
+
+    Args:
+        store: Any LangGraph store.
+    """
+
+    def __init__(self, store: BaseStore) -> None:
+        self._store = store
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def get_or_make(
+        self,
+        role: Literal["planner", "extractor"],
+        keys: Sequence[str],
+        make: Callable[[list[int]], Awaitable[list[Kept | None]]],
+    ) -> list[Kept | None]:
+        """Return what is kept, and make the rest; nobody else makes it at the same time.
+
+        Args:
+            role: Who makes it.
+            keys: What tells one call from another; they are hashed.
+            make: Takes the positions of the keys that are not known, returns a JSON-like record
+                with ``input_tokens`` and ``output_tokens`` for each; None for what is not to be
+                kept.
+
+        Returns:
+            A record for each key; None for those that ``make`` made none of.
+        """
+        hashed = [sha256(f"{role}\0{key}".encode()).hexdigest()[:32] for key in keys]
+        began = perf_counter()
+        async with AsyncExitStack() as stack:
+            for key in sorted(set(hashed)):
+                await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
+            waited = perf_counter() - began
+            namespace = (*NAMESPACE, role)
+            items = await self._store.abatch([GetOp(namespace, key) for key in hashed])
+            found = [item.value if isinstance(item, Item) else None for item in items]
+            for record in found:
+                if record is not None:
+                    _note(role, record, waited / len(found))
+            missing = [at for at, record in enumerate(found) if record is None]
+            if missing:
+                began = perf_counter()
+                made = await make(missing)
+                seconds = (perf_counter() - began) / len(missing)
+                for at, record in zip(missing, made, strict=True):
+                    found[at] = record and {**record, "seconds": seconds}
+                await self._store.abatch(
+                    [
+                        PutOp(namespace, hashed[at], record, index=False)
+                        for at in missing
+                        if (record := found[at]) is not None
+                    ]
+                )
+        return found
+
+
+class KeptExtractor:
+    """An extractor each of whose passages is extracted once.
+
+    Args:
+        extractor: The extractor.
+        calls: Where its triples are kept.
+    """
+
+    def __init__(self, extractor: Extractor, calls: KeptCalls) -> None:
+        self._extractor, self._calls = extractor, calls
+        self.identity = extractor.identity
+        self.batch_size = extractor.batch_size
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        """Extract each passage's triples, or return those that are kept, with their tokens."""
+        fresh: dict[int, Extraction] = {}
+
+        async def make(missing: list[int]) -> list[Kept | None]:
+            made = await self._extractor.extract([passages[at] for at in missing])
+            fresh.update(zip(missing, made, strict=True))
+            # A failure may pass: it is tried again.
+            return [_record(one) if one.error is None else None for one in made]
+
+        keys = [f"{self.identity}\0{passage['id']}" for passage in passages]
+        records = await self._calls.get_or_make("extractor", keys, make)
+        return [
+            fresh[at] if record is None or at in fresh else _extraction(record)
+            for at, record in enumerate(records)
+        ]
+
+
+class KeptPlanner:
+    """A planner that is asked for each plan once.
+
+    Args:
+        planner: The planner.
+        calls: Where its plans are kept.
+    """
+
+    def __init__(self, planner: Planner, calls: KeptCalls) -> None:
+        self._planner, self._calls = planner, calls
+        self.identity = planner.identity
+        self.takes_soft_tokens = planner.takes_soft_tokens
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Plan for each request, or return the plan that is kept, with its tokens."""
+
+        async def make(missing: list[int]) -> list[Kept | None]:
+            made = await self._planner.plan([requests[at] for at in missing])
+            return [
+                {
+                    "text": one.text,
+                    "input_tokens": one.input_tokens,
+                    "output_tokens": one.output_tokens,
+                    "lost_triples": one.lost_triples,
+                }
+                for one in made
+            ]
+
+        keys = [f"{self.identity}\0{_key(request)}" for request in requests]
+        records = await self._calls.get_or_make("planner", keys, make)
+        return [
+            Reply(one["text"], one["input_tokens"], one["output_tokens"], one["lost_triples"])
+            for one in records
+            if one is not None
+        ]
+
+
+def _note(role: Literal["planner", "extractor"], record: Kept, waited: float) -> None:
+    """Enter into the ledger what a kept call took; waiting for it is in the run's own time.
+
+    Its tokens are counted where it is used; here they tell what was not paid for.
+    """
+    ledger = LEDGER.get()
+    if ledger is None:
+        return
+    nothing = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+    total = ledger.setdefault(role, nothing)
+    total["calls"] += 1
+    total["input_tokens"] += record["input_tokens"]
+    total["output_tokens"] += record["output_tokens"]
+    total["seconds"] += max(record["seconds"] - waited, 0.0)
+
+
+def _key(request: PlanRequest) -> str:
+    """Return all that a plan depends on; the graph's vectors follow from triples and encoder."""
+    chain = [
+        [
+            link.subquery,
+            [[t["subject"], t["predicate"], t["object"]] for t in link.triples],
+            [passage["id"] for passage in link.passages],
+        ]
+        for link in request.chain
+    ]
+    graph = None if request.graph is None else request.graph.encoder
+    parts = [request.question, chain, graph, request.instruction, request.problem]
+    return json.dumps(parts, ensure_ascii=True)
+
+
+def _record(made: Extraction) -> Kept:
+    return {
+        "triples": [list(triple) for triple in made.triples],
+        "dropped": list(made.dropped),
+        "input_tokens": made.input_tokens,
+        "output_tokens": made.output_tokens,
+    }
+
+
+def _extraction(record: Kept) -> Extraction:
+    triples = [(s, p, o) for s, p, o in record["triples"]]
+    return Extraction(
+        triples,
+        list(record["dropped"]),
+        None,
+        record["input_tokens"],
+        record["output_tokens"],
+    )

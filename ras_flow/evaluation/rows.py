@@ -1,0 +1,192 @@
+"""The rows of an evaluation: one for each question and system, written at once or not at all."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import ConfigurationError, RunError
+from ras_flow.evaluation.outcome import Outcome
+
+FILE = "rows.sqlite"
+
+WRONG_BELOW = 0.5
+"""Score of the main metric below which an answer counts as wrong."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a system made of one question, and what that is worth.
+
+    Attributes:
+        benchmark: Name of the benchmark.
+        system: Name of the system.
+        id: The question's id.
+        question: The question.
+        answers: Its gold answers.
+        kind: Its type; empty where not known.
+        run: Id of the run, whose thread has every step.
+        outcome: What became of it.
+        scores: By metric, the main one first.
+        measures: Of the steps: recall of the support after the last hop, and others.
+        error_class: Why the answer is wrong; empty where it is not.
+        why: What that was decided from.
+        saved_tokens: Tokens in the outcome that were not paid for, since another system had asked
+            the same.
+    """
+
+    benchmark: str
+    system: str
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    kind: str = ""
+    run: str = ""
+    outcome: Outcome = Outcome()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)
+    error_class: str = ""
+    why: str = ""
+    saved_tokens: Mapping[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """Score of the main metric, in [0, 1]."""
+        return next(iter(self.scores.values()), 0.0)
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer counts as right."""
+        return self.score >= WRONG_BELOW
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON-like data."""
+        return {**asdict(self), "outcome": self.outcome.as_record()}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Row:
+        """Read what :meth:`as_record` wrote, before or after JSON."""
+        outcome = Outcome.from_record(record["outcome"])
+        return cls(**{**record, "outcome": outcome, "answers": tuple(record["answers"])})
+
+
+class Rows:
+    """The rows of a run folder, in a database that survives a kill at any moment.
+
+    Args:
+        folder: The folder; the database is made in it.
+
+    Raises:
+        RunError: The database cannot be used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._lock = threading.Lock()
+        self._where = folder / FILE
+        with self._using():
+            self._db = sqlite3.connect(self._where, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS cells "
+                "(benchmark TEXT, system TEXT, settings TEXT, PRIMARY KEY (benchmark, system))"
+            )
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS rows (benchmark TEXT, system TEXT, id TEXT, "
+                "record TEXT, PRIMARY KEY (benchmark, system, id))"
+            )
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def settle(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> None:
+        """Note the settings of a system on a benchmark, which never change.
+
+        Raises:
+            ConfigurationError: The folder has rows that were made with others.
+        """
+        text = json.dumps(settings, sort_keys=True)
+        with self._using():
+            cell = (benchmark, system)
+            known = self._db.execute(
+                "SELECT settings FROM cells WHERE benchmark = ? AND system = ?", cell
+            ).fetchone()
+            self._db.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?)", (*cell, text))
+        if known and known[0] != text:
+            changed = _changed(json.loads(known[0]), json.loads(text))
+            raise ConfigurationError(
+                f"{self._where.parent} holds answers of {system!r} to {benchmark!r} with other "
+                f"settings ({changed}). Give the system another name, or choose a new folder."
+            )
+
+    def put(self, row: Row) -> None:
+        """Write a row; it is on disk when this returns."""
+        record = json.dumps(row.as_record())
+        with self._using():
+            self._db.execute(
+                "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)",
+                (row.benchmark, row.system, row.id, record),
+            )
+
+    def drop_failed(self) -> int:
+        """Delete the rows of runs that failed, so that they are asked again; return how many."""
+        failed = [row for row in self.all() if row.outcome.error]
+        with self._using():
+            for row in failed:
+                self._db.execute(
+                    "DELETE FROM rows WHERE benchmark = ? AND system = ? AND id = ?",
+                    (row.benchmark, row.system, row.id),
+                )
+        return len(failed)
+
+    def all(self) -> list[Row]:
+        """Return all rows, in the order in which they were written."""
+        with self._using():
+            found = self._db.execute("SELECT record FROM rows ORDER BY rowid").fetchall()
+        return [Row.from_record(json.loads(record)) for (record,) in found]
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
+                if hasattr(self, "_db"):
+                    self._db.commit()
+            except sqlite3.DatabaseError as error:
+                raise RunError(
+                    f"The rows in {self._where} cannot be used ({error}). Free some space, or "
+                    "choose a new folder."
+                ) from error
+
+
+@contextmanager
+def open_rows(folder: Path) -> Iterator[Rows]:
+    """Open the rows of a run folder.
+
+    Args:
+        folder: The folder.
+
+    Yields:
+        The rows.
+
+    Raises:
+        RunError: It holds no evaluation.
+    """
+    if not (folder / FILE).is_file():
+        raise RunError(
+            f"There is no evaluation in {folder}: give the folder that `ras-flow eval CONFIG "
+            "--out FOLDER` wrote."
+        )
+    with closing(Rows(folder)) as rows:
+        yield rows
+
+
+def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    return ", ".join(f"{name}: {old.get(name)!r}, now {new.get(name)!r}" for name in names)

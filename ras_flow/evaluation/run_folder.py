@@ -1,0 +1,146 @@
+"""The folder of an evaluation.
+
+::
+
+    config.toml                  the settings, as they were given last
+    versions.json                packages, and the parts of every system
+    predictions/BENCHMARK/SYSTEM.jsonl    a row for each question, in the benchmark's order
+    report.md, report.html       the report
+    runs.sqlite                  every step of every run: ras-flow runs show RUN --database FOLDER
+    rows.sqlite, store.sqlite    what is done: started again, the evaluation goes on from here
+    indexes/                     indexes over the questions' own documents
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from ras_flow.errors import RunError
+from ras_flow.evaluation.assembly import Cell
+from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.rows import Row, Rows
+
+PACKAGES = ("ras-flow", "langgraph", "langchain", "torch", "transformers", "bm25s", "faiss-cpu")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A folder that is being written.
+
+    Attributes:
+        path: The folder.
+        rows: Its rows.
+    """
+
+    path: Path
+    rows: Rows
+
+    @property
+    def runs(self) -> Path:
+        """The database of the runs."""
+        return self.path / "runs.sqlite"
+
+    @property
+    def indexes(self) -> Path:
+        """The folder of the indexes."""
+        return self.path / "indexes"
+
+    def settle(self, config: EvalConfig, cells: Sequence[Cell]) -> None:
+        """Write settings and versions, and hold the former against those of earlier answers.
+
+        Raises:
+            ConfigurationError: There are answers that were made with other settings.
+        """
+        for cell in cells:
+            self.rows.settle(cell.benchmark.name, cell.system.name, cell.record())
+        write_text(self.path / "config.toml", config.text)
+        write_text(self.path / "versions.json", json.dumps(_versions(config, cells), indent=1))
+
+    def write_predictions(self, cells: Sequence[Cell]) -> None:
+        """Write the rows as files, those of each benchmark in its order."""
+        rows: dict[tuple[str, str, str], Row] = {
+            (row.benchmark, row.system, row.id): row for row in self.rows.all()
+        }
+        for cell in cells:
+            names = cell.benchmark.name, cell.system.name
+            keys = [(*names, question.id) for question in cell.benchmark.questions]
+            lines = [json.dumps(rows[key].as_record()) + "\n" for key in keys if key in rows]
+            write_text(self.path / "predictions" / names[0] / f"{names[1]}.jsonl", "".join(lines))
+
+
+@asynccontextmanager
+async def open_folder(path: Path) -> AsyncIterator[RunFolder]:
+    """Open a run folder for writing; it is made if it is not there.
+
+    Args:
+        path: The folder.
+
+    Yields:
+        The folder; nobody else writes it meanwhile.
+
+    Raises:
+        RunError: Another process writes it, or it cannot be written.
+    """
+    try:
+        await asyncio.to_thread(path.mkdir, parents=True, exist_ok=True)
+        lock = FileLock(path / ".lock", timeout=0, thread_local=False)
+        await asyncio.to_thread(lock.acquire)
+    except Timeout as error:
+        raise RunError(
+            f"Another evaluation is writing to {path}: wait for it, or choose another folder."
+        ) from error
+    except OSError as error:
+        raise RunError(f"The folder {path} cannot be written ({error.strerror}).") from error
+    try:
+        with closing(await asyncio.to_thread(Rows, path)) as rows:
+            yield RunFolder(path, rows)
+    finally:
+        lock.release()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: The file; its folder is made if it is not there.
+        text: Its text.
+
+    Raises:
+        RunError: The disk refuses.
+    """
+    scratch = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(text, encoding="utf-8")
+        os.replace(scratch, path)
+    except OSError as error:
+        raise RunError(f"{path} cannot be written ({error.strerror}).") from error
+
+
+def _versions(config: EvalConfig, cells: Sequence[Cell]) -> dict[str, Any]:
+    packages = {}
+    for name in PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "python": platform.python_version(),
+        "machine": platform.platform(),
+        "packages": packages,
+        "seed": config.seed,
+        "systems": {
+            f"{cell.benchmark.name}/{cell.system.name}": dict(cell.identities) for cell in cells
+        },
+    }

@@ -1,0 +1,260 @@
+"""Running an evaluation: concurrent, in order, resumable, within its ceilings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from ras_flow.components import LanguageModel
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.assembly import Cell, assemble
+from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.costs import Purse
+from ras_flow.evaluation.judging import judge
+from ras_flow.evaluation.kept import LEDGER, KeptCalls
+from ras_flow.evaluation.outcome import outcome_of
+from ras_flow.evaluation.question import Question
+from ras_flow.evaluation.rows import Row, Rows
+from ras_flow.evaluation.run_folder import RunFolder, open_folder
+from ras_flow.parts import Parts
+from ras_flow.runs.stores import open_sqlite_store
+from ras_flow.state.schema import Usage
+
+T = TypeVar("T")
+
+Compiled = CompiledStateGraph[Any, Any, Any, Any]
+
+
+class Job(NamedTuple):
+    """A question for a system."""
+
+    cell: Cell
+    question: Question
+
+
+@dataclass
+class Standing:
+    """How far a system is on a benchmark.
+
+    Attributes:
+        benchmark: Name of the benchmark.
+        system: Name of the system.
+        metric: Name of the main metric.
+        total: Questions.
+        rows: What is done.
+    """
+
+    benchmark: str
+    system: str
+    metric: str
+    total: int
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def score(self) -> float | None:
+        """Mean of the main metric so far; None before the first answer."""
+        return sum(row.score for row in self.rows) / len(self.rows) if self.rows else None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an evaluation did.
+
+    Attributes:
+        standings: How far every system is on every benchmark.
+        ceiling: What stopped it before its end; empty where nothing did.
+    """
+
+    standings: Sequence[Standing]
+    ceiling: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether every question has its row."""
+        return all(len(one.rows) == one.total for one in self.standings)
+
+
+Progress = Callable[[Sequence[Standing]], None]
+
+
+async def evaluate(
+    config: EvalConfig,
+    out: Path,
+    *,
+    parts: Parts | None = None,
+    reader: LanguageModel | None = None,
+    retry: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Ask every system every question that has no row yet, and write the run folder.
+
+    The same folder can be given again: after a kill, with a higher ceiling, or with more systems.
+    What has a row is not asked again, and a run that was under way goes on after its last step.
+
+    Args:
+        config: The evaluation.
+        out: The run folder.
+        parts: Objects that replace what the settings name.
+        reader: Replaces the baselines' model.
+        retry: Ask questions again that failed.
+        progress: Called after every answer.
+
+    Returns:
+        How far it came.
+
+    Raises:
+        ConfigurationError: A setting, name or key is wrong or missing, or the folder has answers
+            that were made with other settings. Nothing that is done is lost.
+        InputError: A benchmark's file cannot be read.
+        RunError: The folder is in use, or cannot be written.
+    """
+    async with open_folder(out) as folder, _opened(folder) as (saver, calls):
+        cells = await assemble(config, folder.indexes, calls, parts=parts, reader=reader)
+        await asyncio.to_thread(folder.settle, config, cells)
+        if retry:
+            await asyncio.to_thread(folder.rows.drop_failed)
+        run = _Run(config, cells, folder.rows, saver, progress)
+        try:
+            return await run.work()
+        finally:
+            await asyncio.shield(asyncio.to_thread(folder.write_predictions, cells))
+
+
+@asynccontextmanager
+async def _opened(folder: RunFolder) -> Any:
+    async with (
+        AsyncSqliteSaver.from_conn_string(str(folder.runs)) as saver,
+        open_sqlite_store(folder.path) as store,
+    ):
+        await saver.setup()
+        yield saver, KeptCalls(store)
+
+
+class _Run:
+    """The questions that are left, and those who ask them."""
+
+    def __init__(
+        self,
+        config: EvalConfig,
+        cells: Sequence[Cell],
+        rows: Rows,
+        saver: BaseCheckpointSaver[str],
+        progress: Progress | None,
+    ) -> None:
+        self._config, self._rows, self._progress = config, rows, progress
+        self._cells = cells
+        self._graphs: list[Compiled] = [
+            cell.graph.compile(checkpointer=saver, name="ras") for cell in cells
+        ]
+        self._standings = [
+            Standing(
+                cell.benchmark.name,
+                cell.system.name,
+                cell.benchmark.metrics[0],
+                len(cell.benchmark.questions),
+            )
+            for cell in cells
+        ]
+        self._purse = Purse(config.prices)
+        self._ceiling = ""
+
+    async def work(self) -> Report:
+        """Ask what is left; a failure of one question never stops the others."""
+        at = {(cell.benchmark.name, cell.system.name): n for n, cell in enumerate(self._cells)}
+        done = set()
+        for row in await asyncio.to_thread(self._rows.all):
+            number = at.get((row.benchmark, row.system))
+            if number is not None:
+                self._enter(number, row)
+                done.add((number, row.id))
+        self._tell()
+        jobs = iter([job for job in self._jobs() if (job[0], job[1].id) not in done])
+        at_once = range(self._config.limits.at_once)
+        workers = [asyncio.create_task(self._worker(jobs)) for _ in at_once]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.wait(workers)
+        return Report(self._standings, self._ceiling)
+
+    def _jobs(self) -> Iterator[tuple[int, Question]]:
+        """Yield a benchmark's questions in order, each for all systems.
+
+        So what a ceiling cuts off is the same for all of them.
+        """
+        names = dict.fromkeys(cell.benchmark.name for cell in self._cells)
+        for name in names:
+            cells = [n for n, cell in enumerate(self._cells) if cell.benchmark.name == name]
+            for question in self._cells[cells[0]].benchmark.questions:
+                for number in cells:
+                    yield number, question
+
+    async def _worker(self, jobs: Iterator[tuple[int, Question]]) -> None:
+        for number, question in jobs:
+            limits = self._config.limits
+            self._ceiling = self._purse.beyond(limits.tokens, limits.money)
+            if self._ceiling:
+                return
+            row = await self._ask(number, question)
+            await asyncio.to_thread(self._rows.put, row)
+            self._enter(number, row)
+            self._tell()
+
+    async def _ask(self, number: int, question: Question) -> Row:
+        cell, graph = self._cells[number], self._graphs[number]
+        ledger: dict[str, Usage] = {}
+        config: RunnableConfig = {"configurable": {"thread_id": cell.run_id(question)}}
+
+        async def run() -> None:
+            LEDGER.set(ledger)
+            saved = await graph.aget_state(config)
+            if not saved.created_at:
+                await graph.ainvoke(cell.given(question), config, durability="sync")
+            elif saved.tasks:
+                await graph.ainvoke(None, config, durability="sync")
+
+        failure = await _settled(run())
+        if isinstance(failure, ConfigurationError):
+            # It is no fault of the question, and every other question would meet it too.
+            raise failure
+        state: Mapping[str, Any] = (await graph.aget_state(config)).values
+        error = f"{type(failure).__name__}: {failure}" if failure else ""
+        outcome = outcome_of(state, saved=ledger, error=error)
+        saved_tokens = {
+            role: [use["input_tokens"], use["output_tokens"]] for role, use in ledger.items()
+        }
+        return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens)
+
+    def _enter(self, number: int, row: Row) -> None:
+        self._standings[number].rows.append(row)
+        self._purse.pay(row, self._cells[number].models)
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._standings)
+
+
+async def _settled(work: Coroutine[Any, Any, None]) -> BaseException | None:
+    """Run something to its end and return what it failed with, whatever that is.
+
+    Parts may be anybody's, and fail in ways of their own; that must cost one row, not the run.
+    """
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task})
+        raise
+    return task.exception()

@@ -1,0 +1,125 @@
+"""Settings: what they mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.config import EvalConfig, Price, parse_config, read_config
+
+GOOD = """
+seed = 7
+[models]
+planner = "openai:big"
+answerer = "openai:big"
+extractor = "local:default"
+[settings]
+top_k = 4
+max_hops = 3
+[limits]
+at_once = 2
+money = 5
+[prices."openai:big"]
+input = 0.5
+output = 2.0
+[benchmarks.dev]
+format = "jsonl"
+path = "dev.jsonl"
+limit = 10
+index = "corpus"
+[benchmarks.demo]
+index = "demo"
+[systems.ras]
+[systems.single]
+top_k = [1, 5]
+[systems.swap]
+kind = "ras"
+planner = "openai:other"
+[systems.react]
+reader = "openai:small"
+max_hops = 9
+[systems.ras_no_retrieval]
+"""
+
+
+def parse(text: str) -> EvalConfig:
+    return parse_config(tomllib.loads(text), Path("folder"), "eval.toml", text)
+
+
+def test_settings_are_merged_from_the_general_to_the_particular(tmp_path: Path) -> None:
+    (tmp_path / "eval.toml").write_text(GOOD)
+    config = read_config(tmp_path / "eval.toml")
+    dev, demo = config.benchmarks
+    assert (dev.path, dev.index) == (tmp_path / "dev.jsonl", str(tmp_path / "corpus"))
+    assert (demo.path, demo.format, demo.index) == (None, "demo", "demo")
+    assert config.prices == {"openai:big": Price(0.5, 2.0)}
+    by_name = {system.name: system for system in config.systems}
+    assert list(by_name) == ["ras", "single-1", "single-5", "swap", "react", "ras_no_retrieval"]
+    contexts = {name: config.context(dev, system) for name, system in by_name.items()}
+    assert [contexts[name].top_k for name in ("ras", "single-1", "single-5")] == [4, 1, 5]
+    assert [contexts[name].max_hops for name in ("ras", "react", "ras_no_retrieval")] == [3, 9, 0]
+    assert (contexts["swap"].planner, contexts["swap"].answerer) == ("openai:other", "openai:big")
+    assert (by_name["react"].reader, by_name["single-1"].reader) == ("openai:small", "openai:big")
+
+
+def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
+    config = parse(
+        '[benchmarks.demo]\n[systems.s]\nkind = "ras_share"\nshare = [0.1, 0.5]\nshuffle = [1, 2]\n'
+    )
+    assert [(one.name, dict(one.options)) for one in config.systems] == [
+        ("s-0.1-1", {"share": 0.1, "shuffle": 1}),
+        ("s-0.1-2", {"share": 0.1, "shuffle": 2}),
+        ("s-0.5-1", {"share": 0.5, "shuffle": 1}),
+        ("s-0.5-2", {"share": 0.5, "shuffle": 2}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"top_k = 4": "topk = 4"}, "settings: there is no setting 'topk'"),
+        ({"top_k = 4": "top_k = 0"}, "top_k must be a whole number"),
+        ({"top_k = 4": 'index = "x"'}, "there is no setting 'index'"),
+        ({"top_k = 4": "pause_after_merge = true"}, "there is no setting 'pause_after_merge'"),
+        ({"limit = 10": "limit = 0"}, "limit = 0"),
+        ({"limit = 10": 'limit = "all"'}, "limit = 'all' is of a wrong type"),
+        ({"limit = 10": 'retrieval = "web"'}, "'web' is none of corpus, given, given_first"),
+        ({'kind = "ras"': 'kind = "magic"'}, "systems: swap: There is no system 'magic'"),
+        ({"[systems.ras]": '[systems."../x"]\nkind = "ras"'}, "'../x' is no good name"),
+        (
+            {"[systems.ras]": '[systems.single-1]\nkind = "ras"'},
+            "two systems are called 'single-1'",
+        ),
+        ({"[systems.ras_no_retrieval]": "[systems.ras_no_retrieval]\nmax_hops = 2"}, "another"),
+        ({"max_hops = 9": "share = 0.5"}, "there is no setting 'share'"),
+        ({"at_once = 2": "at_once = 0"}, "at_once must be at least 1"),
+        ({'[prices."openai:big"]\ninput = 0.5\noutput = 2.0': ""}, "limits.money needs prices"),
+        ({"[models]": "[model]"}, "there is no setting 'model'"),
+    ],
+)
+def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:
+    text = GOOD
+    for old, new in change.items():
+        assert old in text
+        text = text.replace(old, new)
+    with pytest.raises(ConfigurationError) as raised:
+        parse(text)
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("tables", [{}, {"benchmarks": {"demo": {}}}, {"systems": {"ras": {}}}])
+def test_something_has_to_be_asked_of_somebody(tables: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="at least one"):
+        parse_config(tables, Path())
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_config(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("a = ")
+    with pytest.raises(ConfigurationError, match="is no TOML"):
+        read_config(tmp_path / "bad.toml")

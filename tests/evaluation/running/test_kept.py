@@ -1,0 +1,101 @@
+"""What planners and extractors returned is kept: asked for once, told of each time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from langgraph.store.memory import InMemoryStore
+
+from ras_flow.components import ChainLink, Extraction, PlanRequest, Reply
+from ras_flow.evaluation.kept import LEDGER, KeptCalls, KeptExtractor, KeptPlanner
+from ras_flow.state.schema import Passage, Triple, Usage
+
+
+class SlowExtractor:
+    identity = "slow"
+    batch_size = 8
+
+    def __init__(self, error: str | None = None) -> None:
+        self.calls: list[list[str]] = []
+        self.error = error
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        self.calls.append([passage["id"] for passage in passages])
+        await asyncio.sleep(0.02)
+        return [
+            Extraction([(passage["id"], "is", "x")], ["?"], self.error, 7, 3)
+            for passage in passages
+        ]
+
+
+def passages(*ids: str) -> list[Passage]:
+    return [Passage(id=id, title=id, text=id) for id in ids]
+
+
+async def test_passages_that_several_ask_for_at_once_are_extracted_once() -> None:
+    made = SlowExtractor()
+    kept = KeptExtractor(made, KeptCalls(InMemoryStore()))
+    first, second, third = await asyncio.gather(
+        kept.extract(passages("a", "b")),
+        kept.extract(passages("b", "c")),
+        kept.extract(passages("c", "a")),
+    )
+    assert sorted(id for call in made.calls for id in call) == ["a", "b", "c"]
+    assert [one.triples[0][0] for one in [*first, *second, *third]] == list("abbcca")
+    assert all((one.input_tokens, one.output_tokens) == (7, 3) for one in [*second, *third])
+    assert all(one.dropped == ["?"] for one in third)
+
+
+async def test_the_ledger_tells_what_was_not_paid_for() -> None:
+    store = InMemoryStore()
+    kept = KeptExtractor(SlowExtractor(), KeptCalls(store))
+    ledgers: list[dict[str, Usage]] = []
+
+    async def ask() -> None:
+        LEDGER.set({})
+        await kept.extract(passages("a", "b"))
+        ledgers.append(LEDGER.get() or {})
+
+    await asyncio.create_task(ask())
+    await asyncio.create_task(ask())
+    assert ledgers[0] == {}
+    saved = ledgers[1]["extractor"]
+    assert (saved["calls"], saved["input_tokens"], saved["output_tokens"]) == (2, 14, 6)
+    assert 0.01 < saved["seconds"] < 1
+
+
+async def test_a_failure_is_not_kept() -> None:
+    made = SlowExtractor(error="server gone")
+    kept = KeptExtractor(made, KeptCalls(InMemoryStore()))
+    assert (await kept.extract(passages("a")))[0].error == "server gone"
+    made.error = None
+    assert (await kept.extract(passages("a")))[0].error is None
+    assert (await kept.extract(passages("a")))[0].error is None
+    assert len(made.calls) == 2
+
+
+async def test_a_plan_is_asked_for_again_only_where_something_differs() -> None:
+    class Planner:
+        identity = "planner"
+        takes_soft_tokens = False
+        asked = 0
+
+        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+            self.asked += len(requests)
+            return [Reply(f"[SUBQ] {self.asked}", 9, 2, 1) for _ in requests]
+
+    planner = Planner()
+    kept = KeptPlanner(planner, KeptCalls(InMemoryStore()))
+    triple = Triple(subject="a", predicate="b", object="c", passages=[])
+    requests = [
+        PlanRequest("q"),
+        PlanRequest("q", [ChainLink("q", [triple])]),
+        PlanRequest("q", [ChainLink("q", [])]),
+        PlanRequest("q", instruction="i"),
+        PlanRequest("q", problem="p"),
+    ]
+    first = [(await kept.plan([request]))[0] for request in requests]
+    again = await kept.plan(requests)
+    assert planner.asked == len(requests)
+    assert again == first == [Reply(f"[SUBQ] {n}", 9, 2, 1) for n in range(1, 6)]

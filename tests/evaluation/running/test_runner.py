@@ -1,0 +1,242 @@
+"""An evaluation on scripted models: rows, failures, ceilings, and going on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow.errors import AuthenticationError, ConfigurationError, ModelResponseError, RunError
+from ras_flow.evaluation.rows import Row, open_rows
+from ras_flow.evaluation.runner import Report, evaluate
+from ras_flow.runs import open_runs
+from ras_flow.runs.reading import get_branch
+from tests.evaluation.running.small import QUESTIONS, World, config
+
+SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
+
+
+async def run(
+    folder: Path, world: World, systems: dict[str, Any] | None = None, **more: Any
+) -> Report:
+    options = {name: more.pop(name) for name in ("retry", "progress") if name in more}
+    return await evaluate(
+        config(folder, SYSTEMS if systems is None else systems, **more),
+        folder / "out",
+        parts=world.parts,
+        reader=world.reader,
+        **options,
+    )
+
+
+def rows_of(folder: Path, system: str) -> list[Row]:
+    text = (folder / "out" / "predictions" / "small" / f"{system}.jsonl").read_text()
+    return [Row.from_record(json.loads(line)) for line in text.splitlines()]
+
+
+async def test_every_question_gets_a_row_in_the_benchmarks_order(tmp_path: Path) -> None:
+    report = await run(tmp_path, World())
+    assert report.finished and not report.ceiling
+    for system in SYSTEMS:
+        assert [row.id for row in rows_of(tmp_path, system)] == [q["id"] for q in QUESTIONS]
+    scores = {one.system: one.score for one in report.standings}
+    assert scores == {"direct": 0.0, "single": 1 / 3, "ras": 2 / 3}
+    by_id = {row.id: row for row in rows_of(tmp_path, "ras")}
+    born = by_id["born"]
+    assert (born.outcome.answer, born.right, born.error_class) == ("Narvik", True, "")
+    # The first search found both passages, so that the second was one too many.
+    assert born.measures["all_support"] == 1.0 and born.measures["label_accuracy"] == 0.5
+    assert born.outcome.triples and born.outcome.stop_reason == "sufficient"
+    assert [hop.subquery for hop in born.outcome.hops][1] == "Where was Mira Lund born?"
+    assert (by_id["harbour"].error_class, by_id["harbour"].score) == ("answerer_wrong", 0.0)
+    assert {row.error_class for row in rows_of(tmp_path, "direct")} == {"from_memory"}
+    out = tmp_path / "out"
+    assert (out / "config.toml").read_text() == "# settings"
+    versions = json.loads((out / "versions.json").read_text())
+    assert versions["systems"]["small/ras"]["planner"] == "small:planner"
+
+
+async def test_every_run_can_be_opened_with_the_commands_for_runs(tmp_path: Path) -> None:
+    await run(tmp_path, World())
+    async with open_runs(tmp_path / "out") as runs:
+        for system in SYSTEMS:
+            for row in rows_of(tmp_path, system):
+                document = await runs.document(row.run)
+                assert document["question"] == row.question
+                assert get_branch(document)["answer"] == row.outcome.answer
+
+
+async def test_the_same_settings_give_the_same_rows_whatever_runs_at_once(tmp_path: Path) -> None:
+    systems = {**SYSTEMS, "share": {"kind": "ras_share", "share": [0.3, 0.6], "shuffle": [1, 2]}}
+    found = []
+    for name, at_once in (("a", 1), ("b", 6)):
+        folder = tmp_path / name
+        folder.mkdir()
+        await run(folder, World(), systems, limits={"at_once": at_once})
+        files = sorted((folder / "out" / "predictions" / "small").iterdir())
+        assert len(files) == 7
+        found.append([_without_seconds(path) for path in files])
+    assert found[0] == found[1]
+
+
+def _without_seconds(path: Path) -> list[Any]:
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in records:
+        record["outcome"].pop("seconds")
+        record.pop("saved_tokens")
+        for use in record["outcome"]["usage"].values():
+            use.pop("seconds")
+    return records
+
+
+async def test_variants_pay_for_plans_and_triples_once_and_are_charged_for_them_each(
+    tmp_path: Path,
+) -> None:
+    world = World()
+    systems = {"ras": {}, "half": {"kind": "ras_share", "share": 0.5}}
+    await run(tmp_path, world, systems, limits={"at_once": 1})
+    once = [call for call in world.calls if not call.startswith("answer")]
+    assert len(once) == len(set(once))
+    for whole, half in zip(rows_of(tmp_path, "ras"), rows_of(tmp_path, "half"), strict=True):
+        for role in ("planner", "extractor"):
+            ours, theirs = (dict(row.outcome.usage[role]) for row in (whole, half))
+            assert {**ours, "seconds": 0} == {**theirs, "seconds": 0}
+        assert half.saved_tokens["planner"][0] == half.outcome.usage["planner"]["input_tokens"]
+
+
+async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_path: Path) -> None:
+    broken = [True]
+
+    def finished(call: str) -> None:
+        if broken[0] and call.startswith("answer In which country"):
+            raise ModelResponseError("the server said no")
+        if broken[0] and call.startswith("answer Who designed"):
+            raise ZeroDivisionError("a bug of somebody's part")
+
+    report = await run(tmp_path, World(finished))
+    assert report.finished
+    rows = {row.id: row for row in rows_of(tmp_path, "ras")}
+    assert rows["born"].right
+    failed = rows["country"]
+    assert failed.outcome.error == "ModelResponseError: the server said no"
+    assert (failed.score, failed.error_class, failed.outcome.answer) == (0.0, "failed", "")
+    assert failed.outcome.tokens > 0, "what it had cost by then counts"
+    assert rows["harbour"].outcome.error.startswith("ZeroDivisionError")
+    broken[0] = False
+    again = World()
+    await run(tmp_path, again)
+    assert again.calls == []
+    await run(tmp_path, again, retry=True)
+    assert sorted(again.calls) == [
+        "answer In which country is Narvik? 1",
+        "answer Who designed the Harbour Bridge? 1",
+    ]
+    assert {row.id: row.right for row in rows_of(tmp_path, "ras")}["country"]
+
+
+async def test_a_refused_key_stops_the_evaluation_and_costs_no_row(tmp_path: Path) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer In which country"):
+            raise AuthenticationError("The key was refused.")
+
+    with pytest.raises(AuthenticationError, match="refused"):
+        await run(tmp_path, World(finished), limits={"at_once": 1})
+    assert [row.id for row in rows_of(tmp_path, "ras")] == ["born"]
+    assert (await run(tmp_path, World())).finished
+
+
+@pytest.mark.parametrize("limits", [{"tokens": 150}, {"money": 0.00015}])
+async def test_no_question_is_begun_beyond_a_ceiling(tmp_path: Path, limits: Any) -> None:
+    prices = {"local:default": {"input": 1.0, "output": 1.0}}
+    limits = {"at_once": 1, **limits}
+    report = await run(tmp_path, World(), limits=limits, prices=prices)
+    assert not report.finished and "ceiling" in report.ceiling
+    counts = [len(one.rows) for one in report.standings]
+    assert max(counts) - min(counts) <= 1 and 0 < sum(counts) < 9
+    world = World()
+    report = await run(tmp_path, world, prices=prices, limits={"at_once": 1})
+    assert report.finished and not report.ceiling
+    assert not {
+        call for call in world.calls if call.startswith("answer " + QUESTIONS[0]["question"])
+    }
+
+
+async def test_what_is_kept_is_not_counted_against_the_ceiling_again(tmp_path: Path) -> None:
+    systems = {"ras": {}, **{f"s{n}": {"kind": "ras_share", "share": 0.5} for n in range(5)}}
+    alone = await run(tmp_path, World(), {"ras": {}})
+    tokens = sum(row.outcome.tokens for row in alone.standings[0].rows)
+    report = await run(tmp_path, World(), systems, limits={"tokens": 3 * tokens, "at_once": 1})
+    assert report.finished
+
+
+async def test_other_settings_need_another_folder_or_name(tmp_path: Path) -> None:
+    await run(tmp_path, World(), {"ras": {}})
+    with pytest.raises(ConfigurationError, match="top_k: 2, now 3"):
+        await run(tmp_path, World(), {"ras": {"top_k": 3}})
+    world = World()
+    report = await run(tmp_path, world, {"ras": {}, "ras3": {"kind": "ras", "top_k": 3}})
+    assert report.finished
+    assert [row.right for row in rows_of(tmp_path, "ras3")] == [True, True, False]
+    assert sum(call.startswith("answer") for call in world.calls) == 3
+
+
+async def test_two_evaluations_do_not_write_one_folder(tmp_path: Path) -> None:
+    world = World()
+
+    async def second() -> None:
+        while not world.calls:
+            await asyncio.sleep(0)
+        with pytest.raises(RunError, match="Another evaluation"):
+            await run(tmp_path, World())
+
+    await asyncio.gather(run(tmp_path, world), second())
+
+
+async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path: Path) -> None:
+    from tests.evaluation.running.small import write_questions
+    from tests.graph.world import DOCUMENTS
+
+    settings = config(tmp_path, {"single": {}, "ras": {}, "direct": {}})
+    rows = [{**QUESTIONS[2], "documents": DOCUMENTS}]
+    write_questions(tmp_path, rows)
+    from dataclasses import replace
+
+    [benchmark] = settings.benchmarks
+    for retrieval, reason in (("given", "static"), ("corpus", "sufficient")):
+        changed = replace(
+            settings,
+            benchmarks=(
+                replace(
+                    benchmark,
+                    name=retrieval,
+                    retrieval=retrieval,  # type: ignore[arg-type]
+                    settings={"retriever": "bm25"},
+                ),
+            ),
+        )
+        world = World()
+        parts = world.parts
+        object.__setattr__(parts, "retriever", None)
+        report = await evaluate(changed, tmp_path / "out", parts=parts, reader=world.reader)
+        outcomes = {one.system: one.rows[0].outcome for one in report.standings}
+        assert outcomes["single"].stop_reason == outcomes["ras"].stop_reason == reason
+        assert outcomes["single"].answer == "Leo Fahr"
+        assert not outcomes["direct"].hops
+        assert len(outcomes["ras"].hops[0].passages) == (4 if retrieval == "given" else 2)
+
+
+async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
+    seen: list[int] = []
+    await run(
+        tmp_path,
+        World(),
+        progress=lambda standings: seen.append(sum(len(s.rows) for s in standings)),
+    )
+    assert seen == list(range(10))
+    with open_rows(tmp_path / "out") as rows:
+        assert len(rows.all()) == 9
+    with pytest.raises(RunError, match="no evaluation"), open_rows(tmp_path):
+        pass
