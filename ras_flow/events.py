@@ -25,6 +25,13 @@ class StartEvent(TypedDict):
     question: str
 
 
+class ForkedEvent(TypedDict):
+    """A branch of its own begins; ``checkpoint`` is its first."""
+
+    type: Literal["forked"]
+    checkpoint: str
+
+
 class PlanEvent(TypedDict):
     """The planner answered; ``label`` is None and ``problem`` says why if it was not usable."""
 
@@ -142,6 +149,7 @@ class WarningEvent(TypedDict):
 
 Event = (
     StartEvent
+    | ForkedEvent
     | PlanEvent
     | PassagesEvent
     | ExtractedEvent

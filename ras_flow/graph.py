@@ -36,6 +36,16 @@ PLAN_EDGES: dict[Hashable, str] = {
 """The edges after a plan, by the plan; where a limit is reached, to the answer too."""
 
 
+class RasBuilder(StateGraph[RasState, Context, RasInput, RasOutput]):
+    """A builder of the RAS graph.
+
+    Attributes:
+        parts: Where its nodes get their parts, for whoever asks before a run.
+    """
+
+    parts: Parts
+
+
 def build_graph(
     *,
     planner: Planner | None = None,
@@ -44,7 +54,7 @@ def build_graph(
     answerer: Answerer | None = None,
     encoder: SentenceEncoder | None = None,
     defaults: Context | None = None,
-) -> StateGraph[RasState, Context, RasInput, RasOutput]:
+) -> RasBuilder:
     """Build the RAS state machine.
 
     Args:
@@ -111,9 +121,10 @@ def build_graph(
     def after_review_answer(state: RasState) -> Literal["retrieve", "answer"]:
         return "retrieve" if decide(state, parts.context(state)).step == "retrieve" else "answer"
 
-    builder = StateGraph(
+    builder = RasBuilder(
         RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput
     )
+    builder.parts = parts
     nodes: dict[str, Any] = {
         "start": partial(start, parts=parts),
         "plan": partial(plan, parts=parts),

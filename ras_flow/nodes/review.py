@@ -12,11 +12,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from ras_flow.context import Context
-from ras_flow.errors import ConfigurationError, EditError
+from ras_flow.errors import EditError
 from ras_flow.events import ReviewEvent, ReviewPoint
 from ras_flow.parts import Parts
 from ras_flow.routing import may_retrieve, pending_plan
 from ras_flow.runs.edits import Edit, apply_edits, parse_edits
+from ras_flow.runs.models import check_models
 from ras_flow.state.channels import RasState
 
 POINTS: dict[str, ReviewPoint] = {
@@ -57,7 +58,7 @@ async def review(
         try:
             edits = _read(answer, request["allowed"])
             update = apply_edits(state, edits, before=node).values
-            await _check_models(edits, context, parts)
+            await check_models(edits, context, parts)
             return update
         except EditError as error:
             request = {**request, "problem": str(error)}
@@ -112,13 +113,3 @@ def _read(answer: object, allowed: list[str]) -> list[Edit]:
                 f"What can be done: {', '.join(allowed)}."
             )
     return edits
-
-
-async def _check_models(edits: list[Edit], context: Context, parts: Parts) -> None:
-    """Find out now, while the person is there, whether the models that they name can be used."""
-    for number, edit in enumerate(edits, start=1):
-        if edit["op"] == "model":
-            try:
-                await parts.check_model(edit["role"], edit["name"], context)
-            except ConfigurationError as error:
-                raise EditError(f"Edit {number}: {error}") from error

@@ -25,7 +25,7 @@ from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, parse_edits
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
-from ras_flow.runs.reading import get_branch
+from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.why import explain
 
@@ -130,7 +130,7 @@ class Api:
             async with self._open(request) as runs:
                 started = runs.start({"question": question}, context, run_id=run)
                 told = False
-                async for event in _to_the_end(runs, run, started):
+                async for event in _to_the_end(runs, run, started, 1):
                     if not told:
                         # Only now can the run be looked at.
                         yield {"type": "run", "run": run}
@@ -151,8 +151,7 @@ class Api:
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                forked = runs.fork(run, checkpoint, edits)
-                async for event in _to_the_end(runs, run, forked, checkpoint):
+                async for event in _to_the_end(runs, run, runs.fork(run, checkpoint, edits)):
                     yield event
 
         return _stream(self._work.begin(run, work()))
@@ -171,7 +170,7 @@ class Api:
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
                 resumed = runs.resume(run, edits, branch=branch)
-                async for event in _to_the_end(runs, run, resumed):
+                async for event in _to_the_end(runs, run, resumed, branch):
                     yield event
 
         return _stream(self._work.begin(run, work()))
@@ -206,27 +205,22 @@ class Api:
 
 
 async def _to_the_end(
-    runs: Runs, run: str, events: AsyncIterator[Event], forked_from: str | None = None
+    runs: Runs, run: str, events: AsyncIterator[Event], branch: int | None = None
 ) -> AsyncGenerator[JsonEvent]:
+    """Pass on events, and then tell on which branch they were.
+
+    That need not be the newest one: somebody else may have made another meanwhile.
+    """
+    forked = None
     async with aclosing(cast(AsyncGenerator[Event], events)) as running:
         async for event in running:
+            if event["type"] == "forked":
+                forked = event["checkpoint"]
             yield cast(JsonEvent, event)
     document = await runs.document(run)
-    yield {"type": "done", "branch": _newest_branch(document, forked_from)}
-
-
-def _newest_branch(document: RunDocument, forked_from: str | None) -> int:
-    """Return the newest branch, of those that left at a step if there are any.
-
-    Somebody else may have made another branch meanwhile.
-    """
-    steps = {branch["number"]: branch["steps"] for branch in document["branches"]}
-    left = [
-        branch["number"]
-        for branch in document["branches"]
-        if (point := branch["forked_from"]) and steps[point["branch"]][point["step"]] == forked_from
-    ]
-    return max(left, default=document["current"])
+    if forked is not None:
+        branch = branch_with(document, forked)["number"]
+    yield {"type": "done", "branch": branch or document["current"]}
 
 
 def _stream(events: AsyncGenerator[JsonEvent | None]) -> Response:

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ras_flow.extras import require
 from ras_flow.page.app import create_app
+from ras_flow.parts import Parts
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.server import ServerThreads
 
@@ -66,7 +67,7 @@ async def _open_runs(request: Request) -> AsyncIterator[Runs]:
     async with httpx.AsyncClient(
         base_url="http://server", transport=transport, headers=headers, timeout=None
     ) as http:
-        yield Runs(ServerThreads(LangGraphClient(http)))
+        yield Runs(ServerThreads(LangGraphClient(http), parts=Parts()))
 
 
 async def _to_page(request: Request) -> Response:

@@ -44,6 +44,25 @@ def get_branch(document: RunDocument, number: int | None = None) -> Branch:
     )
 
 
+def branch_with(document: RunDocument, checkpoint: str) -> Branch:
+    """Return the branch that a checkpoint is a step of.
+
+    Args:
+        document: The run.
+        checkpoint: The step.
+
+    Returns:
+        The branch whose own step it is, not one that left it later.
+
+    Raises:
+        RunError: The run has no such step.
+    """
+    for branch in document["branches"]:
+        if checkpoint in branch["steps"]:
+            return branch
+    raise RunError(f"Run {document['run']} has no step {checkpoint!r}.")
+
+
 def steps_of(document: RunDocument, branch: Branch) -> list[Step]:
     """Return the steps of a branch, from the question on."""
     return [document["steps"][checkpoint] for checkpoint in branch["steps"]]

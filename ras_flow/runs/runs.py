@@ -13,7 +13,7 @@ from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, RunError
-from ras_flow.events import Event
+from ras_flow.events import Event, ForkedEvent
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, apply_edits, parse_edits
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
@@ -157,10 +157,11 @@ class Runs:
             edits: What to change there first; without any, the run is replayed from there.
 
         Yields:
-            Progress events of the new branch.
+            Progress events of the new branch; the first names the checkpoint that is its own.
 
         Raises:
-            EditError: An edit is malformed or makes no sense at this step. Nothing was changed.
+            EditError: An edit is malformed or makes no sense at this step, or the model that it
+                names cannot be used. Nothing was changed.
             RunError: There is no such run or step, nothing follows it, or another version of
                 ras_flow wrote it in a form that cannot be read. Nothing was changed.
             RasFlowError: The new branch failed. It is kept, and it can be resumed.
@@ -172,20 +173,26 @@ class Runs:
                 f"Run {run_id} has no step {checkpoint!r}. List its steps with: "
                 f"ras-flow runs show {run_id} --json"
             )
-        _context(run_id, saved)
+        context = _context(run_id, saved)
         check_values(run_id, saved.values)
         if edits:
+            parsed = parse_edits(edits)
             before = saved.next[0] if saved.next else ""
-            edited = apply_edits(cast(RasState, saved.values), parse_edits(edits), before)
+            edited = apply_edits(cast(RasState, saved.values), parsed, before)
+            await self._threads.check_models(parsed, context)
             checkpoint = await self._threads.update(
                 run_id, checkpoint, edited.values, edited.as_node
             )
-        elif not saved.next:
+            yield ForkedEvent(type="forked", checkpoint=checkpoint)
+            events = self._threads.stream(run_id, None, checkpoint)
+        elif saved.next:
+            events = self._threads.replay(run_id, checkpoint)
+        else:
             raise RunError(
                 f"At this step run {run_id} was over, so that there is nothing to replay: choose "
                 "an earlier step, or edit this one."
             )
-        async for event in self._threads.stream(run_id, None, checkpoint):
+        async for event in events:
             yield event
 
     async def get(self, run_id: str, branch: int | None = None) -> StoredRun:

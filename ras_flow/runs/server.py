@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -15,10 +15,15 @@ from langgraph.types import Command
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import ConflictError, NotFoundError
+from langgraph_sdk.schema import StreamPart
 
 from ras_flow import errors
+from ras_flow.context import Context
 from ras_flow.errors import AuthenticationError, RasFlowError, RunError
-from ras_flow.events import Event
+from ras_flow.events import Event, ForkedEvent
+from ras_flow.parts import Parts
+from ras_flow.runs.edits import Edit
+from ras_flow.runs.models import check_models
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
 from ras_flow.state.channels import RasInput
@@ -73,11 +78,15 @@ class ServerThreads:
     Args:
         client: LangGraph's client.
         graph: The graph's name on the server.
+        parts: Where the server's runs get their models, if this process is the server.
     """
 
-    def __init__(self, client: LangGraphClient, *, graph: str = "ras") -> None:
+    def __init__(
+        self, client: LangGraphClient, *, graph: str = "ras", parts: Parts | None = None
+    ) -> None:
         self._client = client
         self._graph = graph
+        self._parts = parts
 
     def new_id(self) -> str:
         """Return a fresh run id: the server takes nothing but UUIDs."""
@@ -153,6 +162,41 @@ class ServerThreads:
             asked |= {"input": dict(given), "if_not_exists": "create"}
         if checkpoint is not None:
             asked["checkpoint"] = _checkpoint(checkpoint)
+        async for part in self._stream(run_id, asked):
+            if part.event == "custom":
+                yield cast(Event, part.data)
+
+    async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        at_work: Any = None
+        forked = False
+        async for part in self._stream(run_id, {"checkpoint": _checkpoint(checkpoint)}):
+            if part.event == "metadata":
+                at_work = part.data["run_id"]
+            elif part.event == "custom":
+                if not forked:
+                    forked = True
+                    first = await self._newest_of(run_id, at_work)
+                    yield ForkedEvent(type="forked", checkpoint=first)
+                yield cast(Event, part.data)
+
+    async def check_models(self, edits: Sequence[Edit], context: Context) -> None:
+        """Refuse edits that name models which the server cannot use; raises EditError.
+
+        Where the server is another process, it alone knows its keys and models.
+        """
+        if self._parts is not None:
+            await check_models(edits, context, self._parts)
+
+    async def delete(self, run_id: str) -> None:
+        """Delete all that is stored of a run."""
+        try:
+            with _told():
+                await self._client.threads.delete(_thread(run_id))
+        except _UnknownThreadError:
+            return
+
+    async def _stream(self, run_id: str, asked: dict[str, Any]) -> AsyncIterator[StreamPart]:
         with _told():
             async for part in self._client.runs.stream(
                 _thread(run_id),
@@ -165,16 +209,15 @@ class ServerThreads:
             ):
                 if part.event == "error":
                     raise _failure(cast(Mapping[str, Any], part.data))
-                if part.event == "custom":
-                    yield cast(Event, part.data)
+                yield part
 
-    async def delete(self, run_id: str) -> None:
-        """Delete all that is stored of a run."""
-        try:
-            with _told():
-                await self._client.threads.delete(_thread(run_id))
-        except _UnknownThreadError:
-            return
+    async def _newest_of(self, run_id: str, at_work: str) -> str:
+        """Return the newest checkpoint that one of the server's own runs wrote."""
+        with _told():
+            [state] = await self._client.threads.get_history(
+                _thread(run_id), limit=1, metadata={"run_id": at_work}
+            )
+        return cast(str, state["checkpoint"]["checkpoint_id"])
 
     async def _post_state(
         self, run_id: str, where: Mapping[str, Any], values: Any, as_node: str

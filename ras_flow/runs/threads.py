@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 from uuid import uuid4
@@ -12,7 +12,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
-from ras_flow.events import Event
+from ras_flow.events import Event, ForkedEvent
+from ras_flow.parts import Parts
+from ras_flow.runs.edits import Edit
+from ras_flow.runs.models import check_models
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
@@ -109,6 +112,14 @@ class Threads(Protocol):
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
         ...
 
+    def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        ...
+
+    async def check_models(self, edits: Sequence[Edit], context: Context) -> None:
+        """Refuse edits that name models which runs here cannot use; raises EditError."""
+        ...
+
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
         ...
@@ -180,6 +191,27 @@ class LocalThreads:
         )
         async for event in stream:
             yield cast(Event, event)
+
+    async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        stream: AsyncIterator[Any] = self.graph.astream(
+            None,
+            _config(run_id, checkpoint),
+            stream_mode=["checkpoints", "custom"],
+            durability="sync",
+        )
+        forked = False
+        async for mode, event in stream:
+            if mode == "custom":
+                yield cast(Event, event)
+            elif not forked:
+                forked = True
+                first = event["config"]["configurable"]["checkpoint_id"]
+                yield ForkedEvent(type="forked", checkpoint=first)
+
+    async def check_models(self, edits: Sequence[Edit], context: Context) -> None:
+        """Refuse edits that name models which the graph cannot use; raises EditError."""
+        await check_models(edits, context, getattr(self.graph.builder, "parts", None) or Parts())
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""

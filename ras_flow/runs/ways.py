@@ -50,7 +50,7 @@ def find_ways(history: Sequence[Saved]) -> list[Way]:
                 break
             steps.append(follows)
         own.append(steps)
-    own.sort(key=lambda steps: steps[0].checkpoint)
+    own.sort(key=lambda steps: tree.begun(steps[0]))
     number_of = {step.checkpoint: number for number, steps in enumerate(own, 1) for step in steps}
     ways = []
     for number, steps in enumerate(own, 1):
@@ -94,6 +94,14 @@ class _Tree:
         # A question's input, its acceptance, and what followed it all at once are one step.
         asks = parent.source in ("input", None) or parent.next in ((), ("__start__",))
         return None if saved.source == "loop" and asks else parent
+
+    def begun(self, saved: Saved) -> str:
+        """Return by what a branch is numbered: a checkpoint that it keeps when others are made.
+
+        Until a copy has its edit, the copy is a branch; the edit takes its number over.
+        """
+        copy = self._saved.get(saved.parent or "") if saved.forked_from else None
+        return copy.checkpoint if copy and copy.next else saved.checkpoint
 
     def path(self, saved: Saved) -> list[Saved]:
         """Return the checkpoints from the question to this one."""

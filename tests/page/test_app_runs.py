@@ -124,10 +124,10 @@ async def test_an_edit_makes_a_branch_and_leaves_the_run_as_it_was(tmp_path: Pat
         before = await page.get(f"api/runs/{run}")
         url, step = f"api/runs/{run}/fork", at(before, 1, "answer")
         told = await page.events(url, {"checkpoint": step, "edits": [DROP]})
-        assert [event["type"] for event in told] == ["answer", "done"]
-        assert told[0]["answer"] == "unknown" and told[-1]["branch"] == 2
+        assert [event["type"] for event in told] == ["forked", "answer", "done"]
+        assert told[1]["answer"] == "unknown" and told[-1]["branch"] == 2
         told = await page.events(url, {"checkpoint": step})
-        assert told[0]["answer"] == "Narvik" and told[-1]["branch"] == 3
+        assert told[1]["answer"] == "Narvik" and told[-1]["branch"] == 3
         after = await page.get(f"api/runs/{run}")
         assert [branch["answer"] for branch in after["branches"]] == ["Narvik", "unknown", "Narvik"]
         assert after["branches"][0] == before["branches"][0]
@@ -141,10 +141,15 @@ async def test_two_forks_at_once_both_succeed_and_are_told_apart(tmp_path: Path)
         url = f"api/runs/{run}/fork"
         first = document["branches"][0]["steps"][2]
         last = at(document, 1, "answer")
-        bodies = [{"checkpoint": last, "edits": [DROP]}, {"checkpoint": first, "edits": []}] * 2
+        # From one step too, to different answers: each tab must be shown its own.
+        add = {"op": "add_triple", "subject": "x", "predicate": "place of birth"}
+        towns = [[DROP, {**add, "object": town}] for town in ("Oslo", "Bodø", "Moss")]
+        bodies = [{"checkpoint": last, "edits": edits} for edits in [[DROP], [], *towns]]
+        bodies += [{"checkpoint": first, "edits": []}] * 2
         told = await asyncio.gather(*(page.events(url, body) for body in bodies))
         after = await page.get(f"api/runs/{run}")
-        assert len(after["branches"]) == 5
+        assert len(after["branches"]) == 8
+        assert len({events[-1]["branch"] for events in told}) == 7
         for body, events in zip(bodies, told, strict=True):
             assert events[-1]["type"] == "done", events
             branch = after["branches"][events[-1]["branch"] - 1]

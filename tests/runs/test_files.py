@@ -97,7 +97,10 @@ async def test_a_full_disk_is_named_and_loses_nothing(home: Path) -> None:
         assert (await runs.document("a"))["branches"][0] == old["branches"][0]
 
 
-async def test_a_run_from_before_models_were_kept_is_read_forked_and_replayed(home: Path) -> None:
+async def test_a_run_from_before_models_were_kept_is_read_forked_and_replayed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
     serde = JsonPlusSerializer()
     with sqlite3.connect(home / "runs.sqlite") as database:
         rows = database.execute("SELECT rowid, type, checkpoint FROM checkpoints").fetchall()
@@ -109,10 +112,10 @@ async def test_a_run_from_before_models_were_kept_is_read_forked_and_replayed(ho
             database.execute(
                 "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE rowid = ?", (*new, row)
             )
-    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+    async with open_runs(home, builder=build_graph(**world([], extractor=None))) as runs:
         old = await runs.document("a")
         assert "models" not in (await runs.get("a")).state
-        model = parse_edits([{"op": "model", "role": "answerer", "name": "openai:other"}])
+        model = parse_edits([{"op": "model", "role": "extractor", "name": "openai:other"}])
         await events(runs.fork("a", branch(old, 1)["steps"][-2], [*drop(), *model]))
         await events(runs.fork("a", branch(old, 1)["steps"][-2]))
         new_document = await runs.document("a")

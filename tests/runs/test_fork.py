@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ras_flow import Runs
+from ras_flow import Context, Runs
 from ras_flow.errors import EditError, ModelUnavailableError, RunError
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import parse_edits
-from ras_flow.runs.reading import graph_after
+from ras_flow.runs.reading import branch_with, graph_after
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, read_birthplace
@@ -29,6 +29,8 @@ from tests.runs.stories import (
     steps,
     told,
 )
+from tests.servers import Answer
+from tests.servers.openai_server import OpenAIServer
 
 
 async def forked(runs: Runs, node: str, *edits: Any) -> RunDocument:
@@ -100,13 +102,43 @@ async def test_a_plan_that_suffices_ends_the_search(saver: Any) -> None:
     assert (len(second["hops"]), second["stop_reason"]) == (1, "sufficient")
 
 
-async def test_another_model_is_a_setting_of_the_new_branch(saver: Any) -> None:
-    runs = await asked(saver, documents=DOCUMENTS[:2])
-    model = {"op": "model", "role": "answerer", "name": "openai:other"}
-    for number, node in enumerate(["start", "to_triples", "merge_graph", "plan", "answer", ""], 2):
-        document = await forked(runs, node, model)
-        assert branch(document, number)["settings"] == {"top_k": 1, "answerer": "openai:other"}
-        assert branch(document, number)["answer"] == "Narvik", f"documents lost before {node}"
+async def test_another_model_is_a_setting_of_the_new_branch(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        return Answer(f"{body['model']} in Narvik" if "Narvik" in str(body["messages"]) else "?")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
+    with OpenAIServer(answer) as server:
+        context = Context(top_k=1, base_url=server.url)
+        await asked(saver, context, documents=DOCUMENTS[:2])
+        runs = runs_with(saver, [], answerer=None)
+        model = {"op": "model", "role": "answerer", "name": "openai:other"}
+        nodes = ["start", "to_triples", "merge_graph", "plan", "answer", ""]
+        for number, node in enumerate(nodes, 2):
+            document = await forked(runs, node, model)
+            settings = context.changed() | {"answerer": "openai:other"}
+            assert branch(document, number)["settings"] == settings
+            said = branch(document, number)["answer"]
+            assert said == "other in Narvik", f"documents lost before {node}"
+
+
+async def test_a_model_that_cannot_be_used_is_refused_before_there_is_a_branch(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    await asked(saver)
+    runs = runs_with(saver, [], answerer=None)
+    old = await runs.document("a")
+    for role, name, reason in [
+        ("answerer", "nobody:x", "nobody"),
+        ("answerer", "openai:x", "OPENAI_API_KEY"),
+        ("planner", "local:default", "of its own"),
+    ]:
+        edits = parse_edits([*drop(), {"op": "model", "role": role, "name": name}])
+        with pytest.raises(EditError, match=f"Edit 2: .*{reason}"):
+            await events(runs.fork("a", before(old, "answer"), edits))
+    assert await runs.document("a") == old
 
 
 async def test_every_step_can_be_replayed(saver: Any) -> None:
@@ -115,9 +147,10 @@ async def test_every_step_can_be_replayed(saver: Any) -> None:
     for number, checkpoint in enumerate(branch(old, 1)["steps"][:-1], 2):
         planned = number - 2 >= WHOLE.index("plan:1")
         again = runs_with(saver, [] if planned else ["[SUBQ] x", SECOND][number - 2 >= 2 :])
-        await events(again.fork("a", checkpoint))
+        begun = (await events(again.fork("a", checkpoint)))[0]
         new = await runs.document("a")
         kept_as_it_was(old, new)
+        assert branch_with(new, begun["checkpoint"])["number"] == number
         assert branch(new, number)["answer"] == "Narvik"
         assert branch(new, number)["forked_from"] == {"branch": 1, "step": number - 2}
         assert told(new, number)[number - 1] == "replay"
@@ -148,14 +181,17 @@ async def test_forks_at_once_are_branches_of_their_own(saver: Any, at: str) -> N
     checkpoint = before(old, at) if at else branch(old, 1)["steps"][-1]
     add = {"op": "add_triple", "subject": "x", "predicate": "place of birth"}
 
-    async def fork(town: str) -> str:
+    async def fork(town: str) -> tuple[str, str]:
         edits = parse_edits([*drop(), {**add, "object": town}])
         told = await events(runs_with(saver, []).fork("a", checkpoint, edits))
-        return str(told[-1]["answer"])
+        assert [event["type"] for event in told] == ["forked", "answer"]
+        return told[0]["checkpoint"], told[-1]["answer"]
 
     towns = ["Oslo", "Bodø", "Moss", "Voss"]
-    assert await asyncio.gather(*map(fork, towns)) == towns
+    ends = await asyncio.gather(*map(fork, towns))
+    assert [answer for _, answer in ends] == towns
     new = await runs.document("a")
+    assert [branch_with(new, first)["answer"] for first, _ in ends] == towns
     assert new["branches"][0] == old["branches"][0]
     assert sorted(way["answer"] for way in new["branches"][1:]) == sorted(towns)
     for way in new["branches"][1:]:

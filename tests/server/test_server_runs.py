@@ -15,6 +15,7 @@ from ras_flow.errors import AuthenticationError, ConfigurationError, EditError, 
 from ras_flow.runs import server as server_runs
 from ras_flow.runs.edits import Edit
 from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.reading import branch_with
 from ras_flow.runs.server import open_server_runs
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Command
@@ -87,11 +88,13 @@ async def test_a_fork_with_an_edit_and_a_replay_leave_the_first_branch_as_it_was
     before = await runs.document(run)
     step = before["branches"][0]["steps"][-2]
     events: Any = [event async for event in runs.fork(run, step, [DROP])]
-    assert [event["type"] for event in events] == ["answer"]
-    assert events[0]["answer"] == "unknown"
+    assert [event["type"] for event in events] == ["forked", "answer"]
+    assert events[1]["answer"] == "unknown"
     replayed: Any = [event async for event in runs.fork(run, before["branches"][0]["steps"][4])]
     assert replayed[-1]["answer"] == "Narvik"
     after = await runs.document(run)
+    for number, told in ((2, events), (3, replayed)):
+        assert branch_with(after, told[0]["checkpoint"])["number"] == number
     assert [branch["answer"] for branch in after["branches"]] == ["Narvik", "unknown", "Narvik"]
     assert after["branches"][1]["forked_from"] == {"branch": 1, "step": 10}
     assert after["branches"][2]["forked_from"] == {"branch": 1, "step": 4}

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.edits import (
-    AddTriples,
-    DropPassages,
-    DropTriples,
-    Edits,
-    Models,
-    PlanText,
-    Subquery,
-)
+from ras_flow.cli.runs.edits import Edits, takes_edits
 from ras_flow.cli.runs.options import Database, Run, parse_run, resumable
 from ras_flow.errors import EditError, InputError
 
@@ -26,7 +18,6 @@ if TYPE_CHECKING:
     from ras_flow.events import Event
     from ras_flow.runs import Runs
     from ras_flow.runs.document import Branch, RunDocument
-    from ras_flow.runs.edits import Edit
 
 From = Annotated[
     str,
@@ -43,20 +34,11 @@ def replay(run: Run, start: From, database: Database = None, as_json: AsJson = F
     asyncio.run(_fork(run, start, Edits(), database, as_json))
 
 
+@takes_edits
 def fork(
-    run: Run,
-    start: From,
-    drop_triple: DropTriples = None,
-    add_triple: AddTriples = None,
-    drop_passage: DropPassages = None,
-    subquery: Subquery = None,
-    plan: PlanText = None,
-    model: Models = None,
-    database: Database = None,
-    as_json: AsJson = False,
+    run: Run, start: From, edits: Edits, database: Database = None, as_json: AsJson = False
 ) -> None:
     """Change something after a step and run on from there; the run as it was is kept."""
-    edits = Edits(drop_triple, add_triple, drop_passage, subquery, plan, model)
     if not edits:
         raise InputError(
             "Nothing is edited: give one of --drop-triple, --add-triple, --drop-passage, "
@@ -66,22 +48,17 @@ def fork(
     asyncio.run(_fork(run, start, edits, database, as_json))
 
 
+@takes_edits
 def resume(
     run: Run,
+    edits: Edits,
     approve: Annotated[
         bool, typer.Option("--approve", help="Let a run that waits go on as it is.")
     ] = False,
-    drop_triple: DropTriples = None,
-    add_triple: AddTriples = None,
-    drop_passage: DropPassages = None,
-    subquery: Subquery = None,
-    plan: PlanText = None,
-    model: Models = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Go on with an unfinished run, or with one that waits for you (it shows what it asks)."""
-    edits = Edits(drop_triple, add_triple, drop_passage, subquery, plan, model)
     if approve and edits:
         raise InputError("Give --approve or edits, not both: edits approve what they leave.")
     asyncio.run(_resume(run, approve, edits, database, as_json))
@@ -90,7 +67,13 @@ def resume(
 async def _fork(run: str, start: str, edits: Edits, database: str | None, as_json: bool) -> None:
     from ras_flow.cli.render import Screen, plain
     from ras_flow.runs.opening import open_runs_at
-    from ras_flow.runs.reading import find_step, get_branch, graph_after, passages_of
+    from ras_flow.runs.reading import (
+        branch_with,
+        find_step,
+        get_branch,
+        graph_after,
+        passages_of,
+    )
 
     address = parse_run(run)
     async with open_runs_at(database) as runs:
@@ -99,26 +82,14 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         step = find_step(document, branch, start)
         graph = graph_after(document, branch, step)
         given = edits.to_list(graph, passages_of(branch))
-        await _check_models(given, branch, database)
         events = runs.fork(address.run, branch["steps"][step], given)
-        await _follow(events, address.run, Screen(quiet=as_json))
-        new = await tell(runs, address.run, as_json)
+        first = await _follow(events, address.run, Screen(quiet=as_json))
+        # Somebody else may have made another branch meanwhile.
+        forked = branch_with(await runs.document(address.run), first) if first else None
+        new = await tell(runs, address.run, as_json, forked["number"] if forked else None)
     if not as_json and new != branch["number"]:
         name = plain(address.run)
         typer.echo(f"Compare with: ras-flow runs diff {name}/{branch['number']} {name}/{new}")
-
-
-async def _check_models(edits: list[Edit], branch: Branch, database: str | None) -> None:
-    """Find out before a branch is made whether the models that it is to use can be used."""
-    from ras_flow.context import Context
-    from ras_flow.parts import Parts
-
-    if database and database.lower().startswith(("http://", "https://")):
-        return  # The server has keys and models of its own.
-    context = Context.from_mapping(branch["settings"])
-    for edit in edits:
-        if edit["op"] == "model":
-            await Parts().check_model(edit["role"], edit["name"], context)
 
 
 async def _resume(
@@ -158,12 +129,20 @@ async def _resume(
         await tell(runs, address.run, as_json, branch["number"])
 
 
-async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> None:
-    """Show events as they come, all but the answer: the outcome has it."""
+async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str | None:
+    """Show events as they come, all but the answer: the outcome has it.
+
+    Returns:
+        The first checkpoint of the branch that began, if one did.
+    """
+    first = None
     with resumable(run), screen:
         async for event in events:
-            if event["type"] != "answer":
+            if event["type"] == "forked":
+                first = event["checkpoint"]
+            elif event["type"] != "answer":
                 screen.show(event)
+    return first
 
 
 async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -> int:

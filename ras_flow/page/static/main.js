@@ -112,6 +112,7 @@ function useRun(id, working, fail) {
 /** A progress event in words. */
 function describe(event) {
   switch (event.type) {
+    case "forked": return "a branch of its own begins";
     case "plan": return `plan: ${event.label ? `[${event.label}] ${event.subquery}` : `not usable: ${event.problem}`}`;
     case "passages": return `${event.passages.length} passages`;
     case "extracted": return `${event.triples} triples from ${event.passages} passages`;
