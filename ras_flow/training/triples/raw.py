@@ -20,7 +20,7 @@ from ras_flow.evaluation.facts import FactPassage
 from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.triples.examples import Example
 
-AT_ONCE = 64
+AT_ONCE = 32
 """Texts in one call of the extractor; what it made of them is kept together."""
 
 

@@ -53,7 +53,7 @@ async def test_an_interrupted_measurement_goes_on(tmp_path: Path) -> None:
         lines.write('{"passage": "cut o')
     second = Worker()
     made = await extract_raw(second, MANY, file=file)
-    assert set(second.asked) == {"Text 64", "Text 65"}
+    assert set(second.asked) == {f"Text {AT_ONCE}", f"Text {AT_ONCE + 1}"}
     assert list(made) == [p["id"] for p in MANY]
     assert made[MANY[0]["id"]].extraction == Extraction(
         [("Text 0", "is", "\u2028text")], ["cut"], "half", 3, 4
