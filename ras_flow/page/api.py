@@ -27,6 +27,7 @@ from ras_flow.runs.edits import Edit, parse_edits
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
+from ras_flow.runs.times import parse_time
 from ras_flow.runs.why import explain
 
 OpenRuns = Callable[[Request], AbstractAsyncContextManager[Runs]]
@@ -75,9 +76,11 @@ class Api:
         limit = _whole(request, "limit") or 20
         if limit > 1000:
             raise InputError("limit is at most 1000; narrow the list by text or stop_reason.")
+        since = request.query_params.get("since")
         async with self._open(request) as runs:
             found = await runs.recent(
                 limit=limit,
+                since=parse_time(since, "since") if since else None,
                 text=request.query_params.get("text") or None,
                 stop_reason=request.query_params.get("stop_reason") or None,
             )

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.cli.runs.edits import Edits
-from ras_flow.cli.runs.options import parse_run, parse_time
+from ras_flow.cli.runs.options import parse_run
 from ras_flow.errors import EditError, InputError, RunError
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.reading import find_hop_step, find_step, get_branch, steps_of, unique_id
+from ras_flow.runs.times import parse_time
 from tests.runs.documents import ADA, DESIGNER, Writer, first_answer
 
 

@@ -116,6 +116,7 @@ async def test_the_list_is_filtered(tmp_path: Path) -> None:
         assert await listed("text=LEO+who") == ["Who is Leo Fahr?"]
         assert await listed("stop_reason=error") == []
         assert await listed("stop_reason=sufficient&text=") == ["Where is Narvik?"]
+        assert len(await listed("since=1h")) == 3 and await listed("since=2999-01-01") == []
 
 
 async def test_an_edit_makes_a_branch_and_leaves_the_run_as_it_was(tmp_path: Path) -> None:
@@ -255,6 +256,7 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
             (f"api/runs/{run}/explain?branch=-1", 400, "whole number"),
             ("api/runs?limit=99999", 400, "at most 1000"),
             ("api/runs?limit=٣", 400, "whole number"),
+            ("api/runs?since=yesterday", 400, "since 'yesterday' is no time: write 2h"),
             (f"api/runs/{run}/export?format=exe", 400, "one of json"),
         ]:
             answer = await page.client.get(path)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.runs.options import Database, Run, parse_run, parse_time, read_run
+from ras_flow.cli.runs.options import Database, Run, parse_run, read_run
 from ras_flow.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def prune(
 ) -> None:
     """Delete whole runs for good, with all their branches; with both options, what fits both."""
     from ras_flow.cli.render import plain, snippet
+    from ras_flow.runs.times import parse_time
 
     if runs and (older_than or keep is not None):
         raise InputError("Name runs, or give --older-than and --keep: not both.")

@@ -13,7 +13,6 @@ from ras_flow.cli.runs.options import (
     Database,
     Run,
     parse_run,
-    parse_time,
     read_run,
 )
 from ras_flow.errors import InputError
@@ -41,6 +40,7 @@ def list_runs(
     from ras_flow.cli.render import plain, snippet
     from ras_flow.runs import RunSummary
     from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.times import parse_time
     from ras_flow.state.schema import StopReason
 
     if stop is not None and stop not in get_args(StopReason):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -36,8 +35,6 @@ Database = Annotated[
 _DIGITS = 9
 """Longest number of a branch; Python refuses to read some that are much longer."""
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
 
 class Address(NamedTuple):
     """A run and, where it was given, the number of a branch."""
@@ -52,32 +49,6 @@ def parse_run(text: str) -> Address:
     if slash and run and number.isdecimal() and len(number) <= _DIGITS:
         return Address(run, int(number))
     return Address(text, None)
-
-
-def parse_time(text: str, option: str) -> datetime:
-    """Read a time.
-
-    Args:
-        text: How long ago (``30m``, ``2h``, ``7d``, ``4w``), or a date or time in ISO 8601, in
-            UTC where it says nothing else.
-        option: Whose value it is, for messages.
-
-    Returns:
-        The time, with a time zone.
-
-    Raises:
-        InputError: It is neither.
-    """
-    number, unit = text[:-1], text[-1:]
-    try:
-        if unit in _UNITS and number.isdecimal():
-            return datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
-        time = datetime.fromisoformat(text)
-    except (ValueError, OverflowError):
-        raise InputError(
-            f"{option} {text!r} is no time: write 2h, 30d, or a date like 2026-11-01."
-        ) from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def read_run(database: str | None, address: Address) -> tuple[RunDocument, Branch]:

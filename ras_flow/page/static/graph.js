@@ -6,16 +6,24 @@ import { plain } from "./text.js";
 /** Marks are told apart by a sign in the label and by the line, never by colour alone. */
 const SIGNS = { fresh: "+", cited: "★", removed: "✕", pending: "✕", only: "◆" };
 const LABEL = 26;
+const NODE_FONT = 12;
+const EDGE_FONT = 10.5;
 const LARGE = 300;
 
 const isWide = (char) => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\p{Emoji_Presentation}]/u.test(char);
 
-/** Width of an entity's box in pixels, from its label; the same on every machine. */
-function boxWidth(spelling) {
-  let width = 20;
-  for (const char of plain(spelling, LABEL)) width += isWide(char) ? 13 : 6.9;
-  return Math.round(width);
+/** Width of a label in pixels at a font size; the same on every machine. */
+function labelWidth(text, size) {
+  let width = 0;
+  for (const char of plain(text, LABEL)) width += isWide(char) ? 1.08 : 0.575;
+  return width * size;
 }
+
+/** Width of an entity's box in pixels. */
+const boxWidth = (spelling) => Math.round(20 + labelWidth(spelling, NODE_FONT));
+
+/** Width of the name on an edge in pixels, with the longest of signs. */
+const nameWidth = (predicate) => labelWidth(`+ ★ ${predicate}`, EDGE_FONT);
 
 /** Cytoscape's view of a run's graph; its elements only ever grow. */
 class Drawing {
@@ -238,7 +246,7 @@ function styleSheet(holder, large) {
       style: {
         shape: "round-rectangle", width: "data(width)", height: 26, label: "data(label)", color: colors.text,
         "background-color": colors.node, "border-width": 1, "border-color": colors.edge, "font-family": font,
-        "font-size": 12, "text-valign": "center", "min-zoomed-font-size": 4.5, "overlay-opacity": 0, "z-index": 10,
+        "font-size": NODE_FONT, "text-valign": "center", "min-zoomed-font-size": 4.5, "overlay-opacity": 0, "z-index": 10,
       },
     },
     {
@@ -246,12 +254,12 @@ function styleSheet(holder, large) {
       style: {
         "curve-style": "bezier", width: 1.4, "line-color": colors.edge, "target-arrow-shape": "triangle",
         "target-arrow-color": colors.edge, "mid-target-arrow-color": colors.edge, "arrow-scale": 0.9,
-        label: "data(label)", "font-size": 10.5, "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5,
+        label: "data(label)", "font-size": EDGE_FONT, "font-family": font, color: colors.dim, "text-rotation": "autorotate", "min-zoomed-font-size": 5,
         "text-background-color": colors.surface, "text-background-opacity": 0.85, "text-background-padding": 2,
         "control-point-step-size": 34, "overlay-opacity": 0,
       },
     },
-    ...(large ? [{ selector: "node", style: { label: "", "border-width": 3 } }, { selector: "edge", style: quick }] : []),
+    ...(large ? [{ selector: "node", style: { label: "", "border-width": 2 } }, { selector: "edge", style: quick }] : []),
     ...fresh,
     ...marked("cited", colors.cited),
     ...marked("only", colors.only),
@@ -297,4 +305,4 @@ function GraphView({ run, positions, version, marks, selected, chosen, theme, la
     aria-keyshortcuts="ArrowUp ArrowDown Enter + - 0"></div>`;
 }
 
-export { GraphView, boxWidth };
+export { GraphView, boxWidth, nameWidth };

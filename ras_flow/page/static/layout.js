@@ -15,17 +15,17 @@ class Layout {
 
   /**
    * Places the entities that have no place yet; all others stay where they are.
-   * @param {Iterable<[string, string]>} edges
+   * @param {{from: string, to: string, name: number}[]} edges with the width of their names in pixels
    * @param {(entity: string) => number} width in pixels
    */
   extend(edges, width) {
-    this.working = this.working.then(() => this.place([...edges], width));
+    this.working = this.working.then(() => this.place(edges, width));
     return this.working;
   }
 
   async place(edges, width) {
     const nodes = new Map();
-    for (const name of edges.flat()) {
+    for (const name of edges.flatMap(({ from, to }) => [from, to])) {
       if (nodes.has(name)) continue;
       const placed = this.positions.get(name);
       const fixed = placed && { fx: placed.x / STRETCH, fy: placed.y };
@@ -54,7 +54,7 @@ class Layout {
 /** Begins new entities of a graph that has places next to a neighbour that has one. */
 function startNear(edges, nodes) {
   let turn = 0;
-  for (const [from, to] of edges) {
+  for (const { from, to } of edges) {
     const [a, b] = [nodes.get(from), nodes.get(to)];
     for (const [old, young] of [[a, b], [b, a]]) {
       const known = old.fx ?? old.x;
@@ -68,7 +68,7 @@ function startNear(edges, nodes) {
 
 function simulate(nodes, edges) {
   const large = nodes.length > 300;
-  const links = edges.map(([source, target]) => ({ source, target }));
+  const links = edges.map(({ from, to, name }) => ({ source: from, target: to, name }));
   const simulation = d3
     .forceSimulation(nodes)
     .stop()
@@ -82,8 +82,8 @@ function simulate(nodes, edges) {
   return simulation;
 }
 
-/** A distance at which an edge's name fits between the boxes at its ends. */
-const roomForName = ({ source, target }) => 30 + 0.7 * (source.radius + target.radius);
+/** A distance at which an edge's name fits between the boxes at its ends, whatever its slope. */
+const roomForName = ({ source, target, name }) => 14 + 0.7 * (source.radius + target.radius) + name / STRETCH;
 
 /** Pushes entities off the edges of others, which would seem to end at them. */
 function clearEdges(nodes, links, alpha) {

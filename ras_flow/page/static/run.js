@@ -5,7 +5,7 @@ import { download, fork, resume } from "./api.js";
 import { Compare } from "./compare.js";
 import { AnswerPanel, PassagesPanel, StepPanel, TriplesPanel } from "./details.js";
 import { EditPanel } from "./edits.js";
-import { GraphView, boxWidth } from "./graph.js";
+import { GraphView, boxWidth, nameWidth } from "./graph.js";
 import { keys } from "./keys.js";
 import { Layout } from "./layout.js";
 import { branchOf, citedIn, graphAt, nameOf, stepsOf, summarize, titleOf } from "./model.js";
@@ -21,8 +21,11 @@ function useLayout(run) {
   layout.current ??= new Layout();
   useEffect(() => {
     const width = (name) => boxWidth(run.entities[name] ?? name);
+    const edges = Object.entries(run.edges).map(([id, [from, to]]) => {
+      return { from, to, name: nameWidth(run.triples[id].predicate) };
+    });
     let alive = true;
-    layout.current.extend(Object.values(run.edges), width).then(() => alive && setVersion((old) => old + 1));
+    layout.current.extend(edges, width).then(() => alive && setVersion((old) => old + 1));
     return () => (alive = false);
   }, [run]);
   return { positions: layout.current.positions, version };
@@ -97,6 +100,10 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
     if (address.compare) navigate({ compare: undefined });
     else if (others.length) navigate({ branch: branch.number, compare: branch.forked_from?.branch ?? others[0].number });
   };
+  const save = (event) => {
+    event.preventDefault();
+    download(run.run, branch.number, new FormData(event.target).get("format")).catch(fail);
+  };
   const pick = (by) => {
     const ids = [...marks.keys()];
     if (ids.length) select(ids[(ids.indexOf(selected) + by + ids.length) % ids.length]);
@@ -130,11 +137,9 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
         value=${each.number}>${titleOf(each)}: ${plain(each.answer || each.status, 30)}</option>`)}</select></label>
     <button onClick=${compare} disabled=${!others.length} aria-pressed=${Boolean(other)}
       aria-keyshortcuts="c">Compare</button>
-    ${editable && html`<select aria-label="Export this branch" value="" onChange=${(event) => {
-      download(run.run, branch.number, event.target.value).catch(fail);
-      event.target.value = "";
-    }}><option value="">Export …</option>${Object.entries(FORMATS).map(([format, name]) => html`<option
-      value=${format}>${name}</option>`)}</select>`}
+    ${editable && html`<form class="export" aria-label="Export this branch" onSubmit=${save}>
+      <select name="format" aria-label="Format">${Object.entries(FORMATS).map(([format, name]) => html`<option
+        value=${format}>${name}</option>`)}</select><button>Export</button></form>`}
     <span class="chip ${branch.status}">${branch.status}</span>
     <span class="question" title=${plain(run.question, 400)}><${Text} value=${run.question} /></span>
   </div>`;

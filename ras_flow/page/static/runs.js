@@ -5,6 +5,7 @@ import { listRuns } from "./api.js";
 import { keys } from "./keys.js";
 import { Text } from "./text.js";
 
+const TIMES = { "1h": "the last hour", "1d": "the last day", "7d": "the last week", "30d": "the last 30 days" };
 const REASONS = ["no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"];
 
 function RunList({ ask, busy, fail }) {
@@ -33,6 +34,8 @@ function RunList({ ask, busy, fail }) {
       <input type="search" placeholder="Filter runs ( / )" aria-label="Filter runs" onInput=${set("text")} />
       <select aria-label="Stop reason" onChange=${set("stop_reason")}><option value="">any stop reason</option>
         ${REASONS.map((reason) => html`<option>${reason}</option>`)}</select>
+      <select aria-label="Asked in" onChange=${set("since")}><option value="">any time</option>
+        ${Object.entries(TIMES).map(([since, name]) => html`<option value=${since}>${name}</option>`)}</select>
     </div>
     ${runs === null ? html`<p class="quiet">Loading …</p>` : html`<ul class="runs" aria-label="Runs">
       ${runs.map((run) => html`<li key=${run.id}><a href=${`#${new URLSearchParams({ run: run.id })}`}>

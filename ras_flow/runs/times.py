@@ -1,0 +1,35 @@
+"""Times as people write them: how long ago, or a date."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from ras_flow.errors import InputError
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_time(text: str, option: str) -> datetime:
+    """Read a time.
+
+    Args:
+        text: How long ago (``30m``, ``2h``, ``7d``, ``4w``), or a date or time in ISO 8601, in
+            UTC where it says nothing else.
+        option: Whose value it is, for messages.
+
+    Returns:
+        The time, with a time zone.
+
+    Raises:
+        InputError: It is neither.
+    """
+    number, unit = text[:-1], text[-1:]
+    try:
+        if unit in _UNITS and number.isdecimal():
+            return datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
+        time = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{option} {text!r} is no time: write 2h, 30d, or a date like 2026-11-01."
+        ) from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
