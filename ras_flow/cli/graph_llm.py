@@ -54,6 +54,13 @@ def graph_llm(
         ),
     ] = None,
     split: Annotated[str, typer.Option(help="What to measure on: dev or test.")] = "dev",
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path_of,
+            help="With --evaluate: passage index in which subqueries are to find the next passage.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measures as JSON.")] = False,
 ) -> None:
     """Train the Graph LLM: plans and answers in, a folder for `local:FOLDER` out."""
@@ -75,7 +82,9 @@ def graph_llm(
         records=None if measured else records,
     )
     if measured is not None:
-        measures = evaluate(settings, measured, data=data, split=split, most=records, log=_log)
+        measures = evaluate(
+            settings, measured, data=data, split=split, most=records, index=index, log=_log
+        )
         _show(measures, as_json)
         return
     folder = output or Path(config.stem)
@@ -139,8 +148,11 @@ def _show(measures: Measures, as_json: bool) -> None:
         "plan": "plans: right label; subqueries after the first compared",
         "answer": "answers: exact match; F1 of their words",
     }
-    for task, sources in record.items():
-        table = Table(title=titles[task], title_justify="left")
+    for task, title in titles.items():
+        sources = record.get(task)
+        if sources is None:
+            continue
+        table = Table(title=title, title_justify="left")
         columns = ("records", "right", "unusable", "f1", "f1_of", "exact")
         for column in ("source", *columns):
             table.add_column(column.replace("_", " "))
@@ -150,6 +162,11 @@ def _show(measures: Measures, as_json: bool) -> None:
         console.print(table)
         for pair, count in sources["all"]["labels"].items():
             console.print(f"{pair}: {count}", markup=False)
+    if found := record.get("next_passage"):
+        console.print(
+            f"next gold passage among the first 5 for {found['plans']} plans: {found['by_model']} "
+            f"by the model's subqueries, {found['by_target']} by the targets'"
+        )
 
 
 def _log(line: str) -> None:

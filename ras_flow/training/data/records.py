@@ -11,7 +11,8 @@ is put into words is left to the formatter that training shares with inference.
                 "triples": [["Salt Road", "directed by", "Aino Laine"]]}],
      "target": {"label": "SUBQ", "subquery": "When was Aino Laine born?"}}
 
-An answer's target is ``{"answer": "..."}``. ``instruction`` is there only where a task has one.
+An answer's target is ``{"answer": "..."}``. ``instruction`` is there only where a task has one,
+``page`` where a plan's subquery looks for a page whose title is known; it is for measuring only.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Record(TypedDict):
     task: Literal["plan", "answer"]
     question: str
     instruction: NotRequired[str]
+    page: NotRequired[str]
     chain: list[Link]
     target: Target
 
@@ -100,8 +102,8 @@ def check_record(value: Any, where: str) -> Record:
         fail(unknown[0], "a record has no such field")
     for field in ("id", "source", "question"):
         _text(value.get(field), field, fail)
-    if "instruction" in value:
-        _text(value["instruction"], "instruction", fail)
+    for field in {"instruction", "page"} & value.keys():
+        _text(value[field], field, fail)
     if value.get("split") not in SPLITS:
         fail("split", f"must be one of {', '.join(SPLITS)}")
     if not isinstance(value.get("chain"), list):

@@ -121,7 +121,8 @@ def roll_out(
         step = run.next_step()
         target = run.target(step)
         if target is not None and len(chain) < noise.max_hops and not case.static:
-            yield names.record("plan", f"plan-{len(chain)}", chain, target)
+            page = case.steps[step].page.title if step is not None else ""
+            yield names.record("plan", f"plan-{len(chain)}", chain, target, page=page)
         if not run.missing():
             yield names.record("answer", "answer", chain, {"answer": run.answer()})
         if target is None or target["label"] != "SUBQ" or len(chain) >= noise.max_hops:
@@ -304,7 +305,9 @@ class _Names:
     def __init__(self, case: Case, split: Split, run: str) -> None:
         self.case, self.split, self.run = case, split, run
 
-    def record(self, task: str, name: str, chain: list[Link], target: Target) -> Record:
+    def record(
+        self, task: str, name: str, chain: list[Link], target: Target, *, page: str = ""
+    ) -> Record:
         record = {
             "id": f"{self.case.source}/{self.case.id}/{self.run}/{name}",
             "source": self.case.source,
@@ -317,6 +320,8 @@ class _Names:
         # The planner gets an instruction only from a caller who sets one.
         if self.case.instruction and task == "answer":
             record["instruction"] = self.case.instruction
+        if page and target.get("label") == "SUBQ":
+            record["page"] = page
         return record  # type: ignore[return-value]
 
 

@@ -11,6 +11,7 @@ from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.plan import parse_plan
 from ras_flow.training.data.records import Record
+from ras_flow.training.graph_llm.next_passage import NextPassage
 
 
 @dataclass
@@ -55,16 +56,20 @@ class Measures:
     Attributes:
         scores: By task and source; the source ``"all"`` has all of a task.
         texts: What the model wrote, by record's id.
+        next_passage: What its subqueries find in an index, where one was searched.
     """
 
     scores: dict[tuple[str, str], Scores]
     texts: dict[str, str]
+    next_passage: NextPassage | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the figures as JSON-like data: ``{"plan": {"all": {...}, ...}, ...}``."""
         out: dict[str, Any] = {}
         for (task, source), scores in sorted(self.scores.items()):
             out.setdefault(task, {})[source] = scores.as_record()
+        if self.next_passage is not None:
+            out["next_passage"] = self.next_passage.as_record()
         return out
 
     def summary(self) -> dict[str, float]:

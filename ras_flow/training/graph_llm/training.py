@@ -9,7 +9,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from ras_flow.llms import load_language_model
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.paths import cache_folder
+from ras_flow.retrieval import open_retriever
 from ras_flow.training.callbacks import callbacks, stale
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, evaluate_language_model
@@ -34,6 +35,7 @@ from ras_flow.training.graph_llm.examples import (
 )
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
+from ras_flow.training.graph_llm.next_passage import find_next
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.trainer import make_trainer
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
@@ -161,6 +163,7 @@ def evaluate(
     data: Path = Path(),
     split: str = "dev",
     most: int | None = None,
+    index: Path | None = None,
     encoder: SentenceEncoder | None = None,
     log: Logger = lambda _: None,
 ) -> Measures:
@@ -175,6 +178,8 @@ def evaluate(
         data: Where the data sets are.
         split: ``dev`` or ``test``.
         most: At most so many records, of both tasks alike; None for all.
+        index: A passage index in which the next gold passage is searched for by the subqueries;
+            None to leave that out.
         encoder: Replaces the sentence encoder that the Graph LLM names.
         log: Told how far it is.
 
@@ -184,7 +189,9 @@ def evaluate(
     Raises:
         ConfigurationError: The model cannot be loaded, or there is no such split.
         InputError: The data cannot be read, or is empty.
+        CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
     """
+    retriever = open_retriever(index) if index else None
     if split not in ("dev", "test"):
         raise ConfigurationError(f"There is no split {split!r} to measure on, only dev and test.")
     task = config.model.task
@@ -199,15 +206,19 @@ def evaluate(
         raise InputError(f"There are no records for {split} in {', '.join(config.data.sets)}.")
     asked = [one.record for one in records]
     if not Path(model).exists() and ":" in model:
-        return asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
-    return evaluate_graph_llm(
-        Path(model),
-        asked,
-        encoder=encoder,
-        shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
-        batch_size=config.watch.batch_size,
-        log=log,
-    )
+        measures = asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
+    else:
+        measures = evaluate_graph_llm(
+            Path(model),
+            asked,
+            encoder=encoder,
+            shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
+            batch_size=config.watch.batch_size,
+            log=log,
+        )
+    if retriever is None:
+        return measures
+    return replace(measures, next_passage=asyncio.run(find_next(asked, measures.texts, retriever)))
 
 
 def _read(config: TrainingConfig, data: Path) -> _Data:

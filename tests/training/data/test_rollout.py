@@ -298,3 +298,8 @@ def test_a_pool_has_something_for_any_query(query: str) -> None:
 
     assert len(POOL.draw(query, 3, Random(2), related=1.0, refuse=lambda page: False)) == 3
     assert Pool([]).draw(query, 3, Random(2), related=1.0, refuse=lambda page: False) == []
+
+
+def test_plans_name_the_page_that_they_look_for() -> None:
+    pages = {record["id"].rpartition("/")[2]: record.get("page") for record in play()}
+    assert pages == {"plan-0": None, "plan-1": "Aino Laine", "plan-2": None, "answer": None}

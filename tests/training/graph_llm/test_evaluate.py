@@ -8,7 +8,9 @@ import pytest
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError
+from ras_flow.testing import ListRetriever
 from ras_flow.training.graph_llm.evaluate import evaluate_language_model
+from ras_flow.training.graph_llm.next_passage import NextPassage, find_next
 from ras_flow.training.graph_llm.training import evaluate
 from tests.training.graph_llm.samples import config, records
 
@@ -48,3 +50,18 @@ async def test_a_language_model_is_measured_as_a_graph_llm_is() -> None:
 def test_a_name_that_is_no_folder_is_a_model(tmp_path: object, base: object, data: object) -> None:
     with pytest.raises(ConfigurationError, match="nonesuch"):
         evaluate(config(base), "nonesuch:model", data=data)  # type: ignore[arg-type]
+
+
+async def test_the_next_passage_is_found_or_not() -> None:
+    pages = [{"title": f"Person {n}", "text": f"word{n} about P{n}."} for n in range(20)]
+    rows = [row | {"page": f"Person {n}"} for n, row in enumerate(records(4)[1::4])]
+    for n, row in enumerate(rows):
+        row["target"] = {"label": "SUBQ", "subquery": f"word{n}"}
+    written = ["[SUBQ] word0", "[SUBQ] word19", "[SUFFICIENT]", "no plan"]
+    texts = {row["id"]: text for row, text in zip(rows, written, strict=True)}
+    found = await find_next(rows, texts, ListRetriever(pages), k=1)  # type: ignore[arg-type]
+    assert found == NextPassage(plans=4, by_target=4, by_model=1) and found.relative == 0.25
+    assert NextPassage(2, 0, 0).as_record()["relative"] is None
+    # First plans and answers are not asked for.
+    rest = [row for row in records(2) if row not in rows and not row["target"].get("subquery")]
+    assert (await find_next(rest, {}, ListRetriever(pages))).plans == 0  # type: ignore[arg-type]

@@ -1,0 +1,72 @@
+"""Do generated subqueries find what a person's would: the next gold passage, among the first k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ras_flow.components import Retriever
+from ras_flow.evaluation.metrics.retrieval import is_found
+from ras_flow.evaluation.question import Support
+from ras_flow.formats.plan import parse_plan
+from ras_flow.training.data.records import Record
+
+
+@dataclass(frozen=True)
+class NextPassage:
+    """How often the next gold passage is found.
+
+    Attributes:
+        plans: Plans after the first hop that should ask for a page whose title is known.
+        by_target: Of these, how many find it by the subquery of their target.
+        by_model: How many find it by what the model wrote; a plan without subquery finds nothing.
+    """
+
+    plans: int
+    by_target: int
+    by_model: int
+
+    @property
+    def relative(self) -> float | None:
+        """What the model's subqueries find, as a share of what the targets' find."""
+        return self.by_model / self.by_target if self.by_target else None
+
+    def as_record(self) -> dict[str, float | None]:
+        """Return it as JSON-like data."""
+        share = None if self.relative is None else round(self.relative, 4)
+        return {
+            "plans": self.plans,
+            "by_target": self.by_target,
+            "by_model": self.by_model,
+            "relative": share,
+        }
+
+
+async def find_next(
+    records: Sequence[Record], texts: Mapping[str, str], retriever: Retriever, *, k: int = 5
+) -> NextPassage:
+    """Search for the next gold passage of each plan.
+
+    Args:
+        records: Records; those that are no such plans are passed over.
+        texts: What a model wrote, by the record's id.
+        retriever: Over an index that holds the pages.
+        k: Passages that count.
+
+    Returns:
+        How often it is found.
+    """
+    asking = [record for record in records if record["chain"] and "page" in record]
+    own = [record["target"]["subquery"] for record in asking]
+    plans = [parse_plan(texts[record["id"]]) for record in asking]
+    made = [plan.subquery if plan.label == "SUBQ" else "" for plan in plans]
+    queries = list(dict.fromkeys(query for query in [*own, *made] if query))
+    found = dict(zip(queries, await retriever.retrieve(queries, k), strict=True))
+
+    def hits(asked: Sequence[str]) -> int:
+        return sum(
+            is_found(Support(record["page"]), [one.passage for one in found.get(query, ())])
+            for record, query in zip(asking, asked, strict=True)
+        )
+
+    return NextPassage(len(asking), hits(own), hits(made))
