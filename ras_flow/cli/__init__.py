@@ -9,6 +9,7 @@ import typer
 
 from ras_flow.cli.ask import ask
 from ras_flow.cli.data import app as data_app
+from ras_flow.cli.evaluate import app as eval_app
 from ras_flow.cli.index import app as index_app
 from ras_flow.cli.runs import app as runs_app
 from ras_flow.cli.train import app as train_app
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(ask)
 app.add_typer(data_app, name="data")
+app.add_typer(eval_app, name="eval")
 app.add_typer(index_app, name="index")
 app.add_typer(runs_app, name="runs")
 app.add_typer(train_app, name="train")

@@ -39,7 +39,6 @@ class Cell:
         context: Its settings there.
         graph: Its graph, to be compiled.
         identities: Names of the parts' models by role.
-        models: By role of :class:`ras_flow.state.schema.Usage` the model that prices are given for.
     """
 
     benchmark: Benchmark
@@ -47,7 +46,6 @@ class Cell:
     context: Context
     graph: Graph
     identities: Mapping[str, str]
-    models: Mapping[str, str]
 
     def given(self, question: Question) -> RasInput:
         """Return what a run of this question is started with."""
@@ -217,7 +215,6 @@ async def _cell(
     if system.system.baseline:
         model = reader or await parts.get_model(system.reader, context)
         identities = {"reader": model.identity}
-        models = dict.fromkeys(("planner", "answerer"), system.reader)
     else:
         model = None
         planner = await parts.get_planner(context)
@@ -237,7 +234,6 @@ async def _cell(
             "extractor": extractor.identity,
             "answerer": answerer.identity,
         }
-        models = {role: getattr(context, role) for role in identities}
     if parts.retriever is not None:
         identities["retriever"] = parts.retriever.identity
     ingredients = Ingredients(parts=parts, reader=model, options=system.options, seed=config.seed)
@@ -247,5 +243,4 @@ async def _cell(
         context=context,
         graph=system.system.build(ingredients),
         identities=identities,
-        models=models,
     )

@@ -88,10 +88,10 @@ class ErrorFinding:
 
 @dataclass
 class _Missing:
-    """Gold support that was not found: what was asked for, and what was not."""
+    """Names of gold support that was not found: what was asked for, and what was not."""
 
-    asked: list[str] = field(default_factory=list)
-    never: list[str] = field(default_factory=list)
+    asked: dict[str, None] = field(default_factory=dict)
+    never: dict[str, None] = field(default_factory=dict)
 
 
 def classify(question: Question, evidence: Evidence) -> ErrorFinding:
@@ -112,9 +112,9 @@ def classify(question: Question, evidence: Evidence) -> ErrorFinding:
     if support:
         missing = _missing(question, support, evidence)
         if missing.never and evidence.plans:
-            return _planners(missing.never, evidence)
-        if missing.asked or missing.never:
-            lost = missing.asked + missing.never
+            return _planners(list(missing.never), evidence)
+        lost = missing.asked | missing.never
+        if lost:
             return ErrorFinding("retrieval_missed", f"Not found: {'; '.join(lost)}.")
         return _graphs(question, support, evidence)
     return _by_answer(question, evidence)
@@ -126,7 +126,7 @@ def _missing(question: Question, support: Sequence[Support], evidence: Evidence)
         if any(_has(passage, one) for passage in evidence.passages):
             continue
         name = one.title or one.text
-        (missing.asked if _asked_for(one, evidence.searches) else missing.never).append(name)
+        (missing.asked if _asked_for(one, evidence.searches) else missing.never)[name] = None
     return missing
 
 

@@ -18,11 +18,12 @@ from ras_flow.components import LanguageModel
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.costs import Purse
+from ras_flow.evaluation.costs import Purse, models_of
 from ras_flow.evaluation.judging import judge
 from ras_flow.evaluation.kept import LEDGER, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
+from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.evaluation.run_folder import RunFolder, open_folder
 from ras_flow.parts import Parts
@@ -124,9 +125,20 @@ async def evaluate(
             await asyncio.to_thread(folder.rows.drop_failed)
         run = _Run(config, cells, folder.rows, saver, progress)
         try:
-            return await run.work()
+            report = await run.work()
         finally:
             await asyncio.shield(asyncio.to_thread(folder.write_predictions, cells))
+        await asyncio.to_thread(_write_report, config, cells, folder, report)
+        return report
+
+
+def _write_report(
+    config: EvalConfig, cells: Sequence[Cell], folder: RunFolder, report: Report
+) -> None:
+    questions = {cell.benchmark.name: len(cell.benchmark.questions) for cell in cells}
+    remarks = [report.ceiling] if report.ceiling else []
+    rows = folder.rows.all()
+    write_report(config, rows, folder.path, questions=questions, remarks=remarks)
 
 
 @asynccontextmanager
@@ -238,7 +250,7 @@ class _Run:
 
     def _enter(self, number: int, row: Row) -> None:
         self._standings[number].rows.append(row)
-        self._purse.pay(row, self._cells[number].models)
+        self._purse.pay(row, models_of(self._cells[number].system))
 
     def _tell(self) -> None:
         if self._progress is not None:

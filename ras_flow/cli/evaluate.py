@@ -1,0 +1,249 @@
+"""ras-flow eval: systems side by side on the same questions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ras_flow.cli.names import path_of
+from ras_flow.cli.output import AsJson, print_json
+from ras_flow.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ras_flow.evaluation.compare import Comparison, Flip
+    from ras_flow.evaluation.rows import Row
+    from ras_flow.evaluation.runner import Progress, Standing
+
+UNFINISHED = 75
+"""Exit code of an evaluation that reached its ceiling and can go on."""
+
+
+class _Group(TyperGroup):
+    """Takes ``eval CONFIG …`` for ``eval run CONFIG …``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Group,
+    help="Ask systems the same questions and compare them: ras-flow eval CONFIG --out FOLDER.",
+    no_args_is_help=True,
+)
+
+Folder = Annotated[
+    Path, typer.Argument(parser=path_of, metavar="FOLDER", help="What an evaluation wrote.")
+]
+
+
+@app.command()
+def run(
+    config: Annotated[
+        Path,
+        typer.Argument(parser=path_of, metavar="CONFIG", help="What to compare, a TOML file."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            parser=path_of, metavar="FOLDER", help="Where to write; the same one to go on."
+        ),
+    ],
+    retry: Annotated[bool, typer.Option("--retry", help="Ask again what failed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run an evaluation, or go on with one; nothing is asked twice."""
+    from ras_flow.evaluation.config import read_config
+    from ras_flow.evaluation.runner import evaluate
+
+    settings = read_config(config)
+    try:
+        with _shown(quiet=as_json) as progress:
+            report = asyncio.run(evaluate(settings, out, retry=retry, progress=progress))
+    except KeyboardInterrupt:
+        typer.echo("ras-flow: interrupted. Go on with the same command.", err=True)
+        raise
+    if as_json:
+        print_json([_record(one) for one in report.standings])
+    else:
+        from rich.console import Console
+
+        Console(width=None if Console().is_terminal else 120).print(_table(report.standings))
+        typer.echo(str(out / "report.md"))
+    if report.ceiling:
+        typer.echo(f"ras-flow: {report.ceiling} Raise it and go on.", err=True)
+        raise typer.Exit(UNFINISHED)
+
+
+@app.command()
+def report(folder: Folder) -> None:
+    """Write the report of an evaluation again, of what it has so far."""
+    from ras_flow.evaluation.config import read_config
+    from ras_flow.evaluation.report import write_report
+
+    rows = _rows(folder)
+    write_report(read_config(folder / "config.toml"), rows, folder)
+    typer.echo(str(folder / "report.md"))
+
+
+@app.command()
+def compare(
+    first: Annotated[
+        str, typer.Argument(metavar="A", help="A folder, or FOLDER:SYSTEM for one system of it.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    benchmark: Annotated[str, typer.Option(help="This benchmark only.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show which questions flipped between two evaluations or systems, and why."""
+    from dataclasses import asdict
+
+    from ras_flow.evaluation.compare import compare as compare_rows
+
+    rows = [_chosen(address, benchmark) for address in (first, second)]
+    found = compare_rows(*rows)
+    if not found:
+        raise InputError(
+            f"{first} and {second} have no system with the same questions in common. Name one of "
+            "each: FOLDER:SYSTEM."
+        )
+    if as_json:
+        print_json([asdict(one) for one in found])
+        return
+    for one in found:
+        _show(one)
+
+
+@app.command()
+def names() -> None:
+    """List the systems and the benchmarks that a config can name."""
+    from ras_flow.evaluation.assembly import DEMO
+    from ras_flow.evaluation.benchmarks import benchmark_names
+    from ras_flow.evaluation.systems import SYSTEMS
+
+    for system in SYSTEMS.values():
+        typer.echo(f"{system.kind:<18}{system.about}")
+    typer.echo(f"\nbenchmarks: {', '.join([*benchmark_names(), DEMO])}")
+
+
+def _rows(folder: Path) -> list[Row]:
+    from ras_flow.evaluation.rows import open_rows
+
+    with open_rows(folder) as rows:
+        return rows.all()
+
+
+def _chosen(address: str, benchmark: str) -> list[Row]:
+    """Return the rows of a folder, or those of one of its systems."""
+    folder, system = Path(address), ""
+    if not folder.exists() and ":" in address:
+        name, _, system = address.rpartition(":")
+        folder = Path(name)
+    rows = _rows(folder)
+    known = list(dict.fromkeys(row.system for row in rows))
+    if system and system not in known:
+        raise InputError(f"{folder} has no system {system!r}. It has: {', '.join(known)}.")
+    return [row for row in rows if system in ("", row.system) and benchmark in ("", row.benchmark)]
+
+
+@contextmanager
+def _shown(*, quiet: bool) -> Iterator[Progress | None]:
+    """Show running scores, where there is a terminal."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    latest: list[Standing] = []
+
+    def progress(standings: Sequence[Standing]) -> None:
+        latest[:] = standings
+
+    with Live(
+        get_renderable=lambda: _table(latest),
+        console=console,
+        refresh_per_second=4,
+        transient=True,
+    ):
+        yield progress
+
+
+def _table(standings: Sequence[Standing]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None)
+    for name in ("benchmark", "system", "done", "failed", "score", "tokens", "seconds", "hops"):
+        right = name not in ("benchmark", "system")
+        table.add_column(name, justify="right" if right else "left")
+    for one in standings:
+        record = _record(one)
+        score = "" if one.score is None else f"{one.metric} {100 * one.score:.1f}"
+        cells = [one.benchmark, one.system, f"{record['done']}/{one.total}", str(record["failed"])]
+        cells += [score, *(f"{record[name]:.{digits}f}" for name, digits in _DIGITS.items())]
+        table.add_row(*map(Text, cells))
+    return table
+
+
+_DIGITS = {"tokens": 0, "seconds": 1, "hops": 1}
+
+
+def _record(one: Standing) -> dict[str, Any]:
+    """Return how far a system is; tokens, seconds and hops are means of a question."""
+    outcomes = [row.outcome for row in one.rows]
+    count = max(len(outcomes), 1)
+    return {
+        "benchmark": one.benchmark,
+        "system": one.system,
+        "questions": one.total,
+        "done": len(outcomes),
+        "failed": sum(bool(outcome.error) for outcome in outcomes),
+        "metric": one.metric,
+        "score": one.score,
+        "tokens": sum(outcome.tokens for outcome in outcomes) / count,
+        "seconds": sum(outcome.seconds for outcome in outcomes) / count,
+        "hops": sum(len(outcome.hops) for outcome in outcomes) / count,
+    }
+
+
+def _show(comparison: Comparison) -> None:
+    from ras_flow.cli.render import plain
+
+    one = comparison
+    gap = one.difference
+    ahead = f"A is ahead by {100 * gap.mean:+.1f} (p = {gap.p:.3f}); " if gap else ""
+    typer.echo(
+        f"{one.benchmark}: A is {one.first}, B is {one.second}; {one.questions} questions. {ahead}"
+        f"only A has {len(one.lost)} right, only B {len(one.gained)}."
+    )
+    for title, flips in (("only A is right", one.lost), ("only B is right", one.gained)):
+        for flip in flips:
+            typer.echo(f"\n{title}: {plain(flip.first.question)}  [{plain(flip.first.id)}]")
+            for line in _lines(flip):
+                typer.echo(f"  {plain(line)}")
+    typer.echo("")
+
+
+def _lines(flip: Flip) -> list[str]:
+    wrong = flip.wrong
+    sides = [
+        f"{name} {row.outcome.answer!r} (run {row.run})"
+        for name, row in (("A", flip.first), ("B", flip.second))
+    ]
+    return [
+        f"gold {', '.join(map(repr, wrong.answers[:3]))}",
+        *sides,
+        f"why {wrong.error_class.replace('_', ' ')}: {wrong.why}",
+        f"from {flip.parted}",
+    ]

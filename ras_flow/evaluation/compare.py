@@ -1,0 +1,134 @@
+"""Which questions flipped between two evaluations or two systems, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ras_flow.evaluation.report.summary import difference, paired
+from ras_flow.evaluation.rows import Row
+from ras_flow.evaluation.statistics import Difference
+from ras_flow.formats.normalize import normalize_question
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A question that only one of two has right.
+
+    Attributes:
+        first: The first one's row.
+        second: The second one's.
+        parted: Where the two runs went different ways.
+    """
+
+    first: Row
+    second: Row
+    parted: str
+
+    @property
+    def wrong(self) -> Row:
+        """The row of the one that has it wrong; its error class says why."""
+        return self.second if self.first.right else self.first
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on the questions of a benchmark that both have.
+
+    Attributes:
+        benchmark: The benchmark.
+        first: Name of the first.
+        second: Name of the second.
+        questions: How many questions both have.
+        difference: By how much the first is ahead; None without questions.
+        lost: Questions that only the first has right.
+        gained: Questions that only the second has right.
+    """
+
+    benchmark: str
+    first: str
+    second: str
+    questions: int
+    difference: Difference | None
+    lost: Sequence[Flip]
+    gained: Sequence[Flip]
+
+
+def compare(first: Sequence[Row], second: Sequence[Row], *, seed: int = 0) -> list[Comparison]:
+    """Compare rows, benchmark by benchmark and system by system.
+
+    Where each side has one system only, these two are compared, whatever their names; else those
+    that have the same name.
+
+    Args:
+        first: Rows of one evaluation.
+        second: Rows of another one, or other rows of the same.
+        seed: Of the resampling.
+
+    Returns:
+        A comparison for each benchmark and pair of systems that both sides have.
+    """
+    ours = list(dict.fromkeys(row.system for row in first))
+    theirs = list(dict.fromkeys(row.system for row in second))
+    pairs = [(name, name) for name in ours if name in theirs]
+    if len(ours) == len(theirs) == 1:
+        pairs = [(ours[0], theirs[0])]
+    found = []
+    for benchmark in dict.fromkeys(row.benchmark for row in first):
+        for one, other in pairs:
+            rows = paired(_of(first, benchmark, one), _of(second, benchmark, other))
+            if rows:
+                flips = [Flip(a, b, parted(a, b)) for a, b in rows if a.right != b.right]
+                found.append(
+                    Comparison(
+                        benchmark=benchmark,
+                        first=one,
+                        second=other,
+                        questions=len(rows),
+                        difference=difference(rows, seed),
+                        lost=[flip for flip in flips if flip.first.right],
+                        gained=[flip for flip in flips if flip.second.right],
+                    )
+                )
+    return found
+
+
+def parted(first: Row, second: Row) -> str:
+    """Say where two runs of a question went different ways.
+
+    Args:
+        first: A row.
+        second: A row of the same question.
+
+    Returns:
+        The first difference: a search, what was found by it, the number of hops, of triples, or
+        only the answer.
+    """
+    for row in (first, second):
+        if row.outcome.error:
+            return f"one failed: {row.outcome.error}"
+    ours, theirs = first.outcome.hops, second.outcome.hops
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+        if normalize_question(one.subquery) != normalize_question(other.subquery):
+            return f"hop {number} searches {one.subquery!r}, or {other.subquery!r}"
+        if set(one.passages) != set(other.passages):
+            gone = [title for title in one.titles if title not in other.titles]
+            new = [title for title in other.titles if title not in one.titles]
+            return f"hop {number} finds {_list(gone)}, or {_list(new)}"
+    if len(ours) != len(theirs):
+        return (
+            f"{len(ours)} hops ({first.outcome.stop_reason}), or {len(theirs)} "
+            f"({second.outcome.stop_reason})"
+        )
+    structured = all("extractor" in row.outcome.usage for row in (first, second))
+    if structured and first.outcome.triples != second.outcome.triples:
+        return f"{first.outcome.triples} triples, or {second.outcome.triples}"
+    return "the same searches and passages, another answer"
+
+
+def _of(rows: Sequence[Row], benchmark: str, system: str) -> list[Row]:
+    return [row for row in rows if (row.benchmark, row.system) == (benchmark, system)]
+
+
+def _list(titles: Sequence[str]) -> str:
+    return ", ".join(map(repr, titles)) if titles else "nothing else"

@@ -1,0 +1,5 @@
+"""The report of an evaluation: tables and plots, as Markdown and as one HTML page."""
+
+from ras_flow.evaluation.report.writing import write_report
+
+__all__ = ["write_report"]

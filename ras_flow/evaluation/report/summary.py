@@ -1,0 +1,177 @@
+"""What the rows of an evaluation come to, by benchmark and system."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from ras_flow.evaluation.config import EvalConfig, SystemConfig
+from ras_flow.evaluation.costs import models_of, money
+from ras_flow.evaluation.rows import Row
+from ras_flow.evaluation.statistics import (
+    Difference,
+    Interval,
+    bootstrap,
+    paired_bootstrap,
+    paired_permutation,
+)
+
+ROLES = ("planner", "extractor", "answerer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A system on a benchmark.
+
+    Attributes:
+        system: Name of the system.
+        config: Its settings; None where it is no longer among them.
+        rows: Its rows.
+        scores: Mean and confidence interval by metric, the main one first.
+        ahead: By how much it is ahead of the reference on the questions that both have, by the
+            main metric; None for the reference itself. Its p-value is a permutation test's.
+    """
+
+    system: str
+    config: SystemConfig | None
+    rows: Sequence[Row]
+    scores: Mapping[str, Interval]
+    ahead: Difference | None = None
+
+    @property
+    def main(self) -> Interval:
+        """Score of the main metric."""
+        return next(iter(self.scores.values()))
+
+    @property
+    def failed(self) -> int:
+        """Runs that failed."""
+        return sum(bool(row.outcome.error) for row in self.rows)
+
+    @property
+    def tokens(self) -> float:
+        """Tokens a question."""
+        return fmean(row.outcome.tokens for row in self.rows)
+
+    @property
+    def calls(self) -> float:
+        """Model calls a question."""
+        return fmean(row.outcome.calls for row in self.rows)
+
+    @property
+    def seconds(self) -> float:
+        """Working seconds of the middle question."""
+        return median(row.outcome.seconds for row in self.rows)
+
+    @property
+    def hops(self) -> float:
+        """Searches a question."""
+        return fmean(len(row.outcome.hops) for row in self.rows)
+
+    @property
+    def triples(self) -> float:
+        """Triples in the graph at the end."""
+        return fmean(row.outcome.triples for row in self.rows)
+
+    def tokens_by(self, role: str) -> float:
+        """Return the tokens a question of a role."""
+        uses = [row.outcome.usage.get(role) for row in self.rows]
+        return fmean(use["input_tokens"] + use["output_tokens"] if use else 0 for use in uses)
+
+    def money(self, config: EvalConfig) -> float:
+        """Return what its questions cost, each as if asked alone."""
+        models = models_of(self.config) if self.config else {}
+        return sum(money(row.outcome, models, config.prices) for row in self.rows)
+
+    def measure(self, name: str) -> float | None:
+        """Return the mean of a measure of the steps; None where no row has it."""
+        found = [row.measures[name] for row in self.rows if name in row.measures]
+        return fmean(found) if found else None
+
+    def counts(self, of: str) -> Counter[str]:
+        """Count the rows by ``error_class`` or by ``stop_reason``; without it a row is left out."""
+        if of == "error_class":
+            return Counter(row.error_class for row in self.rows if row.error_class)
+        reasons = [row.outcome.stop_reason for row in self.rows]
+        return Counter(reason for reason in reasons if reason)
+
+
+def summarise(config: EvalConfig, rows: Iterable[Row]) -> dict[str, list[Summary]]:
+    """Sum up an evaluation.
+
+    The reference is the first system of kind ``ras``, else the first system.
+
+    Args:
+        config: Its settings: the order of benchmarks and systems, and the seed of the intervals.
+        rows: Its rows.
+
+    Returns:
+        By benchmark the summaries of its systems; those without a row are left out.
+    """
+    cells: dict[str, dict[str, list[Row]]] = {one.name: {} for one in config.benchmarks}
+    for row in rows:
+        cells.setdefault(row.benchmark, {}).setdefault(row.system, []).append(row)
+    known = {one.name: one for one in config.systems}
+    found = {}
+    for benchmark, by_system in cells.items():
+        order = [name for name in known if name in by_system]
+        order += [name for name in by_system if name not in known]
+        if order:
+            reference = next((n for n in order if n in known and _is_ras(known[n])), order[0])
+            found[benchmark] = [
+                _summary(name, known.get(name), by_system, reference, config.seed) for name in order
+            ]
+    return found
+
+
+def paired(first: Iterable[Row], second: Iterable[Row]) -> list[tuple[Row, Row]]:
+    """Return the rows of the questions that two systems both have, in the first one's order."""
+    others = {(row.benchmark, row.id): row for row in second}
+    return [
+        (row, others[row.benchmark, row.id]) for row in first if (row.benchmark, row.id) in others
+    ]
+
+
+def difference(pairs: Sequence[tuple[Row, Row]], seed: int) -> Difference | None:
+    """Return by how much the first of each pair is ahead, by the main metric.
+
+    Args:
+        pairs: Rows of the same questions.
+        seed: Of the resampling.
+
+    Returns:
+        Mean, confidence interval and the p-value of a permutation test; None without pairs.
+    """
+    if not pairs:
+        return None
+    ours, theirs = ([row.score for row in side] for side in zip(*pairs, strict=True))
+    gap = paired_bootstrap(ours, theirs, seed=seed)
+    return Difference(gap.mean, gap.low, gap.high, paired_permutation(ours, theirs, seed=seed))
+
+
+def _is_ras(system: SystemConfig) -> bool:
+    return system.system.kind == "ras"
+
+
+def _summary(
+    name: str,
+    config: SystemConfig | None,
+    by_system: Mapping[str, Sequence[Row]],
+    reference: str,
+    seed: int,
+) -> Summary:
+    rows = by_system[name]
+    metrics = list(rows[0].scores)
+    pairs = [] if name == reference else paired(rows, by_system[reference])
+    return Summary(
+        system=name,
+        config=config,
+        rows=rows,
+        scores={
+            metric: bootstrap([row.scores.get(metric, 0.0) for row in rows], seed=seed)
+            for metric in metrics
+        },
+        ahead=difference(pairs, seed),
+    )

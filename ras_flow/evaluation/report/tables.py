@@ -1,0 +1,169 @@
+"""The report's tables: what is in them, and their form in Markdown and HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import fmean
+
+from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.error_classes import ABOUT, KINDS
+from ras_flow.evaluation.report.summary import ROLES, Summary
+from ras_flow.evaluation.statistics import Interval
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: What it shows.
+        header: Names of its columns; the first holds names, the others numbers.
+        rows: Its cells, as text.
+        note: A sentence below it; possibly empty.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+    def markdown(self) -> str:
+        """Return it as Markdown; text of models and files stays text."""
+        lines = [
+            f"### {markdown_text(self.title)}",
+            "",
+            _line(self.header),
+            "| --- |" + " ---: |" * (len(self.header) - 1),
+            *map(_line, self.rows),
+        ]
+        return "\n".join([*lines, "", markdown_text(self.note), ""] if self.note else [*lines, ""])
+
+    def html(self) -> str:
+        """Return it as HTML, escaped."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self.rows
+        )
+        note = f"<p class=note>{escape(self.note)}</p>" if self.note else ""
+        return (
+            f"<h3>{escape(self.title)}</h3><div class=wide><table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table></div>{note}"
+        )
+
+
+def markdown_text(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def score_table(summaries: Sequence[Summary]) -> Table:
+    """Scores by system, with 95 % confidence intervals, and the distance from the reference."""
+    reference = next(one.system for one in summaries if one.ahead is None)
+    metrics = list(dict.fromkeys(metric for one in summaries for metric in one.scores))
+    header = ["system", "questions", "failed", *metrics, f"ahead of {reference}", "p"]
+    rows = []
+    for one in summaries:
+        scores = [interval(one.scores[name]) if name in one.scores else "" for name in metrics]
+        ahead = [interval(one.ahead, signed=True), f"{one.ahead.p:.3f}"] if one.ahead else ["", ""]
+        rows.append([one.system, str(len(one.rows)), str(one.failed), *scores, *ahead])
+    note = (
+        "In per cent, with 95 % bootstrap intervals. A failed run scores zero. The distance is in "
+        f"{metrics[0]}, on the questions that both systems have; p is that of a paired permutation "
+        "test."
+    )
+    return Table("Scores", header, rows, note)
+
+
+def cost_table(summaries: Sequence[Summary], config: EvalConfig) -> Table:
+    """Calls, tokens by role, seconds, hops, triples and money."""
+    header = ["system", "calls", "tokens", *(f"{role} tokens" for role in ROLES)]
+    header += ["seconds", "hops", "triples"] + (["money"] if config.prices else [])
+    rows = []
+    for one in summaries:
+        row = [one.system, f"{one.calls:.1f}", f"{one.tokens:.0f}"]
+        row += [f"{one.tokens_by(role):.0f}" for role in ROLES]
+        row += [f"{one.seconds:.2f}", f"{one.hops:.2f}", f"{one.triples:.1f}"]
+        rows.append(row + ([f"{one.money(config):.4f}"] if config.prices else []))
+    note = (
+        "Means for one question, seconds the median, money for all questions. Every system is "
+        "charged as if it had been asked alone, also for plans and triples that another system had "
+        "asked for. A baseline's steps count as planner, its answer as answerer."
+    )
+    return Table("Cost", header, rows, note)
+
+
+def step_table(summaries: Sequence[Summary]) -> Table | None:
+    """Retrieval and planning against the gold support; None where there is none."""
+    names = {
+        "recall_first_hop": "recall, first hop",
+        "recall": "recall",
+        "all_support": "all support",
+        "label_accuracy": "plans right",
+        "subquery_f1": "subquery F1",
+    }
+    rows = []
+    for one in summaries:
+        found = [one.measure(name) for name in names]
+        if any(value is not None for value in found):
+            rows.append([one.system, *("" if v is None else percent(v) for v in found)])
+    note = (
+        "In per cent. Recall is of the gold documents after the last hop; a plan is right that "
+        "stops when all of them are found, and not before."
+    )
+    return Table("Steps", ["system", *names.values()], rows, note) if rows else None
+
+
+def stop_table(summaries: Sequence[Summary]) -> Table:
+    """How often which stop reason ended the search."""
+    counts = {one.system: one.counts("stop_reason") for one in summaries}
+    reasons = sorted({reason for count in counts.values() for reason in count})
+    rows = [[name, *(str(count[reason]) for reason in reasons)] for name, count in counts.items()]
+    return Table("Stop reasons", ["system", *reasons], rows)
+
+
+def error_table(summaries: Sequence[Summary]) -> Table:
+    """Error classes by system."""
+    counts = {one.system: one.counts("error_class") for one in summaries}
+    kinds = [kind for kind in KINDS if any(count[kind] for count in counts.values())]
+    rows = [
+        [name, str(count.total()), *(str(count[kind]) for kind in kinds)]
+        for name, count in counts.items()
+    ]
+    note = " ".join(f"{kind.replace('_', ' ')}: {ABOUT[kind]}" for kind in kinds)
+    header = ["system", "wrong", *(kind.replace("_", " ") for kind in kinds)]
+    return Table("Why answers are wrong", header, rows, note)
+
+
+def kind_table(summaries: Sequence[Summary]) -> Table | None:
+    """Main score by type of question; None where there is but one type."""
+    kinds = list(dict.fromkeys(row.kind for one in summaries for row in one.rows if row.kind))
+    if len(kinds) < 2:
+        return None
+    rows = []
+    for one in summaries:
+        found = [[row.score for row in one.rows if row.kind == kind] for kind in kinds]
+        cells = [f"{percent(fmean(scores))} ({len(scores)})" if scores else "" for scores in found]
+        rows.append([one.system, *cells])
+    return Table("By type of question", ["system", *kinds], rows, "In per cent (questions).")
+
+
+def percent(value: float) -> str:
+    """Write a share in per cent."""
+    return f"{100 * value:.1f}"
+
+
+def interval(value: Interval, *, signed: bool = False) -> str:
+    """Write a mean with its interval, in per cent."""
+    sign = "+" if signed else ""
+    mean, low, high = (format(100 * x, f"{sign}.1f") for x in (value.mean, value.low, value.high))
+    return f"{mean} [{low}, {high}]"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(markdown_text, cells))} |"

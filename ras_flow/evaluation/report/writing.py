@@ -1,0 +1,162 @@
+"""Writing the report into a run folder."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from statistics import fmean
+
+from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.error_classes import KINDS
+from ras_flow.evaluation.report.plots import Point, bars, lines, scatter
+from ras_flow.evaluation.report.summary import Summary, summarise
+from ras_flow.evaluation.report.tables import (
+    Table,
+    cost_table,
+    error_table,
+    kind_table,
+    markdown_text,
+    score_table,
+    step_table,
+    stop_table,
+)
+from ras_flow.evaluation.rows import Row
+from ras_flow.evaluation.run_folder import write_text
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 2rem auto;
+  max-width: 70rem; padding: 0 1rem }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { padding: .25rem .75rem; text-align: right; border-bottom: 1px solid #ddd }
+th:first-child, td:first-child { text-align: left }
+.note { color: #666; font-size: .9em; max-width: 50rem }
+svg { max-width: 100%; height: auto; display: block; margin: 1rem 0 }
+"""
+
+
+def write_report(
+    config: EvalConfig,
+    rows: Sequence[Row],
+    folder: Path,
+    *,
+    questions: Mapping[str, int] | None = None,
+    remarks: Sequence[str] = (),
+) -> None:
+    """Write ``report.md`` with ``plots/*.svg``, and ``report.html``, which needs no other file.
+
+    Args:
+        config: The evaluation.
+        rows: Its rows.
+        folder: The run folder.
+        questions: How many questions each benchmark has, to tell where some were not asked.
+        remarks: What else is to be known, such as a ceiling that was reached.
+
+    Raises:
+        RunError: The folder cannot be written.
+    """
+    found = summarise(config, rows)
+    markdown = ["# Evaluation", "", *(f"{markdown_text(remark)}\n" for remark in remarks)]
+    page = ["<h1>Evaluation</h1>", *(f"<p>{escape(remark)}</p>" for remark in remarks)]
+    for benchmark, summaries in found.items():
+        count = (questions or {}).get(benchmark)
+        left = _left(summaries, count)
+        markdown += [f"## {markdown_text(benchmark)}", "", *([left, ""] if left else [])]
+        page += [f"<h2>{escape(benchmark)}</h2>", f"<p>{left}</p>" if left else ""]
+        for table in _tables(summaries, config):
+            markdown.append(table.markdown())
+            page.append(table.html())
+        for name, plot in _plots(summaries).items():
+            path = f"plots/{benchmark}-{name}.svg"
+            write_text(folder / path, plot)
+            markdown += [f"![{markdown_text(f'{benchmark}: {name}')}]({path})", ""]
+            page.append(plot)
+    write_text(folder / "report.md", "\n".join(markdown))
+    write_text(folder / "report.html", _page(page))
+
+
+def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table]:
+    tables = [
+        score_table(summaries),
+        cost_table(summaries, config),
+        step_table(summaries),
+        stop_table(summaries),
+        error_table(summaries),
+        kind_table(summaries),
+    ]
+    return [table for table in tables if table is not None]
+
+
+def _plots(summaries: Sequence[Summary]) -> dict[str, str]:
+    metric = next(iter(summaries[0].scores))
+    plots = {
+        name: scatter(
+            f"{metric} against {what}",
+            f"{what} a question",
+            f"{metric}, %",
+            [Point(one.system, getattr(one, name), one.main) for one in summaries],
+        )
+        for name, what in (("tokens", "tokens"), ("seconds", "seconds"))
+    }
+    plots["hops"] = bars(
+        "Searches by question",
+        {one.system: _hops(one.rows) for one in summaries},
+        unit="questions",
+    )
+    plots["errors"] = bars(
+        "Why answers are wrong",
+        {
+            one.system: {
+                kind.replace("_", " "): one.counts("error_class")[kind]
+                for kind in KINDS
+                if any(other.counts("error_class")[kind] for other in summaries)
+            }
+            for one in summaries
+        },
+        unit="questions",
+    )
+    shares = _shares(summaries)
+    if len(shares) > 1:
+        plots["shares"] = lines(
+            f"{metric} by share of the triples", "triples, %", f"{metric}, %", shares
+        )
+    return plots
+
+
+def _hops(rows: Sequence[Row]) -> dict[str, float]:
+    counts: defaultdict[int, int] = defaultdict(int)
+    for row in rows:
+        counts[len(row.outcome.hops)] += 1
+    most = max(counts)
+    return {f"{hops} hop{'s' if hops != 1 else ''}": counts[hops] for hops in range(most + 1)}
+
+
+def _shares(summaries: Sequence[Summary]) -> list[tuple[float, float]]:
+    """Return the mean score by share of the triples, over all shuffles (figure 4)."""
+    scores: defaultdict[float, list[float]] = defaultdict(list)
+    for one in summaries:
+        if one.config and one.config.system.kind == "ras_share":
+            scores[float(one.config.options["share"])].append(one.main.mean)
+    return [(share, fmean(scores[share])) for share in sorted(scores)]
+
+
+def _left(summaries: Sequence[Summary], count: int | None) -> str:
+    """Say where not all questions were asked."""
+    asked = min(len(one.rows) for one in summaries)
+    if count is None or asked >= count:
+        return ""
+    return f"Not finished: of {count} questions, some systems have answered {asked} only."
+
+
+def _page(parts: Sequence[str]) -> str:
+    return (
+        "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
+        "<meta http-equiv=Content-Security-Policy "
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        '<meta name=viewport content="width=device-width">'
+        f"<title>Evaluation</title><style>{_STYLE}</style></head><body>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
