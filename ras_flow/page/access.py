@@ -72,6 +72,9 @@ class KnownHost:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
         hosts = Headers(scope=scope).getlist("host")
         if len(hosts) == 1 and hosts[0].lower() in self._hosts:
             await self._app(scope, receive, send)

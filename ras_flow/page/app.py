@@ -31,6 +31,7 @@ def create_app(
     guards: Sequence[Middleware] = (),
     api_guards: Sequence[Middleware] = (),
     refused: int = 401,
+    stopped: Callable[[str], None] = lambda run: None,
 ) -> Starlette:
     """Make the page's application.
 
@@ -39,6 +40,7 @@ def create_app(
         guards: What every request must pass.
         api_guards: What requests for data must pass beside that.
         refused: The status where the runs' home refuses access; at 401 the page asks for a key.
+        stopped: Told each run that the end of the application's lifespan stopped at work.
 
     Returns:
         The application. Its lifespan ends the work that it began.
@@ -48,7 +50,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         yield
-        await work.stop()
+        for run in await work.stop():
+            stopped(run)
 
     api = Starlette(
         routes=Api(open_runs, work).routes(),

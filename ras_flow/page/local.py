@@ -24,6 +24,7 @@ async def serve_page(
     runs: Runs,
     *,
     ready: Callable[[str], None],
+    stopped: Callable[[str], None] = lambda run: None,
     run: str | None = None,
     branch: int | None = None,
     port: int = 0,
@@ -33,6 +34,7 @@ async def serve_page(
     Args:
         runs: What the page shows.
         ready: Told the page's link, token included, once it can be opened.
+        stopped: Told each run that was at work in the end; it can be resumed.
         run: The run to open first; None for the list.
         branch: The branch of that run; None for its current one.
         port: The port; 0 for any free one.
@@ -62,6 +64,7 @@ async def serve_page(
             api_guards=[Middleware(BearerToken, token=token)],
             # The page's token is not the key of a server that the runs are on.
             refused=403,
+            stopped=stopped,
         )
         config = uvicorn.Config(
             app,
@@ -69,6 +72,8 @@ async def serve_page(
             access_log=False,
             server_header=False,
             ws="none",
+            # Without it the runs at work would not be stopped before their database is closed.
+            lifespan="on",
             # A stream that is being watched must not hold up the end.
             timeout_graceful_shutdown=0,
         )

@@ -48,12 +48,13 @@ class Work:
         task.add_done_callback(self._tasks.pop)
         return _told(task, queue)
 
-    async def stop(self) -> None:
-        """Stop all work; every run can be resumed."""
-        tasks = list(self._tasks)
-        for task in tasks:
+    async def stop(self) -> list[str]:
+        """Stop all work; return the runs that were at work. Each can be resumed."""
+        stopped = dict(self._tasks)
+        for task in stopped:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*stopped, return_exceptions=True)
+        return list(dict.fromkeys(stopped.values()))
 
 
 async def failing_softly(events: AsyncGenerator[JsonEvent]) -> AsyncGenerator[JsonEvent]:

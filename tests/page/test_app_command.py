@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import signal
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
 import pytest
 
 from ras_flow import Context, build_graph, open_runs
-from tests.cli.command import Command, Done
+from ras_flow.components import AnswerRequest, Reply
+from ras_flow.llms.compute import run_in_lane
+from ras_flow.testing import ScriptedAnswerer
+from tests.cli.command import Command, Done, ras_flow_main
 from tests.graph.world import QUESTION, world
 
 
@@ -73,6 +79,46 @@ async def test_a_stream_that_is_watched_does_not_hold_up_the_end(own_home: Path)
         done, seconds = end(command)
     assert (done.code, done.err) == (0, ""), done
     assert seconds < 1
+
+
+class Stuck(ScriptedAnswerer):
+    """Computes for long where nothing can interrupt it, as a local model does."""
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        Path(os.environ["STUCK"]).touch()
+        await run_in_lane(lambda: time.sleep(30))
+        return await super().answer(requests)
+
+
+def view_of_a_stuck_model(arguments: list[str]) -> None:
+    parts = world(answerer=Stuck("too late"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ras_flow.graph.build_graph", lambda: build_graph(**parts))
+        ras_flow_main(arguments)
+
+
+async def test_ctrl_c_does_not_wait_for_a_model_that_cannot_be_interrupted(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck = tmp_path / "stuck"
+    monkeypatch.setenv("STUCK", str(stuck))
+    command = Command("runs", "view", "--no-browser", main=view_of_a_stuck_model)
+    base, _, token = link_of(command).partition("#token=")
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client:
+        body = {"question": QUESTION, "settings": {"top_k": 1}}
+        async with client.stream("POST", "api/runs", json=body) as told:
+            first = await anext(told.aiter_lines())
+            command.until(stuck.exists)
+            done, seconds = end(command)
+    run = json.loads(first.removeprefix("data: "))["run"]
+    assert (done.code, seconds < 3) == (0, True), (done, seconds)
+    assert done.err == f"ras-flow: interrupted. Go on with: ras-flow runs resume {run}\n"
+    parts = world()
+    async with open_runs(own_home, builder=build_graph(**parts)) as runs:
+        told_again = [event["type"] async for event in runs.resume(run)]
+        assert told_again == ["answer"] and (await runs.get(run)).summary.answer == "Narvik"
+    assert parts["planner"].requests == [], "a finished call was made again"
 
 
 def test_an_unknown_run_and_a_taken_port_are_told_in_one_line(run: str) -> None:

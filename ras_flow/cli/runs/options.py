@@ -86,6 +86,11 @@ def read_runs(
     ]
 
 
+def go_on_with(run_id: str) -> str:
+    """Tell the command that goes on with a run."""
+    return f"Go on with: ras-flow runs resume {run_id}"
+
+
 @contextmanager
 def resumable(run_id: str) -> Iterator[None]:
     """Tell how to go on with a run that fails or is interrupted.
@@ -96,7 +101,7 @@ def resumable(run_id: str) -> Iterator[None]:
     Yields:
         Nothing.
     """
-    hint = f"Go on with: ras-flow runs resume {run_id}"
+    hint = go_on_with(run_id)
     try:
         yield
     except (InputError, RunError):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from ras_flow.cli.runs.options import Database, parse_run
+from ras_flow.cli.runs.options import Database, go_on_with, parse_run
 
 
 def view(
@@ -50,13 +52,31 @@ def view(
             # Some browsers return only when they are closed.
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, link)
 
-    async def serve() -> None:
-        async with open_runs_at(database) as runs:
-            if name and branch is not None:
-                get_branch(await runs.document(name), branch)
-            elif name:
-                await runs.newest(name)
-            await serve_page(runs, ready=ready, run=name, branch=branch, port=port)
+    def stopped(run: str) -> None:
+        typer.echo(f"ras-flow: interrupted. {go_on_with(run)}", err=True)
 
-    with suppress(KeyboardInterrupt):
-        asyncio.run(serve())
+    async def serve() -> NoReturn:
+        with suppress(asyncio.CancelledError):
+            async with open_runs_at(database) as runs:
+                if name and branch is not None:
+                    get_branch(await runs.document(name), branch)
+                elif name:
+                    await runs.newest(name)
+                await serve_page(
+                    runs, ready=ready, stopped=stopped, run=name, branch=branch, port=port
+                )
+        _end_at_once()
+
+    asyncio.run(serve())
+
+
+def _end_at_once() -> NoReturn:
+    """End the process without waiting for its threads.
+
+    A local model in the middle of a step cannot be stopped, and takes half a minute for some. All
+    that is to be kept is stored by then.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(0)
