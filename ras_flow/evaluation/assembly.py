@@ -79,7 +79,8 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
         config: The evaluation.
 
     Returns:
-        Settings and questions, the latter with the name and the retrieval of the settings.
+        Settings and questions, the latter with the name, the retrieval and the metrics of the
+        settings.
 
     Raises:
         ConfigurationError: A format is unknown, or a path is missing.
@@ -93,7 +94,13 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
             raise ConfigurationError(
                 f"{settings.name}: retrieval = {retrieval!r} needs questions with documents."
             )
-        found.append((settings, replace(loaded, name=settings.name, retrieval=retrieval)))
+        together = loaded.corpus_metrics if settings.corpus_metrics else ()
+        found.append(
+            (
+                settings,
+                replace(loaded, name=settings.name, retrieval=retrieval, corpus_metrics=together),
+            )
+        )
     return found
 
 

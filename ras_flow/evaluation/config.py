@@ -70,6 +70,8 @@ class BenchmarkConfig:
         limit: At most so many questions, drawn by the seed.
         retrieval: Replaces the benchmark's own way.
         index: The corpus: a folder, ``"demo"``, or ``"pool"``.
+        corpus_metrics: Judge all answers together too, by the metrics that the benchmark has for
+            that (MAUVE).
         settings: Values of :class:`ras_flow.Context` for it.
     """
 
@@ -80,6 +82,7 @@ class BenchmarkConfig:
     limit: int | None = None
     retrieval: Retrieval | None = None
     index: str = POOL
+    corpus_metrics: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -260,6 +263,12 @@ class _Table:
             raise ConfigurationError(f"{self.where}: {name} = {value!r} is of a wrong type.")
         return value
 
+    def flag(self, name: str) -> bool:
+        value = self._left.pop(name, False)
+        if not isinstance(value, bool):
+            raise ConfigurationError(f"{self.where}: {name} = {value!r} must be true or false.")
+        return value
+
     def some(self, names: set[str]) -> dict[str, Any]:
         return {name: self._left.pop(name) for name in list(self._left) if name in names}
 
@@ -276,6 +285,7 @@ def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:
     format = table.take("format", str, name)
     settings = table.some(_PLAIN - set(ROLES) | {"task"})
     split = table.take("split", str, None)
+    together = table.flag("corpus_metrics")
     table.nothing_else()
     if limit is not None and limit < 1:
         raise ConfigurationError(f"{table.where}: limit = {limit} must be at least 1.")
@@ -288,6 +298,7 @@ def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:
         format=format,
         path=None if path is None else folder / path,
         split=split,
+        corpus_metrics=together,
         limit=limit,
         retrieval=cast("Retrieval | None", retrieval),
         index=index if index in (POOL, "demo") else str(folder / index),

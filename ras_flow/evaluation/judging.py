@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ras_flow.context import NO_EXTRACTOR
 from ras_flow.evaluation.assembly import Cell
 from ras_flow.evaluation.error_classes import Evidence, classify
-from ras_flow.evaluation.metrics import score
+from ras_flow.evaluation.metrics import CORPUS_METRICS, score
 from ras_flow.evaluation.metrics.retrieval import recall_by_hop
 from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
@@ -56,6 +56,28 @@ def judge(
         why=finding.why if finding else "",
         saved_tokens=saved_tokens,
     )
+
+
+def judge_together(cell: Cell, rows: Sequence[Row]) -> dict[str, float]:
+    """Judge all answers of a system to a benchmark together.
+
+    Args:
+        cell: System and benchmark.
+        rows: A row for each question.
+
+    Returns:
+        By metric of :data:`ras_flow.evaluation.metrics.CORPUS_METRICS`; empty where the benchmark
+        has none, or not every question has its row.
+
+    Raises:
+        MissingExtraError: A package that the metric needs is not installed.
+    """
+    answers = {row.id: row.outcome.answer for row in rows}
+    questions = cell.benchmark.questions
+    if any(question.id not in answers for question in questions):
+        return {}
+    said = [answers[question.id] for question in questions]
+    return {name: CORPUS_METRICS[name](said, questions) for name in cell.benchmark.corpus_metrics}
 
 
 def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[str, float]:

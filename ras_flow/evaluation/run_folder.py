@@ -5,6 +5,7 @@
     config.toml                  the settings, as they were given last
     versions.json                packages, and the parts of every system
     predictions/BENCHMARK/SYSTEM.jsonl    a row for each question, in the benchmark's order
+    corpus_scores.json           scores of all answers together, where they were asked for
     report.md, report.html       the report
     runs.sqlite                  every step of every run: ras-flow runs show RUN --database FOLDER
     rows.sqlite, store.sqlite    what is done: started again, the evaluation goes on from here
@@ -32,6 +33,8 @@ from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows
 
 PACKAGES = ("ras-flow", "langgraph", "langchain", "torch", "transformers", "bm25s", "faiss-cpu")
+
+CORPUS_SCORES = "corpus_scores.json"
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,15 @@ async def open_folder(path: Path) -> AsyncIterator[RunFolder]:
             yield RunFolder(path, rows)
     finally:
         lock.release()
+
+
+def read_corpus_scores(folder: Path) -> dict[str, dict[str, float]]:
+    """Return scores of all answers together: by ``BENCHMARK/SYSTEM``, then by metric."""
+    path = folder / CORPUS_SCORES
+    if not path.is_file():
+        return {}
+    found: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def write_text(path: Path, text: str) -> None:

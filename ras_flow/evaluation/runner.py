@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,13 +20,13 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.costs import Purse, models_of
-from ras_flow.evaluation.judging import judge
+from ras_flow.evaluation.judging import judge, judge_together
 from ras_flow.evaluation.kept import LEDGER, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.rows import Row, Rows
-from ras_flow.evaluation.run_folder import RunFolder, open_folder
+from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder, write_text
 from ras_flow.parts import Parts
 from ras_flow.runs.stores import open_sqlite_store
 from ras_flow.state.schema import Usage
@@ -135,6 +136,13 @@ async def evaluate(
 def _write_report(
     config: EvalConfig, cells: Sequence[Cell], folder: RunFolder, report: Report
 ) -> None:
+    together = {
+        f"{one.benchmark}/{one.system}": scores
+        for one, cell in zip(report.standings, cells, strict=True)
+        if (scores := judge_together(cell, one.rows))
+    }
+    if together:
+        write_text(folder.path / CORPUS_SCORES, json.dumps(together, indent=1))
     questions = {cell.benchmark.name: len(cell.benchmark.questions) for cell in cells}
     remarks = [report.ceiling] if report.ceiling else []
     rows = folder.rows.all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
@@ -32,6 +32,7 @@ class Summary:
         scores: Mean and confidence interval by metric, the main one first.
         ahead: By how much it is ahead of the reference on the questions that both have, by the
             main metric; None for the reference itself. Its p-value is a permutation test's.
+        together: Scores of all answers together, by metric.
     """
 
     system: str
@@ -39,6 +40,7 @@ class Summary:
     rows: Sequence[Row]
     scores: Mapping[str, Interval]
     ahead: Difference | None = None
+    together: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def main(self) -> Interval:
@@ -98,7 +100,11 @@ class Summary:
         return Counter(reason for reason in reasons if reason)
 
 
-def summarise(config: EvalConfig, rows: Iterable[Row]) -> dict[str, list[Summary]]:
+def summarise(
+    config: EvalConfig,
+    rows: Iterable[Row],
+    together: Mapping[str, Mapping[str, float]] | None = None,
+) -> dict[str, list[Summary]]:
     """Sum up an evaluation.
 
     The reference is the first system of kind ``ras``, else the first system.
@@ -106,6 +112,7 @@ def summarise(config: EvalConfig, rows: Iterable[Row]) -> dict[str, list[Summary
     Args:
         config: Its settings: the order of benchmarks and systems, and the seed of the intervals.
         rows: Its rows.
+        together: By ``BENCHMARK/SYSTEM`` the scores of all answers together.
 
     Returns:
         By benchmark the summaries of its systems; those without a row are left out.
@@ -120,8 +127,12 @@ def summarise(config: EvalConfig, rows: Iterable[Row]) -> dict[str, list[Summary
         order += [name for name in by_system if name not in known]
         if order:
             reference = next((n for n in order if n in known and _is_ras(known[n])), order[0])
-            found[benchmark] = [
+            summaries = [
                 _summary(name, known.get(name), by_system, reference, config.seed) for name in order
+            ]
+            found[benchmark] = [
+                replace(one, together=(together or {}).get(f"{benchmark}/{one.system}", {}))
+                for one in summaries
             ]
     return found
 

@@ -15,6 +15,12 @@ from ras_flow.evaluation.statistics import Interval
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
+EXAMPLES = 2
+"""Wrong answers that are shown of each class."""
+
+LONGEST = 120
+"""Characters of a text that are shown."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -25,12 +31,14 @@ class Table:
         header: Names of its columns; the first holds names, the others numbers.
         rows: Its cells, as text.
         note: A sentence below it; possibly empty.
+        text: Whether all columns hold text.
     """
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    text: bool = False
 
     def markdown(self) -> str:
         """Return it as Markdown; text of models and files stays text."""
@@ -38,7 +46,7 @@ class Table:
             f"### {markdown_text(self.title)}",
             "",
             _line(self.header),
-            "| --- |" + " ---: |" * (len(self.header) - 1),
+            "| --- |" + (" --- |" if self.text else " ---: |") * (len(self.header) - 1),
             *map(_line, self.rows),
         ]
         return "\n".join([*lines, "", markdown_text(self.note), ""] if self.note else [*lines, ""])
@@ -50,10 +58,11 @@ class Table:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self.rows
         )
+        kind = " class=text" if self.text else ""
         note = f"<p class=note>{escape(self.note)}</p>" if self.note else ""
         return (
-            f"<h3>{escape(self.title)}</h3><div class=wide><table><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table></div>{note}"
+            f"<h3>{escape(self.title)}</h3><div class=wide><table{kind}>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
         )
 
 
@@ -66,10 +75,12 @@ def score_table(summaries: Sequence[Summary]) -> Table:
     """Scores by system, with 95 % confidence intervals, and the distance from the reference."""
     reference = next(one.system for one in summaries if one.ahead is None)
     metrics = list(dict.fromkeys(metric for one in summaries for metric in one.scores))
-    header = ["system", "questions", "failed", *metrics, f"ahead of {reference}", "p"]
+    together = list(dict.fromkeys(metric for one in summaries for metric in one.together))
+    header = ["system", "questions", "failed", *metrics, *together, f"ahead of {reference}", "p"]
     rows = []
     for one in summaries:
         scores = [interval(one.scores[name]) if name in one.scores else "" for name in metrics]
+        scores += [percent(one.together[n]) if n in one.together else "" for n in together]
         ahead = [interval(one.ahead, signed=True), f"{one.ahead.p:.3f}"] if one.ahead else ["", ""]
         rows.append([one.system, str(len(one.rows)), str(one.failed), *scores, *ahead])
     note = (
@@ -140,6 +151,29 @@ def error_table(summaries: Sequence[Summary]) -> Table:
     return Table("Why answers are wrong", header, rows, note)
 
 
+def example_table(summaries: Sequence[Summary]) -> Table | None:
+    """The first wrong answers of each class, with their runs; None where there is none."""
+    rows = []
+    for one in summaries:
+        for kind in KINDS:
+            wrong = [row for row in one.rows if row.error_class == kind][:EXAMPLES]
+            rows += [
+                [
+                    one.system,
+                    kind.replace("_", " "),
+                    _short(row.question),
+                    _short(" / ".join(row.answers[:2])),
+                    _short(row.outcome.answer),
+                    _short(row.why),
+                    row.run,
+                ]
+                for row in wrong
+            ]
+    header = ["system", "class", "question", "gold", "answer", "why", "run"]
+    note = "Every step of a run: ras-flow runs show RUN --database FOLDER, with this folder."
+    return Table("Some wrong answers", header, rows, note, text=True) if rows else None
+
+
 def kind_table(summaries: Sequence[Summary]) -> Table | None:
     """Main score by type of question; None where there is but one type."""
     kinds = list(dict.fromkeys(row.kind for one in summaries for row in one.rows if row.kind))
@@ -163,6 +197,11 @@ def interval(value: Interval, *, signed: bool = False) -> str:
     sign = "+" if signed else ""
     mean, low, high = (format(100 * x, f"{sign}.1f") for x in (value.mean, value.low, value.high))
     return f"{mean} [{low}, {high}]"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from ras_flow.evaluation.report.tables import (
     Table,
     cost_table,
     error_table,
+    example_table,
     kind_table,
     markdown_text,
     score_table,
@@ -23,7 +24,7 @@ from ras_flow.evaluation.report.tables import (
     stop_table,
 )
 from ras_flow.evaluation.rows import Row
-from ras_flow.evaluation.run_folder import write_text
+from ras_flow.evaluation.run_folder import read_corpus_scores, write_text
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 2rem auto;
@@ -31,7 +32,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; marg
 .wide { overflow-x: auto }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .25rem .75rem; text-align: right; border-bottom: 1px solid #ddd }
-th:first-child, td:first-child { text-align: left }
+th:first-child, td:first-child, .text th, .text td { text-align: left }
 .note { color: #666; font-size: .9em; max-width: 50rem }
 svg { max-width: 100%; height: auto; display: block; margin: 1rem 0 }
 """
@@ -57,7 +58,7 @@ def write_report(
     Raises:
         RunError: The folder cannot be written.
     """
-    found = summarise(config, rows)
+    found = summarise(config, rows, read_corpus_scores(folder))
     markdown = ["# Evaluation", "", *(f"{markdown_text(remark)}\n" for remark in remarks)]
     page = ["<h1>Evaluation</h1>", *(f"<p>{escape(remark)}</p>" for remark in remarks)]
     for benchmark, summaries in found.items():
@@ -84,6 +85,7 @@ def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table]:
         step_table(summaries),
         stop_table(summaries),
         error_table(summaries),
+        example_table(summaries),
         kind_table(summaries),
     ]
     return [table for table in tables if table is not None]

@@ -93,6 +93,15 @@ def test_an_evaluation_is_run_reported_compared_and_its_runs_are_shown(
     assert (out / "report.md").exists()
 
 
+def test_a_terminal_shows_running_scores(settings: Path) -> None:
+    settings.write_text(settings.read_text() + "[limits]\nat_once = 1\n")
+    done = ras_flow("eval", str(settings), "--out", str(settings.parent / "out"), terminal=True)
+    assert done.code == 0, done.out
+    live, _, last = done.out.rpartition("benchmark")
+    assert "0/2" in live and "2/2" in last
+    assert "50.0" in last
+
+
 def test_a_ceiling_ends_with_a_code_of_its_own(settings: Path) -> None:
     settings.write_text(settings.read_text() + "[limits]\ntokens = 1\nat_once = 1\n")
     out = settings.parent / "out"

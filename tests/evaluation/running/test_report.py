@@ -128,6 +128,24 @@ def test_the_page_asks_for_nothing_and_runs_nothing(tmp_path: Path) -> None:
     assert "default-src 'none'" in page and "alert(1)" in page
 
 
+def test_wrong_answers_are_shown_with_their_runs_and_reasons(tmp_path: Path) -> None:
+    rows = [row("react", str(n), 0.0, run=f"run{n}", why="Not found: Narvik.") for n in range(3)]
+    write_report(config(tmp_path, {"react": {}}), rows, tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "run0" in text and "run1" in text and "run2" not in text
+    assert "Not found: Narvik." in text
+
+
+def test_scores_of_all_answers_together_have_a_column(tmp_path: Path) -> None:
+    (tmp_path / "corpus_scores.json").write_text('{"small/ras": {"mauve": 0.875}}')
+    write_report(settings(tmp_path), all_rows(), tmp_path)
+    head, _, ras, react, *_ = (
+        (tmp_path / "report.md").read_text().split("### Scores\n\n")[1].splitlines()
+    )
+    at = head.split(" | ").index("mauve")
+    assert (ras.split(" | ")[at], react.split(" | ")[at].strip()) == ("87.5", "")
+
+
 def test_a_folder_with_one_system_and_no_support_has_a_report(tmp_path: Path) -> None:
     rows = [row("ras", "0", 1.0, measures={}, kind="")]
     write_report(config(tmp_path, {"ras": {}}), rows, tmp_path)

@@ -228,6 +228,33 @@ async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path
         assert len(outcomes["ras"].hops[0].passages) == (4 if retrieval == "given" else 2)
 
 
+async def test_all_answers_are_judged_together_once_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from ras_flow.evaluation import metrics
+    from ras_flow.evaluation.benchmarks import FORMS
+
+    monkeypatch.setitem(
+        metrics.CORPUS_METRICS,
+        "share_of_narvik",
+        lambda said, questions: said.count("Narvik") / len(questions),
+    )
+    form = replace(FORMS["jsonl"], corpus_metrics=("share_of_narvik",))
+    monkeypatch.setitem(FORMS, "jsonl", form)
+    path = tmp_path / "out" / "corpus_scores.json"
+    await run(tmp_path, World())
+    assert not path.exists()
+    settings = config(tmp_path, SYSTEMS)
+    [benchmark] = settings.benchmarks
+    settings = replace(settings, benchmarks=(replace(benchmark, corpus_metrics=True),))
+    world = World()
+    await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+    assert json.loads(path.read_text())["small/ras"] == {"share_of_narvik": 1 / 3}
+    assert world.calls == []
+
+
 async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
     seen: list[int] = []
     await run(
