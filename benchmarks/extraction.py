@@ -1,12 +1,16 @@
 """How fast passages become triples: one by one, in a batch, and for several runs at once.
 
-All ways extract the same passages of the demo corpus with the same model, and must write the same
-text. Read the ratios: the ways are timed within one process, each `--rounds` times in turn. Those
-by CPU time (of a local model, with OMP_NUM_THREADS=1) hold on a machine that does other things as
-well. Run it with:
+All ways extract the same passages with the same model, and must write the same text; quality is
+told beside speed. Read the ratios: the ways are timed within one process, each `--rounds` times in
+turn. Those by CPU time (of a local model, with OMP_NUM_THREADS=1) hold on a machine that does other
+things as well. Run it with:
 
     python benchmarks/extraction.py [--passages 16] [--tokens 64] [--rounds 1]
+    python benchmarks/extraction.py --model local:FOLDER --facts 2wiki_ctx_train.jsonl.gz
     python benchmarks/extraction.py --model openai:NAME --base-url http://localhost:8000/v1
+
+The passages are the demo corpus's, or with `--facts` those of a 2WikiMultihopQA file: then the
+share of their answer-bearing facts that was found is told too.
 
 "runs at once" is as many callers of four passages each as there are passages for; "the same, not
 joined" is what they took before a local model joined the calls that wait for it.
@@ -22,15 +26,17 @@ import statistics
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
 
 from ras_flow.components import Extraction, Generation, LanguageModel, Message
 from ras_flow.context import DEFAULT_MODEL
 from ras_flow.demo import passages as demo_passages
+from ras_flow.evaluation.facts import FactPassage, fact_recall, read_facts
 from ras_flow.llms import load_language_model
 from ras_flow.roles import PromptedExtractor
-from ras_flow.roles.extractor_forms import text_form
+from ras_flow.roles.extractors import form_for
 from ras_flow.state.schema import Passage, passage_id
 
 A_RUN = 4
@@ -93,24 +99,25 @@ WAYS: dict[str, Way] = {
 
 
 class Measured(NamedTuple):
-    """Seconds on the clock and of processors, generated tokens and outputs of one way."""
+    """Seconds on the clock and of processors, generated tokens, texts and triples of one way."""
 
     seconds: float
     cpu: float
     tokens: int
     texts: dict[str, str]
+    made: list[Extraction]
 
 
 async def measure(way: Way, model: LanguageModel, passages: list[Passage], new: int) -> Measured:
     """Time one way."""
     recorded = Recorded(model)
-    extractor = PromptedExtractor(recorded, replace(text_form(), max_new_tokens=new))
+    extractor = PromptedExtractor(recorded, replace(form_for(model), max_new_tokens=new))
     began, worked = perf_counter(), process_time()
     made = await way(extractor, passages)
     seconds, cpu = perf_counter() - began, process_time() - worked
     print(f"{way.__name__}: {seconds:.1f} s", file=sys.stderr, flush=True)
     texts = {text: generation.text for text, generation in recorded.written.items()}
-    return Measured(seconds, cpu, sum(one.output_tokens for one in made), texts)
+    return Measured(seconds, cpu, sum(one.output_tokens for one in made), texts, made)
 
 
 async def main() -> None:
@@ -121,14 +128,14 @@ async def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--base-url")
+    parser.add_argument("--facts", type=Path, help="a file in the form of 2WikiMultihopQA")
     given = parser.parse_args()
     model = load_language_model(given.model, base_url=given.base_url)
-    corpus = [
-        Passage(id=passage_id(d["title"], d["text"]), title=d["title"], text=d["text"])
-        for d in demo_passages()
-    ]
-    await measure(batched, model, corpus[-2:], 4)  # Loads the model and reads the prompt's start.
-    passages = corpus[: given.passages]
+    stated = read_facts(given.facts) if given.facts else demo()
+    # Loads the model and reads the prompt's start.
+    await measure(batched, model, [one.passage for one in stated[-2:]], 4)
+    stated = stated[: given.passages]
+    passages = [one.passage for one in stated]
     rounds = [
         {name: await measure(way, model, passages, given.tokens) for name, way in WAYS.items()}
         for _ in range(given.rounds)
@@ -136,9 +143,10 @@ async def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     print(f"{given.model}; {len(passages)} passages, at most {given.tokens} new tokens each\n")
     print(
-        "| way | seconds | tokens/s | passages/s | times one by one | by CPU time | same output |"
+        "| way | seconds | tokens/s | passages/s | times one by one | by CPU time | same output "
+        "| triples | facts found |"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     base = rounds[0]["one by one"]
     for name in WAYS:
         seconds = statistics.median(each[name].seconds for each in rounds)
@@ -153,8 +161,26 @@ async def main() -> None:
         print(
             f"| {name} | {seconds:.1f} | {found.tokens / seconds:.0f} "
             f"| {len(passages) / seconds:.2f} | {by_clock:.2f} | {by_cpu:.2f} "
-            f"| {same} of {len(base.texts)} |"
+            f"| {same} of {len(base.texts)} | {sum(len(one.triples) for one in found.made)} "
+            f"| {told(stated, found.made)} |"
         )
+
+
+def demo() -> list[FactPassage]:
+    """Return the demo corpus; no facts of it are known."""
+    return [
+        FactPassage(
+            Passage(id=passage_id(d["title"], d["text"]), title=d["title"], text=d["text"]), ()
+        )
+        for d in demo_passages()
+    ]
+
+
+def told(stated: Sequence[FactPassage], made: Sequence[Extraction]) -> str:
+    """Say which share of the known facts was found."""
+    facts = sum(len(one.facts) for one in stated)
+    found = fact_recall(stated, [one.triples for one in made])
+    return f"{found:.0%} of {facts}" if facts else "not known"
 
 
 def _parts(passages: list[Passage]) -> list[list[Passage]]:

@@ -30,10 +30,11 @@ def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> Sh
     Returns:
         The extractor, shared by concurrent callers.
     """
-    return SharedExtractor(PromptedExtractor(model, _form(model, output)))
+    return SharedExtractor(PromptedExtractor(model, form_for(model, output)))
 
 
-def _form(model: LanguageModel, output: ExtractorOutput) -> Form:
+def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
+    """Return the form in which a model is asked for triples; see :func:`make_extractor`."""
     if isinstance(model, LocalLanguageModel | LocalSeq2SeqModel):
         tuned = find_tuned(model.name)
         if tuned:
