@@ -188,6 +188,7 @@ async def assemble(
     """
     loaded = await asyncio.to_thread(load_questions, config)
     cells = []
+    indexes: dict[tuple[str, ...], str] = {}
     for settings, benchmark in loaded:
         for system in config.systems:
             asked: dict[str, Any] = {"task": settings.settings.get("task", benchmark.task)}
@@ -197,9 +198,10 @@ async def assemble(
             searches = system.system.searches and benchmark.retrieval != "given"
             given = parts or Parts()
             if searches and given.retriever is None:
-                context = replace(
-                    context, index=await prepare_index(settings, benchmark, context, folder)
-                )
+                key = (benchmark.name, context.retriever, context.encoder)
+                if key not in indexes:
+                    indexes[key] = await prepare_index(settings, benchmark, context, folder)
+                context = replace(context, index=indexes[key])
             cells.append(
                 await _cell(config, benchmark, system, context, given, reader, calls, searches)
             )

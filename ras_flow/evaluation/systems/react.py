@@ -11,7 +11,6 @@ from ras_flow.evaluation.systems.prompting import (
     passage_blocks,
     passages_of,
     question_blocks,
-    task_of,
     write,
 )
 from ras_flow.evaluation.systems.prompts import react as prompts
@@ -44,13 +43,8 @@ class ReAct:
         blocks = [*question_blocks(state, context), *transcript(state)]
         if problem := complaint(state):
             blocks.append(Block(prompts.AGAIN.replace("{problem}", problem)))
-        _, limit = task_of(context)
         reply = await write(
-            self._model,
-            self._prefix,
-            blocks,
-            max_new_tokens=STEP_TOKENS + (limit if is_long(context) else 0),
-            stop=STOP,
+            self._model, self._prefix, blocks, max_new_tokens=STEP_TOKENS, stop=STOP
         )
         action = parse_action(reply.text)
         match action.kind:
@@ -61,9 +55,12 @@ class ReAct:
         return Thought(None, problem="It has no action in it.", reply=reply)
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
-        """Give the answer that the model finished with; else ask for it with what was found."""
+        """Give the answer that the model finished with; else ask for it with what was found.
+
+        A long answer is always asked for: an action holds no more than a phrase.
+        """
         plans = state["plans"]
-        if plans and plans[-1]["label"] == "SUFFICIENT":
+        if plans and plans[-1]["label"] == "SUFFICIENT" and not is_long(context):
             return parse_action(plans[-1]["raw"]).text
         return await self._reader.read(state, context)
 

@@ -7,6 +7,7 @@ from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, complaint
 from ras_flow.evaluation.systems.prompting import (
     Block,
+    is_long,
     passage_blocks,
     question_blocks,
     write,
@@ -59,7 +60,7 @@ class SelfAsk:
     async def answer(self, state: RasState, context: Context) -> Reply | str:
         """Give the answer that the model concluded with; else ask for it with what was found."""
         plans = state["plans"]
-        if plans and plans[-1]["label"] == "SUFFICIENT":
+        if plans and plans[-1]["label"] == "SUFFICIENT" and not is_long(context):
             return parse_self_ask(plans[-1]["raw"]).final
         known = [f"{question} {answer}" for question, answer in _asked(state, len(state["hops"]))]
         return await self._reader.read(state, context, "\n".join(known))

@@ -197,6 +197,22 @@ async def test_given_documents_are_read_without_a_search_where_that_is_the_task(
     assert "She was born in Narvik" in model.prompts[0][-1]["content"]
 
 
+@pytest.mark.parametrize("kind", ["single", "react", "self_ask", "ircot", "sure"])
+async def test_a_long_answer_is_a_text_of_its_own(kind: str) -> None:
+    def reply(text: str) -> str:
+        return REPLIES[kind](text)
+
+    model = Recorder(reply)
+    graph = build(kind, model, settings={"task": "explain"}, top_k=4)
+    result = await ask(graph)
+    if kind == "sure":
+        assert result["answer"] == "for Narvik", "the summary of the best candidate"
+        return
+    # The last call is that of the answer, with the instruction and the room of a long one.
+    assert model.limits[-1] == 300
+    assert "Explain the answer" in model.prompts[-1][-1]["content"]
+
+
 async def test_passages_that_do_not_fit_are_left_out_from_the_end_and_the_question_stays() -> None:
     model = Recorder(REPLIES["single"], window=400)
     whole = await ask(build("single", model, top_k=4))
