@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from io import TextIOWrapper
 
@@ -32,6 +34,10 @@ app.add_typer(train_app, name="train")
 app.add_typer(triples_app, name="triples")
 
 
+_NO_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+"""What a closed pipe, a full disk and a terminal that is gone say."""
+
+
 def main() -> None:
     """Run the command line; an error is one line on standard error.
 
@@ -42,7 +48,10 @@ def main() -> None:
             # Not every terminal and pipe has all of Unicode.
             stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(app(standalone_mode=False))
+        code = app(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        sys.exit(code)
     except typer.TyperException as error:
         said = error.format_message().rstrip(".")
         if said:  # A group without a command has shown its help instead.
@@ -51,6 +60,13 @@ def main() -> None:
         _fail(said, error.exit_code)
     except RasFlowError as error:
         _fail(str(error), 1)
+    except OSError as error:
+        # Those of files have a name.
+        if error.errno not in _NO_OUTPUT or error.filename is not None:
+            raise
+        # What is still to be written would fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _fail(f"The output cannot be written: {error.strerror}.", 1)
 
 
 def _fail(message: str, code: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import pytest
 from ras_flow import Context, open_runs
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.state.kg import triple_id
-from tests.cli.command import Done, ras_flow
+from tests.cli.command import Command, Done, ras_flow, ras_flow_main
 from tests.cli.model import QUESTION, SECOND, Model, write_documents
 from tests.servers import Answer
 
@@ -471,3 +472,53 @@ def test_prune_on_a_terminal_waits_for_a_yes(typed: bytes, said: str, run: str) 
     assert run in shown.decode() and said in shown.decode()
     left = json.loads(ras_flow("runs", "list", "--json").out)
     assert len(left) == (0 if typed == b"y\n" else 1)
+
+
+@pytest.mark.parametrize("where", ["a full disk", "a closed pipe"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["show"], ["export", "--format", "html"]],
+    ids=" ".join,
+)
+def test_an_output_that_takes_nothing_ends_a_command_without_a_traceback(
+    where: str, arguments: list[str], run: str
+) -> None:
+    if where == "a full disk":
+        output = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reading, output = os.pipe()
+        os.close(reading)
+    program = "from ras_flow.cli import main; main()"
+    command = [sys.executable, "-c", program, "runs", arguments[0], run, *arguments[1:]]
+    done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True)
+    os.close(output)
+    assert done.returncode == 1
+    if where == "a full disk":
+        [line] = done.stderr.splitlines()
+        assert line == "ras-flow: The output cannot be written: No space left on device."
+    else:  # Whoever closes a pipe has seen enough.
+        assert done.stderr == ""
+
+
+def killed_before_the_end(arguments: list[str]) -> None:
+    def die(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", die)
+        ras_flow_main(arguments)
+
+
+def test_an_export_is_written_whole_or_not_at_all(run: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.html"
+    file.write_text("what was there")
+    arguments = ("runs", "export", run, "--format", "html", "-o", str(file))
+    died = Command(*arguments, main=killed_before_the_end).wait()
+    assert died.code == -signal.SIGKILL and file.read_text() == "what was there"
+    assert ras_flow(*arguments).code == 0
+    assert file.read_text().rstrip().endswith("</html>")
+    assert "cannot be written" in refused("export", run, "-o", str(tmp_path))
+    assert "cannot be written" in refused("export", run, "-o", str(tmp_path / "no" / "x.json"))
+    link = tmp_path / "link.html"
+    link.symlink_to(file.name)
+    assert ras_flow(*arguments[:-1], str(link)).code == 0 and link.is_symlink()

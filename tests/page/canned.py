@@ -34,6 +34,7 @@ class CannedServer:
         then: The document that the streamed answer's run has once ``gate`` is passed.
         gate: Lets a streamed answer go on.
         error: If given, the status and the message of every answer of the API.
+        ready: While it is not set, no answer of the API begins.
     """
 
     def __init__(self, documents: Sequence[RunDocument]) -> None:
@@ -44,6 +45,8 @@ class CannedServer:
         self.gate = asyncio.Event()
         self.live = asyncio.Queue[dict[str, Any]]()
         self.error: tuple[int, str] | None = None
+        self.ready = asyncio.Event()
+        self.ready.set()
         self.address = ""
 
     def sent(self, method: str, path: str) -> list[Any]:
@@ -70,6 +73,7 @@ class CannedServer:
         path = request.url.path.removeprefix("/api/")
         query = dict(request.query_params)
         self.requests.append((request.method, path, query, json.loads(body) if body else None))
+        await self.ready.wait()
         if request.headers.get("authorization") != f"Bearer {TOKEN}":
             return JSONResponse({"error": "The token is missing or wrong."}, 401)
         if self.error:

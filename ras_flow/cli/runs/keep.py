@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from datetime import datetime
 from enum import StrEnum
@@ -47,7 +48,7 @@ def export(
         typer.echo(text if sys.stdout.isatty() else text.encode())
         return
     try:
-        output.write_text(text, encoding="utf-8", newline="\n")
+        _write(output, text)
     except OSError as error:
         raise InputError(f"{output} cannot be written: {error.strerror}.") from error
     typer.echo(f"{output}: {len(text.encode())} bytes", err=True)
@@ -88,6 +89,20 @@ def prune(
         return
     asyncio.run(_delete(database, [run.id for run in chosen]))
     typer.echo(f"Deleted {count}.")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file at once: who is killed here leaves what was there before."""
+    path = path.resolve()
+    if path.exists() and not path.is_file():  # A device or pipe.
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        scratch.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def _written(document: RunDocument, branch: int, format: Format) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
+from ras_flow import Context
 from tests.graph.world import QUESTION as WORLD_QUESTION
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, places, shown, step
@@ -317,3 +318,68 @@ async def test_a_review_that_is_answered_elsewhere_shows_at_once(
     await server.live.put({"type": "done"})
     await expect(page.get_by_role("button", name="Review …")).to_be_hidden()
     await expect(page.get_by_text("16 / 16")).to_be_visible()
+
+
+async def test_a_slow_server_is_waited_for_in_view_and_can_be_left(
+    open_page: OpenPage, one_branch: CannedServer
+) -> None:
+    one_branch.ready.clear()
+    page = await open_page(RUN)
+    await expect(page.get_by_text("Loading the run …")).to_be_visible()
+    await page.get_by_role("link", name="All runs").click()
+    await expect(page.get_by_text("Loading …", exact=True)).to_be_visible()
+    one_branch.ready.set()
+    # What was asked for first comes last, and is not what is shown.
+    await expect(page.get_by_role("list", name="Runs").get_by_role("listitem")).to_have_count(4)
+    await page.wait_for_load_state("networkidle")
+    await expect(page.locator(".canvas")).to_have_count(0)
+
+    await page.evaluate(f"location.hash = '#{RUN}&step=10'")
+    await drawn(page)
+    one_branch.ready.clear()
+    await page.keyboard.press("e")
+    await page.get_by_role("button", name="Replay from step 10").click()
+    progress = page.get_by_role("status").filter(has_text="Replay")
+    await expect(progress).to_be_visible()
+    await expect(page.get_by_role("button", name="Replay from step")).to_be_disabled()
+    await page.keyboard.press("Home")
+    await expect(step(page, 0)).to_have_attribute("aria-current", "step")
+    one_branch.gate.set()
+    one_branch.ready.set()
+    await expect(page.locator(".answer")).to_have_text("The Glåma")
+
+
+async def test_a_run_that_is_deleted_while_it_is_shown_is_told_and_stays_in_view(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    page = await open_page(f"{RUN}&branch=1&step=10", errors=("404",))
+    await drawn(page)
+    del server.documents["a71c0ffee001"]
+    await page.keyboard.press("ArrowLeft")
+    await expect(step(page, 9)).to_have_attribute("aria-current", "step")
+    await page.get_by_role("button", name="Export").click()
+    await expect(page.get_by_role("alert")).to_contain_text("There is no run 'a71c0ffee001'.")
+    await page.get_by_role("button", name="Dismiss the error").click()
+    await page.keyboard.press("e")
+    await page.get_by_role("button", name="Replay from step 9").click()
+    await expect(page.get_by_role("alert")).to_contain_text("There is no run 'a71c0ffee001'.")
+    await expect(page.get_by_role("button", name="Replay from step 9")).to_be_enabled()
+    await expect(step(page, 9)).to_have_attribute("aria-current", "step")
+    await page.get_by_role("link", name="All runs").click()
+    await expect(page.get_by_role("list", name="Runs").get_by_role("listitem")).to_have_count(3)
+    await expect(page.get_by_role("alert")).to_be_hidden()
+
+
+async def test_a_run_that_is_deleted_while_it_is_watched_live_is_told(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "runs") as (runs, real):
+        settings = Context(top_k=1, pause_before_answer=True)
+        async for _ in runs.start({"question": WORLD_QUESTION}, settings, run_id="waits"):
+            pass
+        fragment = f"token={real.token}&run=waits"
+        page = await open_page(fragment, address=real.base, errors=("404",))
+        await expect(page.get_by_role("button", name="Review …")).to_be_visible()
+        await runs.delete(["waits"])
+        await expect(page.get_by_role("alert")).to_contain_text("There is no run 'waits'.")
+        await expect(page.get_by_role("button", name="Review …")).to_be_visible()
