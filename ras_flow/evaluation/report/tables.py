@@ -15,8 +15,8 @@ from ras_flow.evaluation.statistics import Interval
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
-EXAMPLES = 2
-"""Wrong answers that are shown of each class."""
+EXAMPLES = 1
+"""Wrong answers that are shown of each system and class."""
 
 LONGEST = 120
 """Characters of a text that are shown."""
@@ -81,7 +81,7 @@ def score_table(summaries: Sequence[Summary]) -> Table:
     for one in summaries:
         scores = [interval(one.scores[name]) if name in one.scores else "" for name in metrics]
         scores += [percent(one.together[n]) if n in one.together else "" for n in together]
-        ahead = [interval(one.ahead, signed=True), f"{one.ahead.p:.3f}"] if one.ahead else ["", ""]
+        ahead = [interval(one.ahead, signed=True), _p_value(one.ahead.p)] if one.ahead else ["", ""]
         rows.append([one.system, str(len(one.rows)), str(one.failed), *scores, *ahead])
     note = (
         "In per cent, with 95 % bootstrap intervals. A failed run scores zero. The distance is in "
@@ -197,6 +197,10 @@ def interval(value: Interval, *, signed: bool = False) -> str:
     sign = "+" if signed else ""
     mean, low, high = (format(100 * x, f"{sign}.1f") for x in (value.mean, value.low, value.high))
     return f"{mean} [{low}, {high}]"
+
+
+def _p_value(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def _short(text: str) -> str:

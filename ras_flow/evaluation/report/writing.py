@@ -74,6 +74,9 @@ def write_report(
             write_text(folder / path, plot)
             markdown += [f"![{markdown_text(f'{benchmark}: {name}')}]({path})", ""]
             page.append(plot)
+        if examples := example_table(summaries):
+            markdown.append(examples.markdown())
+            page.append(examples.html())
     write_text(folder / "report.md", "\n".join(markdown))
     write_text(folder / "report.html", _page(page))
 
@@ -85,7 +88,6 @@ def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table]:
         step_table(summaries),
         stop_table(summaries),
         error_table(summaries),
-        example_table(summaries),
         kind_table(summaries),
     ]
     return [table for table in tables if table is not None]

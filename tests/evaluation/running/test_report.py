@@ -132,7 +132,7 @@ def test_wrong_answers_are_shown_with_their_runs_and_reasons(tmp_path: Path) -> 
     rows = [row("react", str(n), 0.0, run=f"run{n}", why="Not found: Narvik.") for n in range(3)]
     write_report(config(tmp_path, {"react": {}}), rows, tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "run0" in text and "run1" in text and "run2" not in text
+    assert "run0" in text and "run1" not in text
     assert "Not found: Narvik." in text
 
 
