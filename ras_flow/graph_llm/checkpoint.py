@@ -74,6 +74,8 @@ def save_graph_llm(
         settings.base_model_name_or_path = model.config.base
         settings.save_pretrained(str(scratch))
         safetensors.save_file(_cast(weights, dtype), scratch / ADAPTER)
+    for path in scratch.iterdir():
+        path.chmod(0o644)  # Weights are written for their owner alone, and would be packaged so.
     files = {path.name: hash_file(path) for path in sorted(scratch.iterdir())}
     manifest = Manifest(model.config, base_facts(model.base), files)
     write_manifest(manifest, scratch)
