@@ -12,7 +12,7 @@ from ras_flow.tasks import get_task
 
 RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
-ExtractorOutput = Literal["text", "json"]
+ExtractorOutput = Literal["text", "json", "trained"]
 
 LARGEST = 2**63 - 1
 """The largest whole number that a checkpoint can hold."""
@@ -44,7 +44,8 @@ class Context:
         extractor: The same for f_t2t, the text-to-triples model; or ``"none"``, which makes no
             triples: planner and answerer read the passages' text.
         extractor_output: ``"json"`` has a remote extractor write JSON by a schema, where its
-            server takes one; ``"text"`` the triple format.
+            server takes one; ``"trained"`` asks a remote one that `ras-flow train triples` trained
+            as it was trained; ``"text"`` any for the triple format.
         answerer: The same for the answerer.
         base_url: Address of an OpenAI-compatible (or Anthropic-compatible) server, if not the
             provider's own. Used for every role that has a remote model.

@@ -48,7 +48,7 @@ def precompute(
         str, typer.Option(help="provider:model, or local:NAME_OR_PATH; as the runs will name it.")
     ] = Context.extractor,
     extractor_output: Annotated[
-        str, typer.Option(help="text, or json for JSON by a schema; as in the runs.")
+        str, typer.Option(help="text, json (by a schema) or trained; as in the runs.")
     ] = Context.extractor_output,
     base_url: Annotated[
         str | None, typer.Option(help="Address of a compatible model server.")

@@ -9,7 +9,6 @@ from typing import Any
 
 from ras_flow.components import Message
 from ras_flow.formats.triples import ParsedTriples, format_triples, parse_triples
-from ras_flow.llms.tuned import Tuned
 from ras_flow.prompts import extractor as prompts
 from ras_flow.roles.prompting import few_shot
 
@@ -90,7 +89,11 @@ def bare_form() -> Form:
     return Form(())
 
 
-def tuned_form(tuned: Tuned) -> Form:
-    """Return the form in which a trained extractor was trained."""
-    prefix = few_shot(tuned.instruction, ()) if tuned.instruction else ()
-    return Form(prefix, max_new_tokens=tuned.max_new_tokens)
+def trained_form(instruction: str, max_new_tokens: int = 512) -> Form:
+    """Return the form in which `ras-flow train triples` trains extractors.
+
+    Args:
+        instruction: What was asked with each passage in training; may be empty.
+        max_new_tokens: Tokens of the longest target of the training.
+    """
+    return Form(few_shot(instruction, ()) if instruction else (), max_new_tokens)

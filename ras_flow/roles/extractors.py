@@ -9,8 +9,9 @@ from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2
+from ras_flow.prompts.tuned_extractor import INSTRUCTION
 from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractor_forms import Form, bare_form, json_form, text_form, tuned_form
+from ras_flow.roles.extractor_forms import Form, bare_form, json_form, text_form, trained_form
 from ras_flow.roles.shared import SharedExtractor
 
 SHORT = 128
@@ -24,8 +25,8 @@ def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> Sh
     Args:
         model: A chat model, a local causal model, or a local encoder-decoder that was trained to
             extract, which is given the passages and nothing else.
-        output: ``"json"`` for JSON by a schema, where the model is remote and its server takes
-            one; else the triple format.
+        output: For a remote model, ``"json"`` for JSON by a schema, where its server takes one, or
+            ``"trained"`` where it was trained to extract; else rules and an example.
 
     Returns:
         The extractor, shared by concurrent callers.
@@ -38,9 +39,11 @@ def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
     if isinstance(model, LocalLanguageModel | LocalSeq2SeqModel):
         tuned = find_tuned(model.name)
         if tuned:
-            return tuned_form(tuned)
+            return trained_form(tuned.instruction, tuned.max_new_tokens)
     if isinstance(model, LocalSeq2SeqModel):
         return bare_form()
     if isinstance(model, LocalLanguageModel) and model.name == SMOLLM2:
         return text_form(SHORT)
-    return json_form() if output == "json" and isinstance(model, ChatLanguageModel) else text_form()
+    if isinstance(model, ChatLanguageModel) and output != "text":
+        return json_form() if output == "json" else trained_form(INSTRUCTION)
+    return text_form()

@@ -11,6 +11,7 @@ import pytest
 from ras_flow.errors import ModelResponseError
 from ras_flow.llms import ChatLanguageModel, load_language_model
 from ras_flow.prompts.extractor import SCHEMA
+from ras_flow.prompts.tuned_extractor import INSTRUCTION
 from ras_flow.roles import make_extractor
 from ras_flow.state.schema import Passage
 from tests.servers import Answer, AnthropicServer, OpenAIServer, ScriptedServer
@@ -114,3 +115,15 @@ async def test_without_a_schema_a_rejection_stays_one() -> None:
         with pytest.raises(ModelResponseError):
             await model_of(server).generate([[{"role": "user", "content": "x"}]], max_new_tokens=5)
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("kind", [OpenAIServer, AnthropicServer])
+async def test_a_served_model_that_was_trained_is_asked_as_it_was_trained(kind: Any) -> None:
+    with kind(ignores) as server:
+        model = model_of(server)
+        extractor = make_extractor(model, "trained")
+        [made] = await extractor.extract([PASSAGE])
+        told = json.dumps(server.requests[-1]["body"])
+    assert made.triples == FACTS
+    assert INSTRUCTION in told and "Pier House" not in told
+    assert extractor.identity not in (make_extractor(model).identity, model.identity)

@@ -12,7 +12,7 @@ from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.tuned import Tuned, find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractor_forms import Form, text_form, tuned_form
+from ras_flow.roles.extractor_forms import Form, text_form, trained_form
 from ras_flow.training.data.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
@@ -63,7 +63,9 @@ async def compare(
     texts, stated = drawn(loaded, most, seed=config.data.seed)
     fewer, fewer_stated = texts[:most_base], stated[:most_base]
     trained = await extract_raw(
-        _extractor(tuned, str(folder), tuned_form(tuned), batch_size),
+        _extractor(
+            tuned, str(folder), trained_form(tuned.instruction, tuned.max_new_tokens), batch_size
+        ),
         passages_of(texts, stated),
         file=keep and keep / "trained.jsonl",
         log=lambda line: log(f"trained: {line}"),

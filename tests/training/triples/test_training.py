@@ -20,7 +20,7 @@ from ras_flow.llms import LocalLanguageModel, load_language_model
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractor_forms import tuned_form
+from ras_flow.roles.extractor_forms import trained_form
 from ras_flow.roles.extractors import make_extractor
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.config import (
@@ -129,10 +129,8 @@ async def test_training_prompts_are_those_of_inference(
         return real(loaded, tokenizer, prompts, **more)
 
     monkeypatch.setattr(local.generation, "generate", spy)
-    tuned = tuned_form(
-        type("T", (), {"instruction": "Write facts.", "max_new_tokens": 2})()  # type: ignore[arg-type]
-    )
-    extractor = PromptedExtractor(LocalLanguageModel(str(home / "causal")), tuned)
+    form = trained_form("Write facts.", max_new_tokens=2)
+    extractor = PromptedExtractor(LocalLanguageModel(str(home / "causal")), form)
     await extractor.extract([Passage(id="1", title="Ann", text=EXAMPLE.text)])
     assert asked == [encoder(home).prompt("Ann", EXAMPLE.text)]
 
