@@ -222,7 +222,10 @@ def _show(comparison: Comparison) -> None:
 
     one = comparison
     gap = one.difference
-    ahead = f"A is ahead by {100 * gap.mean:+.1f} (p = {gap.p:.3f}); " if gap else ""
+    ahead = ""
+    if gap:
+        low, high = 100 * gap.low, 100 * gap.high
+        ahead = f"A less B: {100 * gap.mean:+.1f} [{low:+.1f}, {high:+.1f}], p = {gap.p:.3f}; "
     typer.echo(
         f"{one.benchmark}: A is {one.first}, B is {one.second}; {one.questions} questions. {ahead}"
         f"only A has {len(one.lost)} right, only B {len(one.gained)}."
@@ -245,5 +248,5 @@ def _lines(flip: Flip) -> list[str]:
         f"gold {', '.join(map(repr, wrong.answers[:3]))}",
         *sides,
         f"why {wrong.error_class.replace('_', ' ')}: {wrong.why}",
-        f"from {flip.parted}",
+        f"ways {flip.parted}",
     ]

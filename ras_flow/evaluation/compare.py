@@ -110,14 +110,14 @@ def parted(first: Row, second: Row) -> str:
     ours, theirs = first.outcome.hops, second.outcome.hops
     for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
         if normalize_question(one.subquery) != normalize_question(other.subquery):
-            return f"hop {number} searches {one.subquery!r}, or {other.subquery!r}"
+            return f"hop {number + 1} searches {one.subquery!r}, or {other.subquery!r}"
         if set(one.passages) != set(other.passages):
             gone = [title for title in one.titles if title not in other.titles]
             new = [title for title in other.titles if title not in one.titles]
-            return f"hop {number} finds {_list(gone)}, or {_list(new)}"
+            return f"hop {number + 1} finds {_list(gone)}, or {_list(new)}"
     if len(ours) != len(theirs):
         return (
-            f"{len(ours)} hops ({first.outcome.stop_reason}), or {len(theirs)} "
+            f"ends after hop {len(ours)} ({first.outcome.stop_reason}), or after {len(theirs)} "
             f"({second.outcome.stop_reason})"
         )
     structured = all("extractor" in row.outcome.usage for row in (first, second))

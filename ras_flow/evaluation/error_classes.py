@@ -34,7 +34,8 @@ ABOUT: dict[ErrorKind, str] = {
     "from_memory": "The system searches for nothing, and did not know the answer.",
     "stopped_early": "The planner ended the search before it had asked for all that was needed.",
     "wandered": "The planner used up its limits without asking for all that was needed.",
-    "retrieval_missed": "What was needed was asked for, and the retriever did not find it.",
+    "retrieval_missed": "The retriever did not find what was asked for; for a system that does not "
+    "plan, whatever is missing.",
     "extraction_missed": "The passage was found, but what it says is not in the graph.",
     "answerer_wrong": "All that was needed was there, and the answer is wrong all the same.",
     "undecided": "No gold support is known, and the answer is none that could be looked for.",

@@ -119,6 +119,8 @@ async def evaluate(
         InputError: A benchmark's file cannot be read.
         RunError: The folder is in use, or cannot be written.
     """
+    # What is kept of a run names its index, also for commands that are given elsewhere.
+    out = await asyncio.to_thread(out.resolve)
     async with open_folder(out) as folder, _opened(folder) as (saver, calls):
         cells = await assemble(config, folder.indexes, calls, parts=parts, reader=reader)
         await asyncio.to_thread(folder.settle, config, cells)

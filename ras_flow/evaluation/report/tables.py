@@ -102,9 +102,9 @@ def cost_table(summaries: Sequence[Summary], config: EvalConfig) -> Table:
         row += [f"{one.seconds:.2f}", f"{one.hops:.2f}", f"{one.triples:.1f}"]
         rows.append(row + ([f"{one.money(config):.4f}"] if config.prices else []))
     note = (
-        "Means for one question, seconds the median, money for all questions. Every system is "
-        "charged as if it had been asked alone, also for plans and triples that another system had "
-        "asked for. A baseline's steps count as planner, its answer as answerer."
+        "Means for one question; seconds are the median, money is for all questions. Every system "
+        "is charged as if it had been asked alone, also for plans and triples that another system "
+        "had asked for. A baseline's steps count as planner, its answer as answerer."
     )
     return Table("Cost", header, rows, note)
 

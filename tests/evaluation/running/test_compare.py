@@ -61,11 +61,14 @@ HOPS = row("1", 1).outcome.hops
         ({}, "the same searches and passages, another answer"),
         ({"triples": 2}, "3 triples, or 2"),
         ({"triples": 0, "usage": {}}, "the same searches and passages, another answer"),
-        ({"hops": HOPS[:1], "stop_reason": "max_hops"}, "2 hops (sufficient), or 1 (max_hops)"),
-        ({"hops": (HOPS[0], SearchedHop("S?"))}, "hop 1 searches 'R?', or 'S?'"),
+        (
+            {"hops": HOPS[:1], "stop_reason": "max_hops"},
+            "ends after hop 2 (sufficient), or after 1 (max_hops)",
+        ),
+        ({"hops": (HOPS[0], SearchedHop("S?"))}, "hop 2 searches 'R?', or 'S?'"),
         (
             {"hops": (SearchedHop("q", ("p3",), ("Three",)), HOPS[1])},
-            "hop 0 finds 'One', or 'Three'",
+            "hop 1 finds 'One', or 'Three'",
         ),
         ({"error": "timed out", "hops": ()}, "one failed: timed out"),
     ],
