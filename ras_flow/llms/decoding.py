@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     """For each layer: keys and values, each of shape (1, heads, tokens, head size)."""
 
 
+LOOP = 32
+"""Tokens that a repeated block must fill before a text counts as repeating itself."""
+
+LONGEST_BLOCK = 128
+"""Tokens of the longest block that is looked for: a few triples."""
+
+
 def can_share(model: Any) -> bool:
     """Tell whether all layers of a model use plain attention, whose cache can be shared."""
     transformers = require("transformers", extra="local")
@@ -127,6 +134,25 @@ def greedy(
             mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
             places = places[:, -1:] + 1
     return outputs
+
+
+def repeats(tokens: Sequence[int]) -> bool:
+    """Tell whether a text only repeats itself, as greedy decoding of small models may do for ever.
+
+    Args:
+        tokens: A text's token ids so far.
+
+    Returns:
+        Whether its last :data:`LOOP` tokens or more are one block, at least twice in a row.
+    """
+    end = len(tokens)
+    for size in range(1, min(LONGEST_BLOCK, end // 2) + 1):
+        span = max(2 * size, -(-LOOP // size) * size)
+        if span > end or tokens[-1] != tokens[-1 - size]:
+            continue
+        if list(tokens[end - span : end - size]) == list(tokens[end - span + size :]):
+            return True
+    return False
 
 
 @cache

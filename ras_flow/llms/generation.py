@@ -56,7 +56,7 @@ def generate(
     stop: Sequence[str] = (),
     given_up: threading.Event | None = None,
 ) -> list[Generation]:
-    """Continue each prompt greedily.
+    """Continue each prompt greedily; a text that only repeats itself ends there.
 
     Args:
         loaded: The model, in evaluation mode.
@@ -85,6 +85,8 @@ def generate(
     def has_ended(_: int, tokens: list[int]) -> bool:
         if (given_up and given_up.is_set()) or tokens[-1] in ends:
             return True
+        if decoding.repeats(tokens):
+            return True
         return bool(stop) and cut_at(text_of(tokens), stop) is not None
 
     made: dict[int, Generation] = {}
@@ -104,7 +106,7 @@ def generate(
                 text=text if cut is None else text[:cut],
                 input_tokens=len(prompts[row]),
                 output_tokens=len(tokens),
-                truncated=cut is None and tokens[-1] not in ends,
+                truncated=cut is None and len(tokens) == max_new_tokens and tokens[-1] not in ends,
             )
     return [made[row] for row in range(len(prompts))]
 
