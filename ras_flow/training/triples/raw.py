@@ -21,7 +21,7 @@ from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.triples.examples import Example
 
 AT_ONCE = 32
-"""Texts in one call of the extractor; what it made of them is kept together."""
+"""Texts in one call of the extractor, or a batch of it; what is made of them is kept together."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,9 @@ async def extract_raw(
     missing = list({p["id"]: p for p in passages if p["id"] not in known}.values())
     if missing:  # Loading is not counted.
         await extractor.extract(missing[:1])
-    for start in range(0, len(missing), AT_ONCE):
-        some = missing[start : start + AT_ONCE]
+    step = max(AT_ONCE, extractor.batch_size)
+    for start in range(0, len(missing), step):
+        some = missing[start : start + step]
         began = time.monotonic()
         extractions = await extractor.extract(some)
         share = (time.monotonic() - began) / len(some)
@@ -84,7 +85,7 @@ async def extract_raw(
         if file:
             await asyncio.to_thread(_append, file, made)
         known |= made
-        log(f"{len(missing[: start + AT_ONCE])} of {len(missing)} texts")
+        log(f"{len(missing[: start + step])} of {len(missing)} texts")
     return {passage["id"]: known[passage["id"]] for passage in passages}
 
 
