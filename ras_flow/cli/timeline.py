@@ -11,7 +11,7 @@ from rich.text import Text
 from ras_flow.cli.render import REASONS, plain, snippet
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import graph_of, spent, step_name, steps_of
-from ras_flow.state.schema import Hop, Plan
+from ras_flow.state.schema import Hop, Plan, Triple
 
 Styled = str | tuple[str, str]
 
@@ -65,7 +65,7 @@ class Timeline:
             graph = graph_of(document, branch)
             for citation in branch["citations"]:
                 if citation["triple"] in graph:
-                    self._line(("  cites  ", "dim"), self._fact(citation["triple"]))
+                    self._line(("  cites  ", "dim"), self._fact(graph[citation["triple"]]))
                 elif not citation["triple"]:
                     titles = [document["passages"][id]["title"] for id in citation["passages"]]
                     self._line(("  cites  ", "dim"), plain(f"[{', '.join(titles)}]"))
@@ -115,7 +115,8 @@ class Timeline:
             self._passages(step)
         for sign, style, ids in (("+", "green", step["added"]), ("-", "red", step["removed"])):
             for id in ids:
-                self._line(f"     {sign} ", (f"{id}  ", "dim"), (self._fact(id), style))
+                fact = self._fact(self._document["triples"][id])
+                self._line(f"     {sign} ", (f"{id}  ", "dim"), (fact, style))
 
     def _plan(self, plan: Plan) -> None:
         problem = plan.get("problem") or plan.get("error")
@@ -137,8 +138,7 @@ class Timeline:
                 f"  {snippet(passage['text'])}",
             )
 
-    def _fact(self, id: str) -> str:
-        triple = self._document["triples"][id]
+    def _fact(self, triple: Triple) -> str:
         titles = (self._document["passages"][passage]["title"] for passage in triple["passages"])
         where = ", ".join(title for title in titles if title)
         return plain(fact_text(triple) + (f"  [{where}]" if where else "  [no passage]"))
@@ -211,5 +211,5 @@ def _cost(step: Step) -> str:
 
 def _score(hop: Hop | None, passage: str) -> str:
     if hop is None or passage not in hop["passages"]:
-        return " " * 8
+        return " dropped"  # later, by an edit
     return f"{hop['scores'][hop['passages'].index(passage)]:8.4f}"

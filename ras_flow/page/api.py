@@ -161,18 +161,21 @@ class Api:
 
     async def _resume(self, request: Request) -> Response:
         run: str = request.path_params["run"]
-        body = await read_body(request, "edits", "branch")
+        body = await read_body(request, "edits", "branch", "checkpoint")
         given, branch = body.get("edits"), body.get("branch")
         edits: Sequence[Edit] | None = None if given is None else parse_edits(given)
         if not (branch is None or type(branch) is int):
             raise InputError("`branch` must be a branch's number.")
+        checkpoint = body.get("checkpoint")
+        if not (checkpoint is None or isinstance(checkpoint, str)):
+            raise InputError("`checkpoint` must be the id of the step whose review is answered.")
         await self._check_visible(request, run)
         if self._work.is_at_work(run):
             raise HTTPException(409, f"Run {run} is at work already: wait, or watch it live.")
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                resumed = runs.resume(run, edits, branch=branch)
+                resumed = runs.resume(run, edits, branch=branch, checkpoint=checkpoint)
                 async for event in _to_the_end(runs, run, resumed, branch):
                     yield event
 

@@ -111,30 +111,43 @@ class Runs:
             yield event
 
     async def resume(
-        self, run_id: str, edits: Sequence[Edit] | None = None, *, branch: int | None = None
+        self,
+        run_id: str,
+        edits: Sequence[Edit] | None = None,
+        *,
+        branch: int | None = None,
+        checkpoint: str | None = None,
     ) -> AsyncIterator[Event]:
         """Go on with an unfinished run; no finished model call is made again.
 
         Args:
             run_id: The run's id.
-            edits: What to change where the run waits for a review; none approve.
+            edits: What to change where the run waits for a review; an empty list approves. None
+                for a run that waits for nobody.
             branch: Number of the branch to go on with; the newest one by default.
+            checkpoint: The step whose review is answered, as the run's document names it: should
+                somebody else have answered it meanwhile, nothing is done.
 
         Yields:
             Progress events of what is left.
 
         Raises:
-            RunError: There is no such run or branch, it is finished, or there are edits and it
-                waits for none.
+            RunError: There is no such run or branch, it is finished, there are edits and it waits
+                for none, it waits for a review and gets no answer, or it is past ``checkpoint``.
             RasFlowError: The run failed again.
         """
         saved = await self._state(run_id)
-        checkpoint = None
+        end = None
         if branch is not None:
-            saved, checkpoint = await self._end_of(run_id, branch, saved)
+            saved, end = await self._end_of(run_id, branch, saved)
         _context(run_id, saved)
         if not saved.next:
             raise RunError(f"Run {run_id} is finished; show it with: ras-flow runs show {run_id}")
+        if checkpoint is not None and saved.checkpoint != checkpoint:
+            raise RunError(
+                f"Run {run_id} has gone on since you looked: somebody else answered its review. "
+                f"Look again, with: ras-flow runs show {run_id}"
+            )
         if not saved.interrupts and edits:
             raise RunError(
                 f"Run {run_id} waits for no review: resume it without edits, or edit one of its "
@@ -142,8 +155,13 @@ class Runs:
             )
         answer: Command[Any] | None = None
         if saved.interrupts:
-            answer = Command(resume={"edits": list(edits or [])})
-        async for event in self._threads.stream(run_id, answer, checkpoint):
+            if edits is None:
+                raise RunError(
+                    f"Run {run_id} waits for a review: answer it with a list of edits, an empty "
+                    f"one to approve, or with: ras-flow runs resume {run_id} --approve"
+                )
+            answer = Command(resume={"edits": list(edits)})
+        async for event in self._threads.stream(run_id, answer, end):
             yield event
 
     async def fork(

@@ -235,8 +235,26 @@ async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
         assert document["branches"][0]["status"] == "paused"
         asked = document["steps"][document["branches"][0]["steps"][-1]]["review"]
         assert asked["point"] == "before_answer" and BIRTH in asked["triples"]
+        [error] = await page.events(f"api/runs/{run}/resume", {})
+        assert "waits for a review" in error["message"]
+        assert await page.get(f"api/runs/{run}") == document
         told = await page.events(f"api/runs/{run}/resume", {"edits": [DROP], "branch": 1})
         assert told[-2]["answer"] == "unknown"
+
+
+async def test_of_two_who_answer_one_review_the_second_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, page):
+        settings = SETTINGS | {"pause_after_merge": True}
+        run = (await page.events("api/runs", {"question": QUESTION, "settings": settings}))[0][
+            "run"
+        ]
+        seen = (await page.get(f"api/runs/{run}"))["branches"][0]["steps"][-1]
+        body = {"edits": [], "branch": 1, "checkpoint": seen}
+        told = await page.events(f"api/runs/{run}/resume", body)
+        assert [event["hop"] for event in told if event["type"] == "review"] == [1]
+        [error] = await page.events(f"api/runs/{run}/resume", body)
+        assert "somebody else answered" in error["message"]
+        assert (await page.get(f"api/runs/{run}"))["branches"][0]["status"] == "paused"
 
 
 async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) -> None:
@@ -274,6 +292,7 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
             (f"/{run}/fork", {"checkpoint": 1}, "checkpoint"),
             (f"/{run}/fork", {"checkpoint": step, "edits": [{"op": "x"}]}, "Edit 1"),
             (f"/{run}/resume", {"branch": "1"}, "branch"),
+            (f"/{run}/resume", {"checkpoint": 1}, "checkpoint"),
             ("", {"question": " "}, "empty"),
             ("", {"question": QUESTION, "settings": {"hops": 3}}, "hops"),
             ("", {"question": QUESTION, "settings": {"max_hops": -1}}, "max_hops"),

@@ -161,7 +161,7 @@ async def test_a_review_is_in_the_document_while_it_waits(saver: Any) -> None:
     reviewed = steps(document)[6]
     assert (reviewed["node"], reviewed["removed"]) == ("review_graph", [designer])
     assert [step["review"] is not None for step in steps(document)].count(True) == 1
-    await events(runs.resume("a"))
+    await events(runs.resume("a", []))
     assert branch(await runs.document("a"), 1)["status"] == "finished"
 
 
@@ -174,11 +174,11 @@ async def test_two_branches_can_wait_and_each_is_answered(saver: Any) -> None:
     document = await runs.document("a")
     assert [way["status"] for way in document["branches"]] == ["paused", "paused"]
     done = runs_with(saver, ["[SUFFICIENT]"])
-    await events(done.resume("a", branch=1))
+    await events(done.resume("a", [], branch=1))
     document = await runs.document("a")
     assert [way["status"] for way in document["branches"]] == ["finished", "paused"]
     assert document["current"] == 1
-    await events(runs_with(saver, []).resume("a", branch=2))
+    await events(runs_with(saver, []).resume("a", [], branch=2))
     document = await runs.document("a")
     assert [way["status"] for way in document["branches"]] == ["finished", "finished"]
 

@@ -277,6 +277,24 @@ async def test_edits_are_not_taken_by_a_run_that_waits_for_none(saver: Any) -> N
         await events(runs.resume("a", drop()))
 
 
+async def test_no_review_is_approved_by_mistake(saver: Any) -> None:
+    runs = runs_with(saver)
+    context = Context(top_k=1, pause_after_merge=True)
+    await events(runs.start({"question": QUESTION}, context, run_id="a"))
+    first = await runs.document("a")
+    with pytest.raises(RunError, match=r"waits for a review.*--approve"):
+        await events(runs.resume("a"))
+    assert await runs.document("a") == first
+    looked_at = branch(first, 1)["steps"][-1]
+    await events(runs.resume("a", [], checkpoint=looked_at))
+    second = await runs.document("a")
+    assert branch(second, 1)["status"] == "paused"
+    for edits in ([], drop()):
+        with pytest.raises(RunError, match="somebody else answered"):
+            await events(runs.resume("a", edits, branch=1, checkpoint=looked_at))
+    assert await runs.document("a") == second
+
+
 async def test_a_step_of_another_version_is_refused_by_name(saver: Any) -> None:
     runs = await asked(saver)
     graph: Any = runs._threads.graph  # type: ignore[attr-defined]

@@ -114,8 +114,8 @@ async function* chunks(stream) {
 }
 
 const fork = (id, checkpoint, edits) => events(run(id, "/fork"), { body: { checkpoint, edits } });
-/** Without edits an unfinished branch goes on; with a list of them, empty or not, a review is answered. */
-const resume = (id, branch, edits) => events(run(id, "/resume"), { body: { branch, edits } });
+/** Without edits an unfinished branch goes on; with a list of them, empty or not, the review of a step is answered. */
+const resume = (id, branch, edits, checkpoint) => events(run(id, "/resume"), { body: { branch, edits, checkpoint } });
 const ask = (question) => events("runs", { body: { question, settings: {} } });
 const live = (id, signal) => events(run(id, "/live"), { signal });
 

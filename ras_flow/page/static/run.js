@@ -187,7 +187,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
       <div role="tabpanel" id="tabpanel" aria-labelledby="tab-${tab}" tabindex="0">
         ${tab === "Edit"
           ? html`<${EditPanel} view=${view} edits=${edits} setEdits=${setEdits} review=${review} busy=${busy} fork=${doFork}
-              resume=${(changes) => send("Resume", resume(run.run, branch.number, changes))} />`
+              resume=${(changes) => send("Resume", resume(run.run, branch.number, changes, changes && step.checkpoint))} />`
           : html`<${panels[tab]} view=${view} />`}
       </div>
     </aside>

@@ -171,7 +171,10 @@ async def test_a_paused_run_is_answered(
         await page.get_by_role("button", name="Approve and go on").click()
     await expect(page.get_by_role("status").filter(has_text="Resume")).to_contain_text("done")
     edits = [{"op": "subquery", "text": "Where was the engineer born?"}] if edited else []
-    assert server.sent("POST", "runs/a71c0ffee002/resume") == [{"branch": 1, "edits": edits}]
+    seen = server.documents["a71c0ffee002"]["branches"][0]["steps"][-1]
+    assert server.sent("POST", "runs/a71c0ffee002/resume") == [
+        {"branch": 1, "edits": edits, "checkpoint": seen}
+    ]
 
 
 async def test_a_run_at_work_grows_before_ones_eyes_and_nothing_moves(
