@@ -1,7 +1,7 @@
 """What each rule for what enters the graph is worth, on output that was kept.
 
 A rule of :mod:`ras_flow.formats.quality` is switched on alone and off alone; nothing is extracted
-for it. One stays only where it helps: it makes better what it is for, and costs no fact.
+for it. A rule helps where it makes better what it is for, and costs no fact.
 """
 
 from __future__ import annotations
