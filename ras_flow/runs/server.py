@@ -197,6 +197,7 @@ class ServerThreads:
             return
 
     async def _stream(self, run_id: str, asked: dict[str, Any]) -> AsyncIterator[StreamPart]:
+        failure = None
         with _told():
             async for part in self._client.runs.stream(
                 _thread(run_id),
@@ -208,8 +209,12 @@ class ServerThreads:
                 **asked,
             ):
                 if part.event == "error":
-                    raise _failure(cast(Mapping[str, Any], part.data))
-                yield part
+                    # Not raised yet: to the server, who leaves before the end cancels the run.
+                    failure = _failure(cast(Mapping[str, Any], part.data))
+                else:
+                    yield part
+        if failure is not None:
+            raise failure
 
     async def _newest_of(self, run_id: str, at_work: str) -> str:
         """Return the newest checkpoint that one of the server's own runs wrote."""

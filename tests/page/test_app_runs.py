@@ -245,9 +245,8 @@ async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
 async def test_of_two_who_answer_one_review_the_second_is_told(tmp_path: Path) -> None:
     async with opened(tmp_path) as (_, page):
         settings = SETTINGS | {"pause_after_merge": True}
-        run = (await page.events("api/runs", {"question": QUESTION, "settings": settings}))[0][
-            "run"
-        ]
+        told = await page.events("api/runs", {"question": QUESTION, "settings": settings})
+        run = told[0]["run"]
         seen = (await page.get(f"api/runs/{run}"))["branches"][0]["steps"][-1]
         body = {"edits": [], "branch": 1, "checkpoint": seen}
         told = await page.events(f"api/runs/{run}/resume", body)

@@ -132,14 +132,16 @@ async def test_a_review_on_a_server_is_answered(runs: Runs, settings: dict[str, 
 
 
 async def test_a_run_that_fails_on_the_server_fails_here_by_the_same_error(
-    runs: Runs, settings: dict[str, Any]
+    runs: Runs, guarded: DevServer, settings: dict[str, Any]
 ) -> None:
+    written = len(guarded.log.read_text())
     run = runs.new_id()
     context = Context.from_mapping(settings | {"planner": "gpt"})
     with pytest.raises(ConfigurationError, match="provider:model"):
         [event async for event in runs.start({"question": QUESTION}, context, run_id=run)]
     assert (await runs.get(run)).next
     assert (await runs.document(run))["branches"][0]["status"] == "unfinished"
+    assert "No matching runs to cancel" not in guarded.log.read_text()[written:]
 
 
 async def test_what_is_unknown_or_refused_is_told(guarded: DevServer, runs: Runs) -> None:
