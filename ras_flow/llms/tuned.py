@@ -8,6 +8,7 @@ merged into it, so inference costs what the base costs.
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -68,7 +69,10 @@ class Tuned:
         check_files(self.folder, self.files)
         peft = require("peft", extra="local")
         try:
-            return peft.PeftModel.from_pretrained(model, str(self.folder)).merge_and_unload()
+            with warnings.catch_warnings():
+                # peft asks transformers about checkpointing by a name that is about to go.
+                warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
+                return peft.PeftModel.from_pretrained(model, str(self.folder)).merge_and_unload()
         except (ValueError, RuntimeError, KeyError) as error:
             raise ConfigurationError(
                 f"The adapter in {str(self.folder)!r} does not fit {self.base!r} ({error}). Name "
