@@ -134,12 +134,13 @@ def test_no_text_raises_and_what_is_read_stands_in_it(text: str) -> None:
     reply = parse_self_ask(text)
     assert not (reply.final and reply.follow_up)
     for said in (action.text, reply.follow_up, reply.intermediate, first_sentence(text)):
-        assert (
-            set(said.split()) <= set(text.split())
-            or said == ""
-            or all(word in " ".join(text.split()) or word in text for word in said.split())
-        )
+        # Control characters are left out of what is read.
+        assert all(_visible(word) in _visible(text) for word in said.split())
     assert len(parse_candidates(text, 2)) <= 2
     assert all(parse_candidates(text, 2))
     assert parse_choice(text) in (0, 1, None)
     parse_verdict(text)
+
+
+def _visible(text: str) -> str:
+    return "".join(char for char in text if char.isprintable() and not char.isspace())
