@@ -92,6 +92,8 @@ function PassageItem({ view, id, hop, spans }) {
 function Lineage({ view, id }) {
   const { run, branch } = view;
   const triple = run.triples[id];
+  // Another branch may have had more: an edit drops passages.
+  const stated = triple.passages.filter((passage) => retrievalsOf(branch, passage).length);
   const { index, step, byHand, hop } = originOf(run, branch, id);
   const cited = citedIn(branch).has(id);
   const names = [triple.subject, triple.object, ...run.edges[id]];
@@ -110,12 +112,12 @@ function Lineage({ view, id }) {
           onClick=${() => view.go(index)}>step ${index}: ${nameOf(step)}</button></p>`}
       </li>
       <li><h3>Stated in</h3>
-        ${triple.passages.map((passage) => {
+        ${stated.map((passage) => {
           const span = run.evidence[id]?.[passage];
           return html`<${PassageItem} key=${passage} view=${view} id=${passage} hop=${hop?.index}
             spans=${span ? [span] : []} />`;
         })}
-        ${!triple.passages.length && html`<p class="quiet">No passage.</p>`}
+        ${!stated.length && html`<p class="quiet">No passage.</p>`}
       </li>
       <li><h3>Used by</h3>
         ${!branch.answer ? html`<p class="quiet">There is no answer yet.</p>` : cited
