@@ -8,7 +8,9 @@ import pytest
 from playwright.async_api import expect
 
 from ras_flow import Context
+from ras_flow.testing import MappingExtractor
 from tests.graph.world import QUESTION as WORLD_QUESTION
+from tests.graph.world import TRIPLES
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, places, shown, step
 from tests.page.canned import CannedServer
@@ -275,6 +277,28 @@ async def test_over_real_runs_a_question_is_asked_and_its_graph_mended(
         (summary,) = await runs.recent()
         document = await runs.document(summary.id)
     assert [branch["answer"] for branch in document["branches"]] == ["Narvik", "unknown"]
+
+
+async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    again = f"{TRIPLES['Mira Lund']}, (S> Aurora Bridge| P> designer| O> Mira Lund)"
+    extractor = MappingExtractor(TRIPLES | {"Mira Lund": again})
+    async with opened(tmp_path / "runs", extractor=extractor) as (runs, real):
+        async for _ in runs.start({"question": WORLD_QUESTION}, Context(top_k=1), run_id="twice"):
+            pass
+        page = await open_page(f"token={real.token}&run=twice", address=real.base)
+        await drawn(page)
+        await click_edge(page, "designer")
+        stated = page.get_by_label("Lineage of the triple").locator(".passage")
+        await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge", "Mira Lund"])
+        await stated.last.get_by_role("button", name="Drop this passage").click()
+        await page.get_by_role("button", name="with 1 edit").click()
+        await expect(page.locator(".answer")).to_have_text("unknown")
+        await click_edge(page, "designer")
+        await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge"])
+        await page.get_by_label("Branch", exact=True).select_option("1")
+        await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge", "Mira Lund"])
 
 
 async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: CannedServer) -> None:
