@@ -125,7 +125,7 @@ def greedy(
                         live.discard(row)
             if not live:
                 break
-            if in_buffers and 2 * len(live) <= len(rows):
+            if in_buffers and 4 * len(live) <= 3 * len(rows):
                 keep = torch.tensor([i for i, row in enumerate(rows) if row in live], **new)
                 states.batch_select_indices(keep)
                 tokens, mask, places = tokens[keep], mask[keep], places[keep]

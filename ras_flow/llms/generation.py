@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from ras_flow.llms.decoding import Prefix
 
+BATCH_TOKENS = 40_000
+"""Tokens, read and written, of the prompts that are decoded at once: keys and values of
+SmolLM2-135M take 46 KB a token, so under 2 GB."""
+
 
 class Loaded(Protocol):
     """A model in memory with the keys and values of prompts' beginnings."""
@@ -63,7 +67,8 @@ def generate(
         tokenizer: Its tokenizer.
         prompts: The prompts.
         name: What the model is called in error messages.
-        batch_size: Prompts that are decoded at once.
+        batch_size: Prompts that are decoded at once; fewer where they are long
+            (:data:`BATCH_TOKENS`).
         max_new_tokens: Limit for each output.
         stop: Strings at which an output ends; they are not part of it.
         given_up: Once set, every text ends at its next token.
@@ -90,7 +95,7 @@ def generate(
         return bool(stop) and cut_at(text_of(tokens), stop) is not None
 
     made: dict[int, Generation] = {}
-    for batch in _batches(prompts, batch_size):
+    for batch in _batches(prompts, batch_size, max_new_tokens):
         prefix = prompts[batch[0]].prefix
         outputs = decoding.greedy(
             loaded.model,
@@ -153,12 +158,16 @@ def end_tokens(model: Any, tokenizer: Any) -> set[int]:
     return {token for token in [*ends, tokenizer.eos_token_id] if token is not None}
 
 
-def _batches(prompts: Sequence[Encoded], size: int) -> list[list[int]]:
+def _batches(prompts: Sequence[Encoded], size: int, new: int) -> list[list[int]]:
     """Group the positions of prompts with the same beginning, similar lengths together."""
-    groups: dict[tuple[int, ...], list[int]] = {}
+    groups: dict[tuple[int, ...], list[list[int]]] = {}
     for row in sorted(range(len(prompts)), key=lambda row: len(prompts[row])):
-        groups.setdefault(prompts[row].prefix, []).append(row)
-    return [rows[i : i + size] for rows in groups.values() for i in range(0, len(rows), size)]
+        group = groups.setdefault(prompts[row].prefix, [[]])
+        room = BATCH_TOKENS // (len(prompts[row]) + new)
+        if len(group[-1]) >= max(1, min(size, room)):
+            group.append([])
+        group[-1].append(row)
+    return [batch for group in groups.values() for batch in group]
 
 
 def cut_at(text: str, stop: Sequence[str]) -> int | None:

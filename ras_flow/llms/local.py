@@ -145,7 +145,7 @@ class LocalLanguageModel:
         ConfigurationError: The name is a path that does not exist.
     """
 
-    def __init__(self, name: str = SMOLLM2, *, window: int = 2500, batch_size: int = 16) -> None:
+    def __init__(self, name: str = SMOLLM2, *, window: int = 2500, batch_size: int = 32) -> None:
         self.name = name
         self.window = window
         self.batch_size = batch_size

@@ -19,7 +19,14 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
-from ras_flow.llms import LocalLanguageModel, decoding, load_language_model, local, weights
+from ras_flow.llms import (
+    LocalLanguageModel,
+    decoding,
+    generation,
+    load_language_model,
+    local,
+    weights,
+)
 from tests.llms.tiny import save_tiny_model
 
 
@@ -98,6 +105,26 @@ async def test_results_do_not_depend_on_batch_size(folder: Path) -> None:
         for size in (1, 3, 16)
     ]
     assert results[0] == results[1] == results[2]
+
+
+async def test_long_prompts_are_decoded_in_smaller_batches(
+    model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = [chat(text) for text in TEXTS]
+    free = await model.generate(prompts, max_new_tokens=12)
+    greedy, held = decoding.greedy, []
+
+    def watched(loaded: Any, prefix: Any, rests: Any, **how: Any) -> list[list[int]]:
+        held.append(len(rests) * (prefix[0][0].shape[2] + max(map(len, rests)) + 12))
+        return greedy(loaded, prefix, rests, **how)
+
+    monkeypatch.setattr(decoding, "greedy", watched)
+    longest = max(one.input_tokens for one in free) + 12
+    for room in (1, longest, 2 * longest):
+        held.clear()
+        monkeypatch.setattr(generation, "BATCH_TOKENS", room)
+        assert await model.generate(prompts, max_new_tokens=12) == free
+        assert len(held) > 1 and max(held) <= max(room, longest)
 
 
 async def test_stop_strings_end_a_text_and_are_not_part_of_it(model: LocalLanguageModel) -> None:
