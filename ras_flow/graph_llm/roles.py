@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Sequence
 
-from ras_flow.components import AnswerRequest, Generation, Message, PlanRequest, Reply
+from ras_flow.components import AnswerRequest, Message, PlanRequest, Reply
 from ras_flow.graph_llm.prompt import Prompt
-from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.llms.compute import run_in_lane
+from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.tracing import traced_generation
 
 PLAN_TOKENS = 64
@@ -26,7 +24,7 @@ class GraphPlanner:
         batch_size: Requests that are decoded at once; lower it where memory is short.
     """
 
-    def __init__(self, source: SharedGraphLLM, *, batch_size: int = BATCH_SIZE) -> None:
+    def __init__(self, source: GraphLLMSource, *, batch_size: int = BATCH_SIZE) -> None:
         self.source = source
         self.batch_size = batch_size
         self.identity = source.identity
@@ -58,7 +56,7 @@ class GraphAnswerer:
         batch_size: Requests that are decoded at once; lower it where memory is short.
     """
 
-    def __init__(self, source: SharedGraphLLM, *, batch_size: int = BATCH_SIZE) -> None:
+    def __init__(self, source: GraphLLMSource, *, batch_size: int = BATCH_SIZE) -> None:
         self.source = source
         self.batch_size = batch_size
         self.identity = source.identity
@@ -90,7 +88,7 @@ class GraphAnswerer:
 
 
 async def _write(
-    source: SharedGraphLLM,
+    source: GraphLLMSource,
     requests: Sequence[PlanRequest | AnswerRequest],
     max_new_tokens: int,
     batch_size: int,
@@ -101,25 +99,12 @@ async def _write(
     source.check_graphs(graphs)
     # In a thread: the first prompt loads the tokenizer.
     prompts = await asyncio.to_thread(lambda: [source.formatter.prompt(one) for one in requests])
-    given_up = threading.Event()
-
-    def work() -> list[Generation]:
-        return source.model().generate(
-            prompts,
-            graphs,
-            max_new_tokens=max_new_tokens,
-            batch_size=batch_size,
-            given_up=given_up,
-        )
-
     messages = [_messages(prompt) for prompt in prompts]
     name = source.folder.name
     async with traced_generation(name, messages, max_new_tokens=max_new_tokens) as made:
-        try:
-            made += await run_in_lane(work)
-        except asyncio.CancelledError:
-            given_up.set()
-            raise
+        made += await source.generate(
+            prompts, graphs, max_new_tokens=max_new_tokens, batch_size=batch_size
+        )
     return [
         Reply(one.text, one.input_tokens, one.output_tokens, prompt.lost_triples)
         for one, prompt in zip(made, prompts, strict=True)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ras_flow.components import AttributedGraph
-from ras_flow.errors import ConfigurationError
+from ras_flow.components import AttributedGraph, Generation
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
-from ras_flow.graph_llm.prompt import PromptFormatter
-from ras_flow.llms.local import load_tokenizer
+from ras_flow.graph_llm.prompt import Prompt
+from ras_flow.graph_llm.source import GraphLLMSource
+from ras_flow.llms.compute import run_in_lane
 from ras_flow.llms.shipped import WEIGHTS, is_default
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ SHIPPED = WEIGHTS / "graph-llm"
 """Where the package keeps its own Graph LLM, if it has one."""
 
 
-class SharedGraphLLM:
+class SharedGraphLLM(GraphLLMSource):
     """A checkpoint folder; making one reads its description only.
 
     Args:
@@ -35,22 +36,10 @@ class SharedGraphLLM:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.manifest = read_manifest(folder)
-        self.identity = self.manifest.identity
-        self.takes_soft_tokens = self.manifest.config.gnn is not None
+        manifest = read_manifest(folder)
+        super().__init__(folder, manifest.config, manifest.identity, manifest.config.base)
         self._loading = threading.Lock()
         self._model: GraphLLM | None = None
-
-    @cached_property
-    def formatter(self) -> PromptFormatter:
-        """Formats prompts; needs the tokenizer, not the model.
-
-        Raises:
-            ConfigurationError: The base model's tokenizer cannot be loaded.
-        """
-        config = self.manifest.config
-        return PromptFormatter(load_tokenizer(config.base, chat=False), config)
 
     def model(self) -> GraphLLM:
         """Return the model, loaded once.
@@ -63,36 +52,36 @@ class SharedGraphLLM:
                 self._model = load_graph_llm(self.folder)
             return self._model
 
-    @property
-    def encoder(self) -> str:
-        """Name of the sentence encoder of its training."""
-        return self.manifest.config.encoder.rpartition("@")[0] or self.manifest.config.encoder
-
-    def reads(self, encoder: str) -> bool:
-        """Tell whether it was trained with the vectors of a sentence encoder.
-
-        Args:
-            encoder: Identity of the encoder.
-
-        Returns:
-            Whether the weights are the same; "name@hash" may differ in name.
-        """
-        return _weights(encoder) == _weights(self.manifest.config.encoder)
-
-    def check_graphs(self, graphs: Iterable[AttributedGraph | None]) -> None:
-        """Refuse graphs whose attributes are of another sentence encoder than in training.
+    async def generate(
+        self,
+        prompts: Sequence[Prompt],
+        graphs: Sequence[AttributedGraph | None],
+        *,
+        max_new_tokens: int,
+        batch_size: int,
+    ) -> list[Generation]:
+        """Continue each prompt greedily, in the compute lane; see :class:`GraphLLMSource`.
 
         Raises:
-            ConfigurationError: A graph was embedded by another encoder.
+            ConfigurationError: The model cannot be loaded, or memory ran out.
+            ModelResponseError: A prompt is longer than the base model can read.
         """
-        config = self.manifest.config
-        for graph in graphs:
-            if graph and graph.encoder and not self.reads(graph.encoder):
-                raise ConfigurationError(
-                    f"The graph was embedded by {graph.encoder!r}, but the Graph LLM in "
-                    f"{str(self.folder)!r} was trained with {config.encoder!r}. Set `encoder` to "
-                    "that one."
-                )
+        given_up = threading.Event()
+
+        def work() -> list[Generation]:
+            return self.model().generate(
+                prompts,
+                graphs,
+                max_new_tokens=max_new_tokens,
+                batch_size=batch_size,
+                given_up=given_up,
+            )
+
+        try:
+            return await run_in_lane(work)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
 
 
 _opening = threading.Lock()
@@ -133,8 +122,3 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
     # Two threads may miss the cache at once; each would load the weights.
     with _opening:
         return open_graph_llm(folder.resolve())
-
-
-def _weights(identity: str) -> str:
-    """Return what an encoder's identity says of its weights."""
-    return identity.rpartition("@")[2]

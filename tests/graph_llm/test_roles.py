@@ -234,8 +234,7 @@ def test_the_shipped_graph_llm_is_the_default_where_there_is_one(
 
 
 def test_the_same_weights_under_another_name_are_the_same(source: SharedGraphLLM) -> None:
-    config = replace(source.manifest.config, encoder="hub/name@abc")
-    source.manifest = replace(source.manifest, config=config)
+    source.config = replace(source.config, encoder="hub/name@abc")
     made = replace(GRAPHS[0], encoder="some/folder@abc")
     source.check_graphs([made, replace(made, encoder=""), None])
     with pytest.raises(ConfigurationError, match="abd"):
