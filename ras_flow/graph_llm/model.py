@@ -10,18 +10,15 @@ from typing import Any, Self
 import torch
 from torch import nn
 
-from ras_flow.components import AttributedGraph, Generation
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.components import Generation
+from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
-from ras_flow.graph_llm.gnn import GraphEncoder
-from ras_flow.graph_llm.projector import Projector
-from ras_flow.graph_llm.prompt import SOFT, Prompt, PromptFormatter
+from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
+from ras_flow.graph_llm.soft import Graphs, encode_graphs, graph_part, place
 from ras_flow.llms import decoding, generation
 from ras_flow.llms.local import LoadedModel
-
-Graphs = Sequence[AttributedGraph | None]
 
 
 class GraphLLM(nn.Module):
@@ -58,11 +55,9 @@ class GraphLLM(nn.Module):
         self.lm = _with_lora(language_model, config) if config.lora else language_model
         self.has_adapter = config.lora is not None
         if config.gnn is not None:
-            self.encoder = GraphEncoder(config.gnn, config.encoder_dimension).to(weight.device)
             size = weight.float().square().mean().sqrt().item()
-            self.projector = Projector(
-                config.gnn.width, config.projector_hidden, weight.shape[1], size=size
-            ).to(weight.device)
+            made = graph_part(config, weight.shape[1], size=size).to(weight.device)
+            self.encoder, self.projector = made["encoder"], made["projector"]
         self._loaded = LoadedModel(self.base)
 
     @property
@@ -105,9 +100,7 @@ class GraphLLM(nn.Module):
         Raises:
             ConfigurationError: A graph's attributes have another length.
         """
-        vectors = self.encoder(graphs)
-        projected = self.projector(torch.cat(vectors))
-        return list(torch.split(projected, [len(tokens) for tokens in vectors]))
+        return encode_graphs(self.encoder, self.projector, graphs)
 
     def forward(
         self,
@@ -215,16 +208,8 @@ class GraphLLM(nn.Module):
 
     def _embed(self, input_ids: torch.Tensor, graphs: Graphs) -> torch.Tensor:
         """Return the embeddings of words and graphs, shape (batch, tokens, width)."""
-        words: torch.Tensor = self.base.get_input_embeddings()(input_ids.clamp(min=0))
-        places = input_ids == SOFT
-        soft = self.soft_tokens(graphs) if self.config.gnn else [words.new_zeros(0, 1)]
-        tokens = torch.cat(soft).to(words.dtype)
-        if int(places.sum()) != len(tokens):
-            raise InputError(
-                f"There are {int(places.sum())} places for {len(tokens)} soft tokens. Format the "
-                "prompts with this model's own formatter, and pass one graph a row."
-            )
-        return words.masked_scatter(places.unsqueeze(-1), tokens)
+        words = self.base.get_input_embeddings()(input_ids.clamp(min=0))
+        return place(words, input_ids, self.soft_tokens(graphs) if self.config.gnn else [])
 
 
 def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
 from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
+from ras_flow.llms.slots import PerLoop, all_or_none
 from ras_flow.llms.weights import hash_text
 
 if TYPE_CHECKING:
@@ -71,11 +71,8 @@ class ChatLanguageModel:
         self._chat = connect(model, base_url, timeout) if isinstance(model, str) else model
         self._endpoint = endpoint_of(self._chat)
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
-        self._max_concurrency = max_concurrency
         self._takes_schemas = True
-        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            WeakKeyDictionary()
-        )
+        self._slots = PerLoop(lambda: asyncio.Semaphore(max_concurrency))
         profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
         limit = profile.get("max_input_tokens")
         known = max(limit - ROOM_FOR_OUTPUT, ROOM_FOR_OUTPUT) if limit else DEFAULT_WINDOW
@@ -115,16 +112,9 @@ class ChatLanguageModel:
             ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
             ModelResponseError: The request was rejected.
         """
-        requests = [
-            asyncio.ensure_future(self._answer(prompt, max_new_tokens, list(stop), schema))
-            for prompt in prompts
-        ]
-        try:
-            return await asyncio.gather(*requests)
-        finally:
-            for request in requests:
-                request.cancel()
-            await asyncio.gather(*requests, return_exceptions=True)
+        return await all_or_none(
+            self._answer(prompt, max_new_tokens, list(stop), schema) for prompt in prompts
+        )
 
     async def _answer(
         self,
@@ -138,7 +128,7 @@ class ChatLanguageModel:
         more = self._schema_settings(schema)
 
         async def call() -> AIMessage:
-            async with self._slot():
+            async with self._slots.here():
                 return await self._invoke(messages, max_new_tokens, sent, more)
 
         try:
@@ -193,12 +183,6 @@ class ChatLanguageModel:
             body = getattr(self._chat, "extra_body", None) or {}
             return {"extra_body": {**body, "response_format": asked}}
         return {"response_format": asked} if self._chat._llm_type.startswith("anthropic") else {}
-
-    def _slot(self) -> asyncio.Semaphore:
-        loop = asyncio.get_running_loop()
-        if loop not in self._slots:
-            self._slots[loop] = asyncio.Semaphore(self._max_concurrency)
-        return self._slots[loop]
 
     def _limited(self, max_new_tokens: int) -> BaseChatModel:
         """Return the chat model with a limit for its output, under whatever name it has."""

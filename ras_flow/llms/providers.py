@@ -76,11 +76,11 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
     settings: dict[str, Any] = {"timeout": timeout, "max_retries": 0}
     provider = _PROVIDERS.get(kind)
     if base_url:
-        _check_address("base_url", base_url)
+        check_address("base_url", base_url)
         settings["base_url"] = base_url
     for variable in provider.address_variables if provider and not base_url else ():
         if address := os.environ.get(variable):
-            _check_address(variable, address)
+            check_address(variable, address)
     if provider:
         require(provider.package, extra=provider.extra)
         settings |= provider.settings
@@ -109,8 +109,16 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
     return cast("BaseChatModel", chat)
 
 
-def _check_address(name: str, address: str) -> None:
-    """Refuse what HTTP clients either choke on or take for an address of their own."""
+def check_address(name: str, address: str) -> None:
+    """Refuse what HTTP clients either choke on or take for an address of their own.
+
+    Args:
+        name: The setting that has the address.
+        address: The address.
+
+    Raises:
+        ConfigurationError: It is no address of a server.
+    """
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

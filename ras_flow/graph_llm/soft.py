@@ -1,0 +1,83 @@
+"""Soft tokens among the embeddings of words: what a Graph LLM's language model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from ras_flow.components import AttributedGraph
+from ras_flow.errors import InputError
+from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.graph_llm.gnn import GraphEncoder
+from ras_flow.graph_llm.projector import Projector
+from ras_flow.graph_llm.prompt import SOFT
+
+Graphs = Sequence[AttributedGraph | None]
+
+
+def graph_part(config: GraphLLMConfig, width: int, *, size: float = 1.0) -> nn.ModuleDict:
+    """Make an untrained graph encoder and projector.
+
+    Args:
+        config: What the Graph LLM is made of, with a graph encoder.
+        width: Length of a word embedding.
+        size: Root mean square of the entries of word embeddings, to start with.
+
+    Returns:
+        Both, as ``encoder`` and ``projector``.
+    """
+    assert config.gnn is not None
+    return nn.ModuleDict(
+        {
+            "encoder": GraphEncoder(config.gnn, config.encoder_dimension),
+            "projector": Projector(config.gnn.width, config.projector_hidden, width, size=size),
+        }
+    )
+
+
+def encode_graphs(encoder: Any, projector: Any, graphs: Graphs) -> list[torch.Tensor]:
+    """Encode graphs.
+
+    Args:
+        encoder: A :class:`ras_flow.graph_llm.gnn.GraphEncoder`.
+        projector: A :class:`ras_flow.graph_llm.projector.Projector`.
+        graphs: Graphs, None for an empty one.
+
+    Returns:
+        For each graph a tensor of shape (soft tokens, width of a word embedding).
+
+    Raises:
+        ConfigurationError: A graph's attributes have another length.
+    """
+    vectors = encoder(graphs)
+    projected = projector(torch.cat(vectors))
+    return list(torch.split(projected, [len(tokens) for tokens in vectors]))
+
+
+def place(
+    words: torch.Tensor, input_ids: torch.Tensor, soft: Sequence[torch.Tensor]
+) -> torch.Tensor:
+    """Put soft tokens where they go.
+
+    Args:
+        words: Embeddings of shape (batch, tokens, width), of anything where soft tokens go.
+        input_ids: Shape (batch, tokens), with :data:`ras_flow.graph_llm.prompt.SOFT` there.
+        soft: The soft tokens of each row's graph.
+
+    Returns:
+        Embeddings of the same shape.
+
+    Raises:
+        InputError: The places are not as many as the soft tokens.
+    """
+    places = input_ids == SOFT
+    tokens = torch.cat([*soft, words.new_zeros(0, words.shape[-1])]).to(words.dtype)
+    if int(places.sum()) != len(tokens):
+        raise InputError(
+            f"There are {int(places.sum())} places for {len(tokens)} soft tokens. Format the "
+            "prompts with this model's own formatter, and pass one graph a row."
+        )
+    return words.masked_scatter(places.unsqueeze(-1), tokens)

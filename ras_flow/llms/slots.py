@@ -1,0 +1,47 @@
+"""Several requests to a server at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+T = TypeVar("T")
+
+
+class PerLoop(Generic[T]):
+    """One object for each event loop, for those that work in the loop alone that they began in.
+
+    Args:
+        make: Makes one.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._of: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+
+    def here(self) -> T:
+        """Return the running event loop's own."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._of:
+            self._of[loop] = self._make()
+        return self._of[loop]
+
+
+async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:
+    """Await calls at once; when one fails, or the caller is cancelled, the others are given up.
+
+    Args:
+        calls: What to await.
+
+    Returns:
+        Their results, in order; an error of one is raised here.
+    """
+    tasks = [asyncio.ensure_future(call) for call in calls]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
