@@ -1,14 +1,83 @@
-"""Runs in a PostgreSQL database, shared by several machines."""
+"""Checkpoints, triples and runs in a PostgreSQL database, shared by several machines."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from langgraph.types import Command
 
 from ras_flow.errors import RunError
+from ras_flow.events import Event
 from ras_flow.extras import require
 from ras_flow.graph import build_graph
+from ras_flow.runs.locks import ThreadLocks
 from ras_flow.runs.runs import Builder, Runs
+from ras_flow.runs.threads import Graph, LocalThreads
+from ras_flow.state.channels import RasInput
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from langgraph.store.postgres.aio import AsyncPostgresStore
+
+CONNECTIONS = 10
+"""To the database, at most, of one process; a step of a run needs one for a few milliseconds."""
+
+_MIGRATING = 7_283_519_046
+"""Number of the advisory lock that whoever makes or changes the tables holds."""
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """What a graph is compiled with: ``compile(checkpointer=db.saver, store=db.store)``.
+
+    Attributes:
+        saver: Keeps the checkpoints.
+        store: Keeps triples by passage, for all runs.
+    """
+
+    saver: AsyncPostgresSaver
+    store: AsyncPostgresStore
+
+
+@asynccontextmanager
+async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> AsyncIterator[Postgres]:
+    """Open checkpointer and store of a database; its tables are made or migrated where needed.
+
+    Any number of processes may do this at once. Connections are made when they are needed, and
+    made anew after the database was restarted.
+
+    Args:
+        address: ``postgresql://USER:PASSWORD@HOST:PORT/NAME``.
+        connections: To the database, at most.
+
+    Yields:
+        Checkpointer and store.
+
+    Raises:
+        MissingExtraError: The packages for PostgreSQL are not installed.
+        RunError: The address is malformed, or the database cannot be used. The message holds no
+            password.
+    """
+    savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
+    stores = require("langgraph.store.postgres.aio", extra="postgres")
+    pools = require("psycopg_pool", extra="postgres")
+    rows = require("psycopg.rows", extra="postgres")
+    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": rows.dict_row}
+    with _told(address):
+        # On a connection of its own: where there is no database, a pool would wait for one.
+        await _migrate(address, options)
+        async with pools.AsyncConnectionPool(
+            address,
+            min_size=1,
+            max_size=connections,
+            kwargs=options,
+            check=pools.AsyncConnectionPool.check_connection,
+        ) as pool:
+            yield Postgres(savers.AsyncPostgresSaver(pool), stores.AsyncPostgresStore(pool))
 
 
 @asynccontextmanager
@@ -22,15 +91,83 @@ async def open_postgres_runs(
         builder: The graph to run; the shipped one by default.
 
     Yields:
-        The runs.
+        The runs. A run that another process is at work on is not resumed.
 
     Raises:
         MissingExtraError: The packages for PostgreSQL are not installed.
         RunError: The address is malformed, or the database cannot be used. The message holds no
             password.
     """
+    async with open_postgres(address) as database:
+        graph = (builder or build_graph()).compile(
+            checkpointer=database.saver, store=database.store, name="ras"
+        )
+        locks = ThreadLocks(address)
+        try:
+            yield Runs(PostgresThreads(graph, locks))
+        finally:
+            await locks.close()
+
+
+class PostgresThreads(LocalThreads):
+    """Threads of a database that several processes share.
+
+    Args:
+        graph: Compiled with the database's checkpointer.
+        locks: Of the same database.
+    """
+
+    def __init__(self, graph: Graph, locks: ThreadLocks) -> None:
+        super().__init__(graph)
+        self._locks = locks
+
+    async def stream(
+        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
+
+        Who asks begins a branch, as who names a checkpoint to go on from does. Who goes on from
+        the newest must be alone.
+        """
+        resumes = checkpoint is None and (given is None or isinstance(given, Command))
+        seen = await self._newest(run_id) if resumes else None
+        async with self._locks.at_work(run_id, alone=resumes):
+            if resumes and await self._newest(run_id) != seen:
+                raise RunError(
+                    f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
+                    f"ras-flow runs show {run_id}"
+                )
+            async for event in super().stream(run_id, given, checkpoint):
+                yield event
+
+    async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        async with self._locks.at_work(run_id, alone=False):
+            async for event in super().replay(run_id, checkpoint):
+                yield event
+
+    async def _newest(self, run_id: str) -> str | None:
+        saved = await self.state(run_id)
+        return saved.checkpoint if saved else None
+
+
+async def _migrate(address: str, options: dict[str, Any]) -> None:
+    """Make or change the tables, one process at a time."""
     savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
     stores = require("langgraph.store.postgres.aio", extra="postgres")
+    connect = require("psycopg", extra="postgres").AsyncConnection.connect
+    async with await connect(address, **options) as connection:
+        # Not `pg_advisory_lock`: making an index concurrently waits for all who wait in a query.
+        question = "SELECT pg_try_advisory_lock(%s) AS mine"
+        while not (await (await connection.execute(question, (_MIGRATING,))).fetchone())["mine"]:
+            await asyncio.sleep(0.05)
+        await savers.AsyncPostgresSaver(connection).setup()
+        await stores.AsyncPostgresStore(connection).setup()
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """Turn the database's errors into ours, without its password."""
     psycopg = require("psycopg", extra="postgres")
     try:
         known = psycopg.conninfo.conninfo_to_dict(address)
@@ -41,14 +178,7 @@ async def open_postgres_runs(
             "postgresql://USER:PASSWORD@HOST:PORT/NAME, with special characters as %XX."
         ) from None
     try:
-        async with (
-            savers.AsyncPostgresSaver.from_conn_string(address) as saver,
-            stores.AsyncPostgresStore.from_conn_string(address) as store,
-        ):
-            await saver.setup()
-            await store.setup()
-            graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
-            yield Runs(graph)
+        yield
     except psycopg.Error as error:
         message = " ".join(str(error).split())
         for secret in (address, known.get("password")):

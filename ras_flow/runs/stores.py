@@ -12,7 +12,6 @@ from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
-from ras_flow.extras import require
 from ras_flow.paths import home_folder
 
 STORE = "store.sqlite"
@@ -38,18 +37,10 @@ async def open_store(address: str | None = None) -> AsyncIterator[BaseStore]:
         RunError: The address is of another kind, or the store cannot be used.
     """
     if address and address.startswith(("postgresql://", "postgres://")):
-        stores = require("langgraph.store.postgres.aio", extra="postgres")
-        psycopg = require("psycopg", extra="postgres")
-        try:
-            async with stores.AsyncPostgresStore.from_conn_string(address) as store:
-                await store.setup()
-                yield store
-        except psycopg.Error as error:
-            # What psycopg says may hold the address, and hence the password.
-            raise RunError(
-                f"The database cannot be used ({type(error).__name__}). Check its address, and "
-                "that it is running."
-            ) from None
+        from ras_flow.runs.postgres import open_postgres  # noqa: PLC0415
+
+        async with open_postgres(address) as database:
+            yield database.store
         return
     if address and "://" in address:
         raise RunError(

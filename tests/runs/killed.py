@@ -2,6 +2,8 @@
 
 HOME LOG RUN_ID NODE NTH   starts a run and dies in it
 HOME LOG RUN_ID            resumes it and prints the answer
+
+HOME is a folder or the address of a database.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 
 from ras_flow import Context, build_graph, open_runs
 from ras_flow.components import Extraction, Reply
+from ras_flow.runs.opening import open_runs_at
 from ras_flow.testing import HashEncoder, ListRetriever, MappingExtractor
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, read_birthplace
 
@@ -86,7 +89,8 @@ async def main(home: str, log_path: str, run_id: str, node: str = "", nth: str =
         answerer=Answerer(log),  # type: ignore[arg-type]
         encoder=HashEncoder(),
     )
-    async with open_runs(Path(home), builder=builder) as runs:
+    opened = open_runs_at(home, builder=builder) if "://" in home else None
+    async with opened or open_runs(Path(home), builder=builder) as runs:
         if not node:
             async for event in runs.resume(run_id):
                 if event["type"] == "answer":

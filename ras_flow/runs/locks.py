@@ -1,0 +1,118 @@
+"""Who is at work on a thread, among all processes that share a PostgreSQL database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from ras_flow.errors import RunError
+from ras_flow.extras import require
+
+_PATIENCE = 1.0
+"""Seconds to wait for others: the database takes a moment to notice that a process was killed."""
+
+_EXCLUSIVE = "SELECT pg_try_advisory_lock(hashtextextended(%s, 7))"
+_NOT_EXCLUSIVE = "SELECT pg_advisory_unlock(hashtextextended(%s, 7))"
+_SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 7))"
+_NOT_SHARED = "SELECT pg_advisory_unlock_shared(hashtextextended(%s, 7))"
+
+
+class ThreadLocks:
+    """Advisory locks on threads, all held by one connection: they end with the process.
+
+    LangGraph itself lets two processes go on from the same checkpoint. Both would make its next
+    model call, and of the two results only the first is kept, beside what either made of its own.
+
+    Args:
+        address: The database, as psycopg takes it.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._connection: Any = None
+        self._one_at_a_time = asyncio.Lock()
+        self._at_work: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def at_work(self, thread: str, *, alone: bool) -> AsyncIterator[None]:
+        """Count as at work on a thread.
+
+        Args:
+            thread: Its id.
+            alone: Nobody else may be at work there now; others may begin branches of their own
+                later.
+
+        Yields:
+            Nothing; while it does, nobody gets the thread alone.
+
+        Raises:
+            RunError: Another process, or another task of this one, is at work on the thread.
+            psycopg.Error: The database cannot be reached.
+        """
+        await self._begin(thread, alone)
+        try:
+            yield
+        finally:
+            await self._end(thread)
+
+    async def close(self) -> None:
+        """Release every lock."""
+        if self._connection is not None:
+            await self._connection.close()
+
+    async def _begin(self, thread: str, alone: bool) -> None:
+        until = asyncio.get_running_loop().time() + _PATIENCE
+        while not await self._try(thread, alone):
+            if asyncio.get_running_loop().time() > until:
+                raise RunError(
+                    f"Run {thread} is at work elsewhere, so that it is not resumed here: wait for "
+                    "it, or end the process that works on it."
+                )
+            await asyncio.sleep(0.1)
+
+    async def _try(self, thread: str, alone: bool) -> bool:
+        async with self._one_at_a_time:
+            # To the database all tasks of this process are one.
+            if alone and self._at_work[thread]:
+                return False
+            if alone and not await self._ask(_EXCLUSIVE, thread):
+                return False
+            if not self._at_work[thread]:
+                await self._ask(_SHARED, thread)
+            self._at_work[thread] += 1
+            if alone:
+                await self._ask(_NOT_EXCLUSIVE, thread)
+            return True
+
+    async def _end(self, thread: str) -> None:
+        errors = require("psycopg", extra="postgres").OperationalError
+        async with self._one_at_a_time:
+            self._at_work[thread] -= 1
+            if self._at_work[thread]:
+                return
+            del self._at_work[thread]
+            try:
+                await self._ask(_NOT_SHARED, thread)
+            except errors:
+                # The connection is gone, and its locks with it.
+                return
+
+    async def _ask(self, question: str, thread: str) -> bool:
+        errors = require("psycopg", extra="postgres").OperationalError
+        try:
+            return await self._ask_once(question, thread)
+        except errors:
+            # That the database was restarted shows only now.
+            return await self._ask_once(question, thread)
+
+    async def _ask_once(self, question: str, thread: str) -> bool:
+        if self._connection is None or self._connection.closed:
+            connect = require("psycopg", extra="postgres").AsyncConnection.connect
+            self._connection = await connect(self._address, autocommit=True)
+            for at_work in self._at_work:
+                await self._connection.execute(_SHARED, (at_work,))
+        row = await (await self._connection.execute(question, (thread,))).fetchone()
+        return bool(row[0])

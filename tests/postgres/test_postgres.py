@@ -1,0 +1,129 @@
+"""Checkpointer and store of a real PostgreSQL database, for a graph used as a library."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import psycopg
+import pytest
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.types import Command
+
+from ras_flow import Context, build_graph
+from ras_flow.components import Reply
+from ras_flow.errors import RunError
+from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.postgres import open_postgres
+from ras_flow.runs.stores import open_store
+from tests.graph.world import QUESTION, SECOND, world
+
+CONFIG: Any = {"configurable": {"thread_id": "1"}}
+SHORT = Context(top_k=1)
+PAUSING = Context(top_k=1, pause_before_answer=True)
+
+
+class Planner:
+    """Plans by what is known, for any number of runs."""
+
+    identity = "test:planner"
+    takes_soft_tokens = False
+
+    async def plan(self, requests: Any) -> list[Reply]:
+        plans = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]
+        return [Reply(plans[len(request.chain)]) for request in requests]
+
+
+async def test_a_graph_compiled_with_it_keeps_its_threads_and_its_triples(database: str) -> None:
+    async with open_postgres(database) as opened:
+        graph = build_graph(**world()).compile(checkpointer=opened.saver, store=opened.store)
+        result = await graph.ainvoke({"question": QUESTION}, CONFIG, context=PAUSING)
+        assert result["__interrupt__"]
+    async with open_postgres(database) as opened:
+        parts = world()
+        graph = build_graph(**parts).compile(checkpointer=opened.saver, store=opened.store)
+        result = await graph.ainvoke(Command(resume={"edits": []}), CONFIG, context=PAUSING)
+        assert result["answer"] == "Narvik"
+        assert not parts["planner"].requests
+        again = await graph.ainvoke(
+            {"question": QUESTION}, {"configurable": {"thread_id": "2"}}, context=SHORT
+        )
+        assert again["answer"] == "Narvik"
+        assert "to_triples:0" not in again["usage"] or not again["usage"]["to_triples:0"]["calls"]
+    async with open_store(database) as store:
+        assert await store.alist_namespaces()
+
+
+async def test_many_at_once_make_the_tables_of_a_new_database(database: str) -> None:
+    async def open_once() -> int:
+        async with open_postgres(database) as opened:
+            return len([saved async for saved in opened.saver.alist(None)])
+
+    assert await asyncio.gather(*(open_once() for _ in range(8))) == [0] * 8
+
+
+async def test_tables_of_an_older_version_are_migrated_and_keep_their_rows(database: str) -> None:
+    old = AsyncPostgresSaver.MIGRATIONS[:-1]
+    with psycopg.connect(database, autocommit=True) as connection:
+        for number, migration in enumerate(old):
+            connection.execute(migration)  # type: ignore[call-overload]
+            connection.execute("INSERT INTO checkpoint_migrations VALUES (%s)", (number,))
+        connection.execute(
+            "INSERT INTO checkpoint_writes VALUES ('1', '', 'c', 't', 0, 'channel', 'null', '')"
+        )
+        async with open_postgres(database):
+            pass
+        [(version,)] = connection.execute("SELECT max(v) FROM checkpoint_migrations")
+        [(path,)] = connection.execute("SELECT task_path FROM checkpoint_writes")
+    assert (version, path) == (len(old), "")
+
+
+async def test_there_can_be_more_runs_at_once_than_connections(database: str) -> None:
+    async with open_postgres(database, connections=2) as opened:
+        builder = build_graph(**world(planner=Planner()))
+        graph = builder.compile(checkpointer=opened.saver, store=opened.store)
+        configs: Any = [{"configurable": {"thread_id": f"{number}"}} for number in range(8)]
+        given: Any = {"question": QUESTION}
+        runs = [graph.ainvoke(given, config, context=SHORT) for config in configs]
+        assert [result["answer"] for result in await asyncio.gather(*runs)] == ["Narvik"] * 8
+
+
+async def test_connections_that_were_cut_are_made_anew(database: str, postgres: str) -> None:
+    async with open_runs_at(database, builder=build_graph(**world(planner=Planner()))) as runs:
+        for run in ("1", "2"):
+            told = [e async for e in runs.start({"question": QUESTION}, SHORT, run_id=run)]
+            assert told[-1]["type"] == "answer"
+            with psycopg.connect(postgres, autocommit=True) as connection:
+                cut = connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname LIKE 'test_%' AND pid <> pg_backend_pid()"
+                ).fetchall()
+            assert len(cut) >= 2
+
+
+async def test_of_two_who_answer_a_review_at_once_one_is_told(database: str) -> None:
+    builder = build_graph(**world(planner=Planner()))
+    async with (
+        open_runs_at(database, builder=builder) as ours,
+        open_runs_at(database, builder=builder) as theirs,
+    ):
+        [_ async for _ in ours.start({"question": QUESTION}, PAUSING, run_id="1")]
+
+        async def answer(runs: Any) -> list[Any]:
+            return [event async for event in runs.resume("1", [])]
+
+        told = await asyncio.gather(answer(ours), answer(theirs), return_exceptions=True)
+        errors = [one for one in told if isinstance(one, BaseException)]
+        [answered] = [one for one in told if isinstance(one, list)]
+        assert answered[-1]["answer"] == "Narvik"
+        [error] = errors
+        assert isinstance(error, RunError) and "elsewhere" in str(error)
+        assert len((await ours.document("1"))["branches"]) == 1
+
+
+@pytest.mark.parametrize("opening", [open_postgres, open_store])
+async def test_a_database_that_is_not_there_is_told_without_its_password(opening: Any) -> None:
+    with pytest.raises(RunError, match="cannot be used") as told:
+        async with opening("postgresql://me:s3cret@127.0.0.1:1/runs"):
+            pass
+    assert "s3cret" not in str(told.value)

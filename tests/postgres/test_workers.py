@@ -1,0 +1,91 @@
+"""Several processes on one real PostgreSQL database."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from ras_flow.runs.opening import open_runs_at
+from tests.cli.command import Command, Done
+from tests.graph.world import QUESTION
+from tests.postgres import worker
+from tests.runs import killed
+
+
+def begun(log: Path) -> bool:
+    return log.exists() and "begin" in log.read_text()
+
+
+def resume(database: str, log: Path) -> Done:
+    return Command(database, str(log), "run1", main=worker.run).wait()
+
+
+@pytest.mark.parametrize(("node", "nth"), [("plan", "2"), ("Mira Lund", "1")])
+def test_a_run_of_a_killed_process_goes_on_in_another(
+    node: str, nth: str, database: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "calls.log"
+    died = Command(database, str(log), "run1", node, nth, main=killed.run).wait()
+    assert died.code == -signal.SIGKILL, died.err
+    resumed = Command(database, str(log), "run1", main=killed.run).wait()
+    assert (resumed.code, resumed.out) == (0, "Narvik"), resumed.err
+    calls = log.read_text().splitlines()
+    assert len(calls) == len(set(calls)) and calls[-1] == "answer"
+
+
+async def test_a_run_at_work_in_one_process_is_not_resumed_in_another(
+    database: str, tmp_path: Path
+) -> None:
+    log, others = tmp_path / "first.log", tmp_path / "second.log"
+    hold = tmp_path / "first.log.hold"
+    hold.touch()
+    first = Command(database, str(log), "run1", QUESTION, main=worker.run)
+    first.until(lambda: begun(log))
+    refused = resume(database, others)
+    assert refused.code == 1 and "at work elsewhere" in refused.err, refused.err
+    assert not others.exists(), "the second process called a model"
+    hold.unlink()
+    done = first.wait()
+    assert (done.code, done.out) == (0, "Narvik"), done.err
+    async with open_runs_at(database) as runs:
+        [branch] = (await runs.document("run1"))["branches"]
+    assert branch["answer"] == "Narvik" and len(branch["plans"]) == 4
+
+
+async def test_a_killed_process_holds_its_run_no_longer(database: str, tmp_path: Path) -> None:
+    log, others = tmp_path / "first.log", tmp_path / "second.log"
+    (tmp_path / "first.log.hold").touch()
+    first = Command(database, str(log), "run1", QUESTION, main=worker.run)
+    first.until(lambda: begun(log))
+    first.send(signal.SIGKILL)
+    resumed = resume(database, others)
+    assert (resumed.code, resumed.out) == (0, "Narvik"), resumed.err
+
+
+async def test_two_processes_that_ask_on_one_thread_keep_both_answers(
+    database: str, tmp_path: Path
+) -> None:
+    logs = [tmp_path / "first.log", tmp_path / "second.log"]
+    questions = [QUESTION, f"{QUESTION} Please."]
+    holds = [Path(f"{log}.hold") for log in logs]
+    for hold in holds:
+        hold.touch()
+    workers = []
+    for log, question in zip(logs, questions, strict=True):
+        workers.append(Command(database, str(log), "run1", question, main=worker.run))
+        workers[-1].until(lambda log=log: begun(log))  # type: ignore[misc]
+    for hold in holds:
+        hold.unlink()
+    assert [each.wait().out for each in workers] == ["Narvik", "Narvik"]
+    async with open_runs_at(database) as runs:
+        ends = [step.values for step in await runs.history("run1") if not step.next]
+    assert sorted(end["question"] for end in ends) == questions
+    for end in ends:
+        assert end["answer"] == "Narvik" and end["stop_reason"] == "sufficient"
+        assert [hop["subquery"] for hop in end["hops"]] == [
+            end["question"],
+            "Where was Mira Lund born?",
+        ]
+        assert len(end["plans"]) == 4 and len(end["triples"]) == 4
