@@ -15,12 +15,13 @@ from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig, SystemConfig
 from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
-from ras_flow.evaluation.question import Benchmark, Question, pooled_documents
+from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.loop import Graph
 from ras_flow.parts import Parts
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.state.channels import RasInput
+from ras_flow.training.data.config import load_config
 
 DEMO = "demo"
 """Format of the questions that come with the package."""
@@ -109,6 +110,9 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
     from ras_flow.evaluation.benchmarks import load_benchmark  # noqa: PLC0415
 
     chosen: dict[str, Any] = {"limit": settings.limit, "seed": seed, "split": settings.split}
+    if settings.untouched_by is not None:
+        splitter = load_config(settings.untouched_by).splitter
+        chosen["only"] = lambda question: splitter(question) == "test"
     if settings.path is not None:
         return load_benchmark(settings.format, settings.path, **chosen)
     if settings.format != DEMO:
@@ -122,7 +126,7 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
 async def prepare_index(
     settings: BenchmarkConfig, benchmark: Benchmark, context: Context, folder: Path
 ) -> str:
-    """Make the index over the questions' own documents, where that is what is searched.
+    """Make the index over the documents of all the file's questions, where that is searched.
 
     Args:
         settings: Names the index.
@@ -139,7 +143,7 @@ async def prepare_index(
     """
     if settings.index != POOL or benchmark.retrieval == "given":
         return DEMO if settings.index == POOL else settings.index
-    documents = pooled_documents(benchmark.questions)
+    documents = benchmark.pool
     if not documents:
         raise ConfigurationError(
             f"benchmarks.{settings.name}: its questions bring no documents to search: name an "

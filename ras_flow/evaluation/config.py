@@ -23,8 +23,9 @@
 
     [benchmarks.hotpotqa]           # any name; `format` is the name if left out
     path = "data/hotpot_dev.json"   # relative to this file
+    untouched_by = "../training_configs/mix.toml"   # only what a training kept for testing
     limit = 100
-    index = "pool"                  # the questions' own documents, put together
+    index = "pool"                  # the documents of all questions of the file, put together
 
     [systems.ras]                   # any name; `kind` is the name if left out
 
@@ -35,7 +36,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
@@ -46,6 +46,7 @@ from ras_flow.context import PAUSES, Context
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.question import Retrieval
 from ras_flow.evaluation.systems import System, find_system
+from ras_flow.toml import read_toml
 
 POOL = "pool"
 """Name of the index over the documents of all of a benchmark's questions."""
@@ -67,6 +68,8 @@ class BenchmarkConfig:
         format: A name of :mod:`ras_flow.evaluation.benchmarks`.
         path: Their file; None for ``demo``, the questions that come with the package.
         split: The part of the file to be taken.
+        untouched_by: A mix of ``ras-flow data``; only questions that it keeps for testing are
+            asked.
         limit: At most so many questions, drawn by the seed.
         retrieval: Replaces the benchmark's own way.
         index: The corpus: a folder, ``"demo"``, or ``"pool"``.
@@ -79,6 +82,7 @@ class BenchmarkConfig:
     format: str
     path: Path | None = None
     split: str | None = None
+    untouched_by: Path | None = None
     limit: int | None = None
     retrieval: Retrieval | None = None
     index: str = POOL
@@ -179,13 +183,7 @@ def read_config(path: Path) -> EvalConfig:
         ConfigurationError: It cannot be read, or a setting is unknown or wrong; the message names
             it.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        tables = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is no TOML: {error}.") from error
+    tables, text = read_toml(path)
     return parse_config(tables, path.parent, path.name, text)
 
 
@@ -285,6 +283,7 @@ def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:
     format = table.take("format", str, name)
     settings = table.some(_PLAIN - set(ROLES) | {"task"})
     split = table.take("split", str, None)
+    untouched_by = table.take("untouched_by", str, None)
     together = table.flag("corpus_metrics")
     table.nothing_else()
     if limit is not None and limit < 1:
@@ -298,6 +297,7 @@ def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:
         format=format,
         path=None if path is None else folder / path,
         split=split,
+        untouched_by=None if untouched_by is None else folder / untouched_by,
         corpus_metrics=together,
         limit=limit,
         retrieval=cast("Retrieval | None", retrieval),

@@ -84,6 +84,7 @@ class Benchmark:
             judges one answer.
         corpus_metrics: Names in :data:`ras_flow.evaluation.metrics.CORPUS_METRICS`; each judges
             all answers together.
+        pool: The documents of all the file's questions, also of those that are not asked.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Benchmark:
     retrieval: Retrieval
     metrics: tuple[str, ...]
     corpus_metrics: tuple[str, ...] = ()
+    pool: tuple[Document, ...] = ()
 
 
 def pooled_documents(questions: Iterable[Question]) -> tuple[Document, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import abc
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.toml import read_toml
 
 S = TypeVar("S")
 
@@ -29,11 +29,7 @@ def read_settings(kind: type[S], path: Path) -> S:
         ConfigurationError: The file cannot be read, or a table or key is unknown, missing or of a
             wrong type; the message names it.
     """
-    try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"The settings {path} cannot be read: {error}.") from error
+    tables, _ = read_toml(path)
     settings: S = _section(kind, tables, str(path))
     return settings
 

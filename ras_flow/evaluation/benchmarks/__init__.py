@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain, count
@@ -26,7 +26,7 @@ from ras_flow.evaluation.benchmarks import (
     wiki2,
 )
 from ras_flow.evaluation.benchmarks.form import Form
-from ras_flow.evaluation.question import Benchmark, Question
+from ras_flow.evaluation.question import Benchmark, Question, pooled_documents
 
 FORMS: dict[str, Form] = {
     **triviaqa.FORMS,
@@ -60,6 +60,7 @@ def load_benchmark(
     limit: int | None = None,
     seed: int = 0,
     split: str | None = None,
+    only: Callable[[str], bool] | None = None,
 ) -> Benchmark:
     """Read the questions of a benchmark.
 
@@ -74,6 +75,7 @@ def load_benchmark(
         seed: For ``limit``.
         split: Take only the part of the file that is called so: rows whose field ``split``,
             ``set``, ``kb`` or ``src`` says so, or that have a field of this name that is true.
+        only: Take only the questions for whose text this is true.
 
     Returns:
         The benchmark, its questions in the file's order.
@@ -92,14 +94,19 @@ def load_benchmark(
     questions = _identified((row, form.read(row)) for row in rows)
     if not questions:
         raise InputError(f"{path} has no question that can be judged.")
-    own = any(question.documents for question in questions)
+    pool = pooled_documents(questions)
+    if only is not None:
+        questions = tuple(one for one in questions if only(one.question))
+        if not questions:
+            raise InputError(f"{path} has no question among those that may be asked.")
     return Benchmark(
         name=name,
         questions=questions if limit is None else _sample(questions, limit, seed),
         task=form.task,
-        retrieval=form.retrieval if own else "corpus",
+        retrieval=form.retrieval if pool else "corpus",
         metrics=form.metrics,
         corpus_metrics=form.corpus_metrics,
+        pool=pool,
     )
 
 

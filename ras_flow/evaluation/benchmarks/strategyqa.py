@@ -3,7 +3,8 @@
 Two forms: the authors' JSON list, whose ``evidence`` names paragraphs for each step, by annotator
 (the first with a list for every step is taken), and the shared one with ``evidence_titles``, which
 are of the whole question. A step that names an earlier result is no subquery, since the results of
-steps are not given.
+steps are not given. The statements that an annotator reasoned from are the question's documents:
+those of all questions together are a corpus of single sentences.
 """
 
 from __future__ import annotations
@@ -25,8 +26,13 @@ def read(row: Row) -> Question:
         id=row.first_text("qid", "id"),
         question=row.text("question"),
         answers=("yes" if row.flag("answer") else "no",),
+        documents=tuple({"title": "", "text": fact} for fact in _facts(row)),
         support=tuple(_support(row)),
     )
+
+
+def _facts(row: Row) -> list[str]:
+    return [fact for fact in row.texts("facts") if fact.strip()] if row.has("facts") else []
 
 
 def _support(row: Row) -> Iterator[Support]:

@@ -21,13 +21,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.toml import read_toml
 from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter
 
@@ -106,12 +106,7 @@ def load_config(path: Path) -> MixConfig:
         ConfigurationError: It cannot be read, or a setting is unknown or wrong; the message names
             it.
     """
-    try:
-        value = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path.name} is no TOML: {error}.") from error
+    value, _ = read_toml(path)
     return parse_config(value, path.parent, path.name)
 
 

@@ -14,7 +14,7 @@ import pytest
 from ras_flow import demo
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.benchmarks import benchmark_names, load_benchmark
-from ras_flow.evaluation.question import Support, pooled_documents
+from ras_flow.evaluation.question import Support
 from tests.evaluation.benchmarks import rows as r
 from tests.training.data import examples as e
 
@@ -123,9 +123,26 @@ def test_parts_of_a_file(tmp_path: Path) -> None:
 
 def test_pooled_documents_are_each_there_once(tmp_path: Path) -> None:
     other = e.HOTPOT | {"_id": "h2", "context": [*e.HOTPOT["context"][:1], ["New", ["It is new."]]]}
-    found = load_benchmark("hotpotqa", write(tmp_path / "a.jsonl", e.HOTPOT, other))
-    titles = [document["title"] for document in pooled_documents(found.questions)]
+    path = write(tmp_path / "a.jsonl", e.HOTPOT, other)
+    whole = load_benchmark("hotpotqa", path)
+    titles = [document["title"] for document in whole.pool]
     assert titles == ["Lindau", "Clara Novak", "Novak Quartet", "Oulu", "New"]
+    assert load_benchmark("hotpotqa", path, limit=1).pool == whole.pool
+
+
+def test_questions_that_may_not_be_asked_are_left_out_before_any_is_drawn(tmp_path: Path) -> None:
+    rows = [{"question": f"What is {n}?", "answers": [str(n)]} for n in range(9)]
+    path = write(tmp_path / "a.jsonl", *rows)
+
+    def asked(*numbers: int, limit: int | None = None) -> list[str]:
+        allowed = {f"What is {n}?" for n in numbers}
+        found = load_benchmark("jsonl", path, limit=limit, only=allowed.__contains__)
+        return [question.answers[0] for question in found.questions]
+
+    assert asked(2, 7) == ["2", "7"] == asked(2, 7, limit=5)
+    assert set(asked(2, 7, 8, limit=2)) < {"2", "7", "8"}
+    with pytest.raises(InputError, match="no question among those"):
+        asked()
 
 
 def without(row: dict[str, Any], field: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.assembly import load_questions
 from ras_flow.evaluation.config import EvalConfig, Price, parse_config, read_config
+from ras_flow.training.data.splits import Splitter
 
 GOOD = """
 seed = 7
@@ -121,5 +124,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_config(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("a = ")
-    with pytest.raises(ConfigurationError, match="is no TOML"):
+    with pytest.raises(ConfigurationError, match="are no TOML"):
         read_config(tmp_path / "bad.toml")
+
+
+def test_only_questions_that_a_training_kept_for_testing_are_asked(tmp_path: Path) -> None:
+    rows = [{"question": f"Who is number {n}?", "answers": [str(n)]} for n in range(60)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "mix.toml").write_text('seed = 5\ntest = 0.3\n[[source]]\nfile = "x.jsonl"\n')
+    table = {"format": "jsonl", "path": "q.jsonl", "untouched_by": "mix.toml"}
+    config = parse_config({"benchmarks": {"b": table}, "systems": {"ras": {}}}, tmp_path)
+    [(_, benchmark)] = load_questions(config)
+    splitter = Splitter(seed=5, test=0.3)
+    expected = [row["question"] for row in rows if splitter(str(row["question"])) == "test"]
+    assert 0 < len(expected) < 60
+    assert [question.question for question in benchmark.questions] == expected

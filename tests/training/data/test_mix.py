@@ -234,7 +234,7 @@ WRONG = [
     ('dev = 0.9\ntest = 0.3\n[[source]]\nfile = "a"', "leave some for training"),
     ('[noise]\nfound = 2.0\n[[source]]\nfile = "a"', "noise.found = 2.0 is no probability"),
     ('[noise]\npassages = 0\n[[source]]\nfile = "a"', "noise.passages = 0 must be at least 1"),
-    ("[[source", "is no TOML"),
+    ("[[source", "are no TOML"),
 ]
 
 
