@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ras_flow.cli.progress import Progress
     from ras_flow.components import SentenceEncoder
     from ras_flow.retrieval import CorpusIndex, SourceDocument
+    from ras_flow.retrieval.ann import VectorChoice
 
 app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
 
@@ -44,6 +46,15 @@ def build(
     bm25_only: Annotated[
         bool, typer.Option("--bm25-only", help="No vectors: needs no model.")
     ] = False,
+    vectors: Annotated[
+        str,
+        typer.Option(
+            help="Search of vectors: flat, hnsw, ivfpq; auto takes them in this order by size."
+        ),
+    ] = "auto",
+    shards: Annotated[
+        int, typer.Option(help="Files of vectors, built and searched in parallel.")
+    ] = 1,
     skip: Skip = False,
 ) -> None:
     """Make an index; one that is there is replaced when the new one is complete."""
@@ -54,7 +65,14 @@ def build(
 
     async def work(progress: Progress) -> CorpusIndex:
         documents = _read(docs, skip=skip)
-        return await CorpusIndex.build(index, documents, encoder=model, progress=progress)
+        return await CorpusIndex.build(
+            index,
+            documents,
+            encoder=model,
+            progress=progress,
+            vectors=cast("VectorChoice", vectors),
+            shards=shards,
+        )
 
     _report(index, _work(work))
 
@@ -100,11 +118,12 @@ def info(
     if verify:
         opened.verify()
     sources = asyncio.run(opened.sources())
-    encoder = opened.manifest.encoder
+    encoder, dense = opened.manifest.encoder, opened.manifest.dense
     if as_json:
         record = {
             "passages": len(opened),
             "encoder": encoder.identity if encoder else None,
+            "vectors": asdict(dense) if dense else None,
             "documents": sources,
         }
         print_json(record)
@@ -211,3 +230,8 @@ def _work(work: Callable[[Progress], Awaitable[CorpusIndex]]) -> CorpusIndex:
 def _report(path: Path, index: CorpusIndex) -> None:
     manifest = index.manifest
     typer.echo(f"{path}: {manifest.documents} documents, {manifest.passages} passages")
+    dense = manifest.dense
+    if dense and (dense.shards > 1 or dense.sample):
+        recall = f", recall@5 {dense.recall:.3f} of flat's" if dense.sample else ""
+        shards = f", {dense.shards} shards" if dense.shards > 1 else ""
+        typer.echo(f"vectors: {dense.kind}{shards}{recall}")

@@ -9,7 +9,12 @@ from rich.status import Status
 
 from ras_flow.retrieval.writer import IndexProgress
 
-_DOING = {"read": "reading documents", "embed": "embedding passages", "write": "writing the index"}
+_DOING = {
+    "read": "reading documents",
+    "embed": "embedding passages",
+    "link": "indexing vectors, shards",
+    "write": "writing the index",
+}
 
 
 class Progress:

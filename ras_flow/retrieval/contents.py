@@ -23,12 +23,13 @@ class IndexProgress:
     """How far a build or update is.
 
     Attributes:
-        stage: ``"read"`` counts documents, ``"embed"`` passages, ``"write"`` files.
+        stage: ``"read"`` counts documents, ``"embed"`` passages, ``"link"`` shards whose vectors
+            are indexed, ``"write"`` files.
         done: How many are done.
         total: How many there are; None while documents are still being read.
     """
 
-    stage: Literal["read", "embed", "write"]
+    stage: Literal["read", "embed", "link", "write"]
     done: int
     total: int | None = None
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ras_flow.components import ScoredPassage, SentenceEncoder
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.retrieval.queries import check_queries
+from ras_flow.retrieval.vectors import VectorIndex
 from ras_flow.state.schema import Passage
 
 if TYPE_CHECKING:
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 
 class DenseRetriever:
-    """Exact inner-product search by FAISS.
+    """Inner-product search by FAISS, on the GPU where FAISS sees one.
 
     Args:
         passages: The corpus.
-        vectors: Their L2-normalised vectors, shape (passages, dimension); may be memory-mapped.
+        vectors: Their vectors and what searches them.
         encoder: What made the vectors, for the queries.
         identity: Names corpus and encoder.
 
     Raises:
         MissingExtraError: FAISS is not installed.
+        ConfigurationError: The vectors do not fit onto the GPU.
     """
 
     def __init__(
         self,
         passages: Sequence[Passage],
-        vectors: npt.NDArray[np.float32],
+        vectors: VectorIndex,
         encoder: SentenceEncoder,
         *,
         identity: str,
     ) -> None:
         self.identity = identity
-        self._faiss = require("faiss", extra="local")
         self._passages = passages
-        self._vectors = vectors
+        self._vectors = vectors.on_gpu()
         self._encoder = encoder
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
@@ -66,15 +66,9 @@ class DenseRetriever:
         return await asyncio.to_thread(self._search, vectors, min(k, len(self._passages)))
 
     def _search(self, queries: npt.NDArray[np.float32], k: int) -> list[list[ScoredPassage]]:
-        scores, positions = self._faiss.knn(
-            queries, self._vectors, k, metric=self._faiss.METRIC_INNER_PRODUCT
-        )
         return [
-            [
-                ScoredPassage(self._passages[at], score)
-                for score, at in sorted(zip(row, places, strict=True), key=lambda f: (-f[0], f[1]))
-            ]
-            for row, places in zip(scores.tolist(), positions.tolist(), strict=True)
+            [ScoredPassage(self._passages[at], score) for score, at in hits]
+            for hits in self._vectors.search(queries, k)
         ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from ras_flow.components import Retriever, SentenceEncoder
 from ras_flow.errors import (
@@ -14,6 +14,7 @@ from ras_flow.errors import (
     IndexMismatchError,
     InputError,
 )
+from ras_flow.retrieval.ann import VectorChoice, choose
 from ras_flow.retrieval.bm25 import BM25Retriever, load_bm25
 from ras_flow.retrieval.contents import Contents, add_documents, read_records
 from ras_flow.retrieval.contents import Report as Report
@@ -25,7 +26,7 @@ from ras_flow.retrieval.manifest import (
     OFFSETS,
     PASSAGES,
     REBUILD,
-    VECTORS,
+    DenseRecord,
     Manifest,
     check_files,
     read_manifest,
@@ -33,11 +34,8 @@ from ras_flow.retrieval.manifest import (
 from ras_flow.retrieval.passages import PassageFile, map_file
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.split import MAX_WORDS
+from ras_flow.retrieval.vectors import load_vectors
 from ras_flow.retrieval.writer import write_index, writing
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 RetrieverKind = Literal["bm25", "dense", "hybrid"]
 
@@ -64,7 +62,11 @@ class CorpusIndex:
             self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
             self._documents = map_file(folder / DOCUMENTS)
             self._bm25 = load_bm25(folder / "bm25") if BM25[0] in manifest.files else None
-            self._vectors = _load_vectors(folder / VECTORS) if manifest.encoder else None
+            self._vectors = (
+                load_vectors(folder, manifest.dense, searched=encoder is not None)
+                if manifest.dense
+                else None
+            )
         except (OSError, ValueError, KeyError) as error:
             raise IndexCorruptError(f"{folder} cannot be read ({error}): {REBUILD}") from error
         whole = len(self.passages) == manifest.passages
@@ -87,6 +89,8 @@ class CorpusIndex:
         encoder: SentenceEncoder | None,
         progress: Report | None = None,
         max_words: int = MAX_WORDS,
+        vectors: VectorChoice = "auto",
+        shards: int = 1,
     ) -> Self:
         """Split, embed and index documents; an index at the same path is replaced at the end.
 
@@ -96,12 +100,18 @@ class CorpusIndex:
             encoder: Makes the vectors of dense and hybrid retrieval; None for BM25 alone.
             progress: Called on the event loop as work proceeds.
             max_words: Words that a passage aims for.
+            vectors: How they are searched: ``"flat"`` compares all, ``"hnsw"`` follows a graph of
+                neighbours, ``"ivfpq"`` compares short codes; ``"auto"`` takes the first up to
+                100,000 passages, the second up to 1,000,000, else the third. Shards of fewer than
+                1,000 passages are flat. The manifest states the recall that was measured.
+            shards: Files that the vectors are split into; built and searched in parallel.
 
         Returns:
             The new index, opened.
 
         Raises:
-            InputError: Two documents have the same source, or ``max_words`` is below 1.
+            InputError: Two documents have the same source, ``max_words`` or ``shards`` is below 1,
+                or the kind of ``vectors`` is unknown.
             DocumentError: A document has no text, or reading the documents failed.
             ConfigurationError: The path is a file or a folder with other things in it, or the
                 encoder's vectors cannot be used.
@@ -109,11 +119,13 @@ class CorpusIndex:
         """
         if max_words < 1:
             raise InputError(f"max_words is {max_words}: a passage needs at least 1 word.")
+        choose(vectors, 0, shards)
         path = Path(path)
         async with writing(path):
             contents = Contents()
             await add_documents(contents, documents, max_words, progress)
-            await write_index(path, contents, max_words, encoder, None, progress)
+            dense = DenseRecord(asked=vectors, shards=shards)
+            await write_index(path, contents, max_words, encoder, dense, None, progress)
         return await asyncio.to_thread(cls.open, path, encoder=encoder)
 
     @classmethod
@@ -132,6 +144,7 @@ class CorpusIndex:
             IndexMissingError: There is no index.
             IndexCorruptError: A file is missing, truncated or altered.
             IndexMismatchError: The index has another format or was built with another encoder.
+            MissingExtraError: An encoder is given, and FAISS, which is needed, not installed.
         """
         path = Path(path)
         while True:
@@ -190,7 +203,10 @@ class CorpusIndex:
                 return base
             encoder = self.encoder if base.manifest.encoder else None
             old = None if base._vectors is None else (base.passages, base._vectors)
-            await write_index(self.path, contents, base.manifest.max_words, encoder, old, progress)
+            dense = base.manifest.dense or DenseRecord()
+            await write_index(
+                self.path, contents, base.manifest.max_words, encoder, dense, old, progress
+            )
         return await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
 
     async def sources(self) -> dict[str, str]:
@@ -251,12 +267,6 @@ class CorpusIndex:
             )
         identity = f"dense({self.encoder.identity}):{self._corpus_id()}"
         return DenseRetriever(self.passages, self._vectors, self.encoder, identity=identity)
-
-
-def _load_vectors(path: Path) -> npt.NDArray[np.float32]:
-    import numpy as np  # noqa: PLC0415
-
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def _check_encoder(path: Path, manifest: Manifest, encoder: SentenceEncoder | None) -> None:

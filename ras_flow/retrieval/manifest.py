@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
+from ras_flow.retrieval.ann import VectorChoice, VectorKind
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 PASSAGES, OFFSETS, DOCUMENTS = "passages.jsonl", "offsets.npy", "documents.jsonl"
-VECTORS = "vectors.npy"
 BM25 = tuple(
     f"bm25/{name}"
     for name in (
@@ -34,7 +34,9 @@ BM25 = tuple(
 SMALL = 8 * 1024 * 1024
 """Files up to this many bytes are hashed whenever an index is opened. All of them together take
 some tens of milliseconds. Reading gigabytes at each start would undo the memory mapping; a
-damaged big file is caught by its size, on reading a damaged line, or by ``verify()``."""
+damaged big file is caught by its size, on reading a damaged line, or by ``verify()``. FAISS's own
+files are always hashed, since a damaged one could bring down the process."""
+ANN_SUFFIX = ".faiss"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,27 @@ class EncoderRecord:
 
     identity: str
     dimension: int
+
+
+@dataclass(frozen=True)
+class DenseRecord:
+    """How an index's vectors are searched.
+
+    Attributes:
+        kind: What is there.
+        asked: What was asked for, which an update decides by again.
+        shards: Number of files that the vectors are split into.
+        effort: HNSW's efSearch or IVF's nprobe; 0 for flat.
+        recall: Mean share of the 5 nearest by flat search that are among the 5 found.
+        sample: Number of queries that the recall was measured on; 0 for flat, which is exact.
+    """
+
+    kind: VectorKind = "flat"
+    asked: VectorChoice = "auto"
+    shards: int = 1
+    effort: int = 0
+    recall: float = 1.0
+    sample: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,6 +86,7 @@ class Manifest:
         passages: Number of passages.
         max_words: The splitter's setting.
         encoder: What made the vectors; None without vectors.
+        dense: How the vectors are searched; None without vectors.
         files: The files by name.
     """
 
@@ -71,7 +95,26 @@ class Manifest:
     passages: int
     max_words: int
     encoder: EncoderRecord | None
+    dense: DenseRecord | None
     files: dict[str, FileRecord]
+
+
+def vector_names(record: DenseRecord) -> list[str]:
+    """Return the names of the shards' vectors, in order."""
+    if record.shards == 1:
+        return ["vectors.npy"]
+    return [f"vectors-{at:03}.npy" for at in range(record.shards)]
+
+
+def ann_name(vectors: str) -> str:
+    """Return the name of the FAISS index beside a file of vectors."""
+    return vectors.removesuffix(".npy") + ANN_SUFFIX
+
+
+def vector_files(record: DenseRecord) -> list[str]:
+    """Return the names of all files of an index's vectors."""
+    names = vector_names(record)
+    return names if record.kind == "flat" else names + [ann_name(name) for name in names]
 
 
 def record_file(path: Path) -> FileRecord:
@@ -172,7 +215,7 @@ def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
     Args:
         folder: The index folder.
         manifest: Its manifest.
-        thorough: Hash the files of more than 8 MiB too.
+        thorough: Hash all files of more than 8 MiB too.
 
     Raises:
         IndexCorruptError: A file is missing, truncated or altered.
@@ -185,7 +228,7 @@ def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
                 raise IndexCorruptError(
                     f"{path} has {size} bytes instead of {record.size}: {REBUILD}"
                 )
-            if thorough or size <= SMALL:
+            if thorough or size <= SMALL or path.suffix == ANN_SUFFIX:
                 with path.open("rb") as file:
                     if file_digest(file, "sha256").hexdigest() != record.sha256:
                         raise IndexCorruptError(f"{path} was altered: {REBUILD}")
@@ -204,18 +247,22 @@ def _parse(content: dict[str, Any], path: Path) -> Manifest:
     """Make a manifest of checked content; names in it become paths only if they are known."""
     try:
         encoder = content["encoder"]
+        # Indexes that were made before there was another kind say nothing of it.
+        dense = DenseRecord(**content.get("dense") or {}) if encoder else None
         manifest = Manifest(
             generation=content["generation"],
             documents=content["documents"],
             passages=content["passages"],
             max_words=content["max_words"],
             encoder=EncoderRecord(**encoder) if encoder else None,
+            dense=dense,
             files={name: FileRecord(**record) for name, record in content["files"].items()},
         )
         known = is_generation(manifest.generation)
+        vectors = vector_files(dense) if dense else []
     except (KeyError, TypeError, AttributeError) as error:
         raise IndexCorruptError(f"{path} lacks {error}: {REBUILD}") from error
-    needed = {PASSAGES, OFFSETS, DOCUMENTS} | ({VECTORS} if manifest.encoder else set())
+    needed = {PASSAGES, OFFSETS, DOCUMENTS, *vectors}
     if not known or manifest.files.keys() - {*BM25} != needed:
         raise IndexCorruptError(f"{path} names other files than an index has: {REBUILD}")
     return manifest

@@ -39,7 +39,7 @@ def split_text(text: str, max_words: int = MAX_WORDS) -> list[str]:
     """
     pieces: list[list[str]] = []
     sizes: list[int] = []
-    for sentence in _sentences(text):
+    for sentence in sentences(text):
         for words, size in _cut(sentence, max_words):
             if sizes and sizes[-1] + size <= max_words:
                 pieces[-1].append(words)
@@ -75,7 +75,12 @@ def split_document(
     return list(passages.values())
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, with single spaces between words.
+
+    Args:
+        text: The text; a blank line ends a paragraph.
+    """
     for paragraph in _PARAGRAPH.split(text):
         line = " ".join(paragraph.split())
         if line:

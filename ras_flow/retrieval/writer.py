@@ -6,40 +6,35 @@ import asyncio
 import json
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, CorpusIndexError
-from ras_flow.retrieval.bm25 import build_bm25, searchable
+from ras_flow.retrieval.bm25 import build_bm25
 from ras_flow.retrieval.contents import Contents
 from ras_flow.retrieval.contents import IndexProgress as IndexProgress
 from ras_flow.retrieval.contents import Report as Report
-from ras_flow.retrieval.dense import encode_checked
 from ras_flow.retrieval.manifest import (
     BM25,
     DOCUMENTS,
     OFFSETS,
     PASSAGES,
-    VECTORS,
+    DenseRecord,
     EncoderRecord,
     FileRecord,
     Manifest,
     is_index,
     record_file,
+    vector_files,
     write_manifest,
 )
 from ras_flow.retrieval.passages import write_passages
+from ras_flow.retrieval.vector_writer import Old, write_vectors
 from ras_flow.state.schema import Passage
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
 LOCK = ".lock"
-_EMBED_AT_ONCE = 512
 
 
 @asynccontextmanager
@@ -97,7 +92,8 @@ async def write_index(
     contents: Contents,
     max_words: int,
     encoder: SentenceEncoder | None,
-    old: tuple[Sequence[Passage], npt.NDArray[np.float32]] | None,
+    dense: DenseRecord,
+    old: Old | None,
     progress: Report | None,
 ) -> None:
     """Write a new generation, switch to it, and remove the others.
@@ -107,6 +103,7 @@ async def write_index(
         contents: What the index will hold.
         max_words: The splitter's setting, for later updates.
         encoder: Makes the vectors; None for BM25 alone.
+        dense: The index of vectors asked for, and its shards.
         old: Passages whose vectors are known, and these vectors.
         progress: Called on the event loop.
 
@@ -120,15 +117,17 @@ async def write_index(
     try:
         await asyncio.to_thread(folder.mkdir)
         if encoder:
-            vectors = await _vectors(passages, encoder, old, progress)
-            await asyncio.to_thread(_save_vectors, folder, vectors)
-        files = await asyncio.to_thread(_write_files, folder, contents, passages)
+            dense = await write_vectors(folder, passages, encoder, dense, old, progress)
+        names = await asyncio.to_thread(_write_files, folder, contents, passages)
+        names += vector_files(dense) if encoder else []
+        files = await asyncio.to_thread(_record_files, folder, names)
         manifest = Manifest(
             generation=folder.name,
             documents=len(contents.documents),
             passages=len(passages),
             max_words=max_words,
             encoder=EncoderRecord(encoder.identity, encoder.dimension) if encoder else None,
+            dense=dense if encoder else None,
             files=files,
         )
         loop = asyncio.get_running_loop()
@@ -148,40 +147,7 @@ async def write_index(
     await asyncio.to_thread(_sweep, path, folder.name)
 
 
-async def _vectors(
-    passages: dict[str, Passage],
-    encoder: SentenceEncoder,
-    old: tuple[Sequence[Passage], npt.NDArray[np.float32]] | None,
-    progress: Report | None,
-) -> npt.NDArray[np.float32]:
-    """Return the passages' vectors, shape (passages, dimension), encoding only new ones."""
-    import numpy as np  # noqa: PLC0415
-
-    vectors = np.empty((len(passages), encoder.dimension), dtype=np.float32)
-    new = dict(zip(passages, range(len(passages)), strict=True))
-    if old:
-        for row, passage in enumerate(old[0]):
-            if (place := new.pop(passage["id"], None)) is not None:
-                vectors[place] = old[1][row]
-    keys = list(new)
-    for start in range(0, len(keys), _EMBED_AT_ONCE):
-        some = keys[start : start + _EMBED_AT_ONCE]
-        texts = [searchable(passages[key]) for key in some]
-        vectors[[new[key] for key in some]] = await encode_checked(encoder, texts)
-        if progress:
-            progress(IndexProgress("embed", start + len(some), len(keys)))
-    return vectors
-
-
-def _save_vectors(folder: Path, vectors: npt.NDArray[np.float32]) -> None:
-    import numpy as np  # noqa: PLC0415
-
-    np.save(folder / VECTORS, vectors, allow_pickle=False)
-
-
-def _write_files(
-    folder: Path, contents: Contents, passages: dict[str, Passage]
-) -> dict[str, FileRecord]:
+def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage]) -> list[str]:
     write_passages(folder / PASSAGES, folder / OFFSETS, passages.values())
     with (folder / DOCUMENTS).open("w", encoding="utf-8") as file:
         for source in sorted(contents.documents):
@@ -191,8 +157,11 @@ def _write_files(
     engine = build_bm25(passages.values())
     if engine:
         engine.save(folder / "bm25", show_progress=False)
-    names = [PASSAGES, OFFSETS, DOCUMENTS, VECTORS, *BM25]
-    return {name: record_file(folder / name) for name in names if (folder / name).exists()}
+    return [PASSAGES, OFFSETS, DOCUMENTS, *(BM25 if engine else ())]
+
+
+def _record_files(folder: Path, names: list[str]) -> dict[str, FileRecord]:
+    return {name: record_file(folder / name) for name in names}
 
 
 def _sweep(path: Path, keep: str) -> None:

@@ -18,6 +18,7 @@ from ras_flow.retrieval import (
     SourceDocument,
 )
 from ras_flow.retrieval.index import RetrieverKind
+from ras_flow.retrieval.vectors import Shard, VectorIndex
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
 
 KINDS: list[RetrieverKind] = ["bm25", "dense", "hybrid"]
@@ -169,7 +170,8 @@ async def test_vectors_of_a_wrong_encoder_are_refused(
             return np.full(shape, value, dtype=np.float32)
 
     vectors = await WordEncoder().encode(["a"] * len(index))
-    retriever = DenseRetriever(index.passages, vectors, Wrong(), identity="x")
+    whole = VectorIndex([Shard(0, vectors)])
+    retriever = DenseRetriever(index.passages, whole, Wrong(), identity="x")
     with pytest.raises(ConfigurationError, match=message):
         await retriever.retrieve(["q"], 1)
 

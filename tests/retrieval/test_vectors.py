@@ -1,0 +1,339 @@
+"""Vectors in shards, and the approximate indexes over them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ras_flow.errors import ConfigurationError, CorpusIndexError, IndexCorruptError, InputError
+from ras_flow.retrieval import CorpusIndex, SourceDocument
+from ras_flow.retrieval.ann import choose
+from ras_flow.retrieval.manifest import read_manifest
+from ras_flow.retrieval.vectors import Shard, VectorIndex
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder
+from tests.retrieval.test_index import files
+
+WORDS = [f"{a}{b}" for a in "bdfglmnprst" for b in ("a", "e", "ik", "ol", "u")]
+
+
+def corpus(size: int) -> list[SourceDocument]:
+    rng = np.random.default_rng(0)
+    return [
+        SourceDocument(f"{n:05}", f"T{n}", " ".join(rng.choice(WORDS, 12))) for n in range(size)
+    ]
+
+
+def small() -> WordEncoder:
+    return WordEncoder(dimension=64)
+
+
+def unit(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def sharded(vectors: npt.NDArray[np.float32], shards: int) -> VectorIndex:
+    ends = [len(vectors) * at // shards for at in range(shards + 1)]
+    return VectorIndex([Shard(a, vectors[a:b]) for a, b in zip(ends, ends[1:], strict=False)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 300),
+    st.integers(1, 7),
+    st.integers(1, 40),
+    st.sampled_from([1, 3, 40]),
+    st.integers(1, 30),
+)
+def test_shards_give_what_all_vectors_give(
+    seed: int, size: int, shards: int, k: int, queries: int, distinct: int
+) -> None:
+    """Few distinct vectors make many equal cosines, which the merge must order, too."""
+    rng = np.random.default_rng(seed)
+    pool = unit(rng.normal(size=(distinct, 16)))
+    vectors = pool[rng.integers(0, distinct, size)]
+    asked = unit(rng.normal(size=(queries, 16)))
+    found = sharded(vectors, shards).search(asked, k)
+    cosines = (vectors[None].astype(np.float64) * asked[:, None]).sum(axis=2)
+    expected = [
+        [
+            (score, row)
+            for score, row in sorted(
+                zip(line, range(size), strict=True), key=lambda h: (-h[0], h[1])
+            )
+        ]
+        for line in cosines.tolist()
+    ]
+    assert [[row for _, row in hits] for hits in found] == [
+        [row for _, row in hits[:k]] for hits in expected
+    ]
+    assert [[score for score, _ in hits] for hits in found] == [
+        pytest.approx([score for score, _ in hits[:k]]) for hits in expected
+    ]
+    assert found == sharded(vectors, 1).search(asked, k)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5, 9])
+async def test_an_index_in_shards_answers_like_one_file(tmp_path: Path, shards: int) -> None:
+    documents = corpus(300)
+    one = await CorpusIndex.build(tmp_path / "one", documents, encoder=small())
+    index = await CorpusIndex.build(tmp_path / "many", documents, encoder=small(), shards=shards)
+    assert index.manifest.dense is not None and index.manifest.dense.shards == shards
+    queries = [f"{a} {b}" for a, b in zip(WORDS, WORDS[7:], strict=False)]
+    for kind in ("dense", "hybrid"):
+        assert await index.retriever(kind).retrieve(queries, 5) == await one.retriever(
+            kind
+        ).retrieve(queries, 5)
+
+
+async def test_an_update_of_shards_equals_a_build_and_embeds_only_what_is_new(
+    tmp_path: Path,
+) -> None:
+    encoder = small()
+    documents = corpus(40)
+    index = await CorpusIndex.build(tmp_path / "a", documents, encoder=encoder, shards=3)
+    encoder.encoded.clear()
+    new = [SourceDocument("00007x", "New", "ba de."), SourceDocument("zz", "Newer", "fik.")]
+    index = await index.update(new, remove=["00001", "00030"])
+    assert len(encoder.encoded) == 2
+    final = [d for d in documents if d.source not in ("00001", "00030")] + new
+    await CorpusIndex.build(tmp_path / "b", final, encoder=small(), shards=3)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert {"vectors-000.npy", "vectors-001.npy", "vectors-002.npy"} < files(tmp_path / "a").keys()
+
+
+async def test_more_shards_than_passages_and_none_at_all(tmp_path: Path) -> None:
+    index = await CorpusIndex.build(tmp_path / "few", DOCUMENTS, encoder=small(), shards=8)
+    assert len((await index.retriever("dense").retrieve(["mills"], 9))[0]) == len(DOCUMENTS)
+    index = await index.update(remove=[document.source for document in DOCUMENTS])
+    assert await index.retriever("dense").retrieve(["mills"], 9) == [[]]
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "altered", "another"])
+async def test_damage_to_any_shard_is_noticed_on_opening(
+    tmp_path: Path, hnsw: Path, damage: str
+) -> None:
+    manifest = read_manifest(hnsw)
+    names = [name for name in manifest.files if name.startswith("vectors")]
+    assert len(names) == 4
+    for name in names:
+        file = hnsw / manifest.generation / name
+        content = file.read_bytes()
+        middle = len(content) // 2
+        if damage == "missing":
+            file.unlink()
+        elif damage == "truncated":
+            file.write_bytes(content[:middle])
+        elif damage == "altered":
+            file.write_bytes(content[:middle] + b"\0\1\2\3" + content[middle + 4 :])
+        else:
+            other = name.replace("000", "x").replace("001", "000").replace("x", "001")
+            file.write_bytes((hnsw / manifest.generation / other).read_bytes())
+        try:
+            with pytest.raises(IndexCorruptError, match=rf"{name}.*build the index again"):
+                CorpusIndex.open(hnsw, encoder=small())
+        finally:
+            file.write_bytes(content)
+    CorpusIndex.open(hnsw, encoder=small()).verify()
+
+
+async def test_a_damaged_graph_is_noticed_however_big(
+    hnsw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FAISS would follow its links out of memory."""
+    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    file = hnsw / read_manifest(hnsw).generation / "vectors-001.faiss"
+    content = file.read_bytes()
+    file.write_bytes(content[:-9] + b"\x7f" + content[-8:])
+    try:
+        with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss was altered"):
+            CorpusIndex.open(hnsw)
+    finally:
+        file.write_bytes(content)
+
+
+BIG = 2_400
+
+
+@pytest.fixture(scope="module")
+def hnsw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hnsw")
+    asyncio.run(CorpusIndex.build(path, corpus(BIG), encoder=small(), vectors="hnsw", shards=2))
+    return path
+
+
+@pytest.fixture(scope="module")
+def ivfpq(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ivfpq")
+    asyncio.run(CorpusIndex.build(path, corpus(BIG), encoder=small(), vectors="ivfpq"))
+    return path
+
+
+@pytest.mark.parametrize("name", ["hnsw", "ivfpq"])
+async def test_the_stated_recall_is_what_a_user_gets(
+    name: str, hnsw: Path, ivfpq: Path, tmp_path: Path
+) -> None:
+    index = CorpusIndex.open({"hnsw": hnsw, "ivfpq": ivfpq}[name], encoder=small())
+    record = index.manifest.dense
+    assert record is not None and record.kind == record.asked == name
+    assert record.sample == 200 and 0.8 < record.recall <= 1
+    flat = await CorpusIndex.build(tmp_path, corpus(BIG), encoder=small(), vectors="flat")
+    queries = [document.text for document in corpus(BIG)[::12]]
+    ours = await index.retriever("dense").retrieve(queries, 5)
+    exact = await flat.retriever("dense").retrieve(queries, 5)
+    share = np.mean(
+        [
+            len({p["id"] for p, _ in a} & {p["id"] for p, _ in b}) / 5
+            for a, b in zip(ours, exact, strict=True)
+        ]
+    )
+    assert share == pytest.approx(record.recall, abs=0.03)
+    for a, b in zip(ours, exact, strict=True):
+        cosines = {passage["id"]: score for passage, score in b}
+        assert all(score == cosines.get(passage["id"], score) for passage, score in a)
+
+
+async def test_an_approximate_index_is_updated_and_keeps_its_kind(tmp_path: Path) -> None:
+    encoder = small()
+    index = await CorpusIndex.build(tmp_path / "a", corpus(1_100), encoder=encoder, vectors="hnsw")
+    encoder.encoded.clear()
+    index = await index.update([SourceDocument("00500x", "Needle", "haystack needle")])
+    assert encoder.encoded[0] == "Needle\nhaystack needle" and len(encoder.encoded) <= 201
+    assert index.manifest.dense is not None and index.manifest.dense.kind == "hnsw"
+    [[(passage, _)]] = await index.retriever("dense").retrieve(["haystack needle"], 1)
+    assert passage["title"] == "Needle"
+    final = [*corpus(1_100), SourceDocument("00500x", "Needle", "haystack needle")]
+    await CorpusIndex.build(tmp_path / "b", final, encoder=small(), vectors="hnsw")
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    small_one = await index.update(remove=[f"{n:05}" for n in range(200)])
+    assert small_one.manifest.dense is not None
+    assert (small_one.manifest.dense.kind, small_one.manifest.dense.asked) == ("flat", "hnsw")
+
+
+def test_auto_chooses_by_size() -> None:
+    assert [choose("auto", size, 1) for size in (0, 100_000, 100_001, 1_000_000, 1_000_001)] == [
+        "flat",
+        "flat",
+        "hnsw",
+        "hnsw",
+        "ivfpq",
+    ]
+    assert choose("auto", 21_000_000, 5) == "ivfpq"
+    assert choose("ivfpq", 4_999, 5) == "flat"
+
+
+async def test_wrong_choices_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    def unread() -> Any:
+        raise AssertionError("read")
+        yield
+
+    wrong: Sequence[dict[str, Any]] = [{"vectors": "lsh"}, {"shards": 0}]
+    for options in wrong:
+        with pytest.raises(InputError, match=r"use flat|use auto|1 or more"):
+            await CorpusIndex.build(tmp_path, unread(), encoder=small(), **options)
+
+
+async def test_an_index_without_a_word_on_vectors_is_flat(tmp_path: Path) -> None:
+    """Indexes that were made before there was another kind."""
+    from ras_flow.retrieval.manifest import _digest
+
+    await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=small())
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    del content["sha256"], content["dense"]
+    (tmp_path / "manifest.json").write_text(json.dumps({**content, "sha256": _digest(content)}))
+    index = CorpusIndex.open(tmp_path, encoder=small())
+    [[(passage, _)]] = await index.retriever("dense").retrieve(["textile mills"], 1)
+    assert passage["title"] == "Łódź"
+    assert (await index.update(remove=["ada.txt"])).manifest.passages == 4
+
+
+async def test_bm25_of_an_approximate_index_needs_no_faiss(hnsw: Path) -> None:
+    program = (
+        "import asyncio, sys; sys.modules['faiss'] = None;"
+        "from ras_flow.retrieval import open_retriever;"
+        "print(asyncio.run(open_retriever(sys.argv[1], 'bm25').retrieve(['ba'], 1))[0][0].score)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, hnsw], capture_output=True, text=True)
+    assert float(done.stdout) > 0, done.stderr
+
+
+@pytest.mark.parametrize("refused", ["vectors.npy", "vectors.faiss"])
+async def test_a_full_disk_leaves_the_old_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    """/dev/full refuses every byte, as a full disk does."""
+    if not os.path.exists("/dev/full"):
+        return
+    await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=small())
+    before = files(tmp_path)
+    make = Path.mkdir
+
+    def mkdir(self: Path, *given: Any, **more: Any) -> None:
+        make(self, *given, **more)
+        if self.name.startswith("gen-"):
+            (self / refused).symlink_to("/dev/full")
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(CorpusIndexError, match=r"Cannot write an index.*[Nn]o space left"):
+        await CorpusIndex.build(tmp_path, corpus(1_000), encoder=small(), vectors="hnsw")
+    monkeypatch.undo()
+    assert files(tmp_path) == before
+    assert len(list(tmp_path.glob("gen-*"))) == 1
+
+
+class FakeGpu:
+    """FAISS's functions for GPUs, on the processor: checks our side of them alone."""
+
+    def __init__(self, room: int) -> None:
+        import faiss
+
+        self.room, self.searched, self._faiss = room, 0, faiss
+
+    def index_cpu_to_all_gpus(self, index: Any) -> Any:
+        outer = self
+
+        class OnGpu:
+            def add(self, vectors: Any) -> None:
+                index.add(vectors)
+                if index.ntotal > outer.room:
+                    raise RuntimeError("out of memory")
+
+            def search(self, queries: Any, k: int) -> Any:
+                assert k <= 2048
+                outer.searched += 1
+                return index.search(queries, k)
+
+        return OnGpu()
+
+
+@pytest.mark.parametrize("name", ["flat", "ivfpq"])
+async def test_a_gpu_is_used_where_faiss_sees_one(
+    name: str, ivfpq: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import faiss
+
+    if name == "flat":
+        await CorpusIndex.build(tmp_path, corpus(2_400), encoder=small(), shards=2)
+    index = CorpusIndex.open({"flat": tmp_path, "ivfpq": ivfpq}[name], encoder=small())
+    here = await index.retriever("dense").retrieve(["ba de fik", "gu"], 5)
+    gpu = FakeGpu(room=1_200)
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: 1)
+    monkeypatch.setattr(faiss, "index_cpu_to_all_gpus", gpu.index_cpu_to_all_gpus, raising=False)
+    assert await index.retriever("dense").retrieve(["ba de fik", "gu"], 5) == here
+    assert gpu.searched
+    if name == "flat":
+        gpu.room = 1_000
+        with pytest.raises(ConfigurationError, match=r"out of memory.*CUDA_VISIBLE_DEVICES"):
+            index.retriever("dense")
