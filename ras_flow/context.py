@@ -40,7 +40,8 @@ class Context:
         index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow.
         retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
         top_k: Passages for each subquery (eq. 3).
-        planner: ``provider:model`` of the planner, or ``local:NAME_OR_PATH``.
+        planner: ``provider:model`` of the planner, ``local:NAME_OR_PATH``, or ``vllm:NAME_OR_PATH``
+            for a vLLM server (an export of `ras-flow export`, or any model by the server's name).
         extractor: The same for f_t2t, the text-to-triples model; or ``"none"``, which makes no
             triples: planner and answerer read the passages' text.
         extractor_output: ``"json"`` has a remote extractor write JSON by a schema, where its

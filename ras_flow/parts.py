@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +28,9 @@ from ras_flow.context import (
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
+from ras_flow.graph_llm.served import ServedGraphLLM, find_export
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
@@ -195,7 +197,7 @@ class Parts:
             return self.encoder
         named = [context.planner] if self.planner is None else []
         named += [context.answerer] if self.answerer is None else []
-        return await asyncio.to_thread(_attribute_encoder, context.encoder, tuple(named))
+        return await asyncio.to_thread(_attribute_encoder, context, named)
 
     def takes_soft_tokens(self, context: Context) -> bool:
         """Tell whether planner or answerer needs the encoded graph."""
@@ -238,7 +240,7 @@ def _retriever_part(given: Any) -> Retriever | None:
 
 
 def _planner(context: Context) -> Planner:
-    if graph_llm := _graph_llm(context.planner):
+    if graph_llm := _graph_llm(context, context.planner):
         return GraphPlanner(graph_llm)
     return PromptedPlanner(_model(context, context.planner))
 
@@ -246,7 +248,7 @@ def _planner(context: Context) -> Planner:
 def _extractor(context: Context) -> Extractor:
     if context.extractor == NO_EXTRACTOR:
         return KeptText()
-    if not is_default(context.extractor) and _graph_llm(context.extractor):
+    if not is_default(context.extractor) and _graph_llm(context, context.extractor):
         raise ConfigurationError(
             f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
             "triples. Name another model as the extractor."
@@ -256,7 +258,7 @@ def _extractor(context: Context) -> Extractor:
 
 
 def _answerer(context: Context) -> Answerer:
-    if graph_llm := _graph_llm(context.answerer):
+    if graph_llm := _graph_llm(context, context.answerer):
         return GraphAnswerer(graph_llm)
     return PromptedAnswerer(_model(context, context.answerer))
 
@@ -267,11 +269,37 @@ def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
     return make_extractor(model, output)
 
 
-_graph_llm = lru_cache(maxsize=32)(find_graph_llm)
+def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
+    return _local_graph_llm(name) or _served_graph_llm(
+        name,
+        context.base_url,
+        context.model_timeout,
+        context.max_retries,
+        context.max_concurrency,
+    )
+
+
+_local_graph_llm = lru_cache(maxsize=32)(find_graph_llm)
+
+
+@lru_cache(maxsize=32)
+def _served_graph_llm(
+    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
+) -> GraphLLMSource | None:
+    folder = find_export(name)
+    if folder is None:
+        return None
+    return ServedGraphLLM(
+        folder,
+        base_url=base_url,
+        timeout=timeout,
+        max_retries=max_retries,
+        max_concurrency=max_concurrency,
+    )
 
 
 def _language_model(name: str, context: Context) -> LanguageModel:
-    if not is_default(name) and _graph_llm(name):
+    if not is_default(name) and _graph_llm(context, name):
         raise ConfigurationError(
             f"{name!r} is a Graph LLM, which plans and answers only. Name a language model here, "
             "for example the one that it was trained from."
@@ -307,9 +335,10 @@ def _encoder(name: str) -> LocalSentenceEncoder:
     return LocalSentenceEncoder(name)
 
 
-def _attribute_encoder(name: str, models: tuple[str, ...]) -> LocalSentenceEncoder:
-    encoder = _encoder(name)
-    for graph_llm in map(_graph_llm, models):
+def _attribute_encoder(context: Context, models: Sequence[str]) -> LocalSentenceEncoder:
+    encoder = _encoder(context.encoder)
+    for model in models:
+        graph_llm = _graph_llm(context, model)
         if graph_llm is None or not graph_llm.takes_soft_tokens:
             continue
         if not graph_llm.reads(encoder.identity):

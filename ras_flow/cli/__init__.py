@@ -12,6 +12,7 @@ import typer
 from ras_flow.cli.ask import ask
 from ras_flow.cli.data import app as data_app
 from ras_flow.cli.evaluate import app as eval_app
+from ras_flow.cli.export import export
 from ras_flow.cli.index import app as index_app
 from ras_flow.cli.runs import app as runs_app
 from ras_flow.cli.train import app as train_app
@@ -26,6 +27,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(ask)
+app.command()(export)
 app.add_typer(data_app, name="data")
 app.add_typer(eval_app, name="eval")
 app.add_typer(index_app, name="index")

@@ -6,9 +6,16 @@ from ras_flow.components import LanguageModel
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel, is_seq2seq
+from ras_flow.llms.served import ServedLanguageModel
 from ras_flow.llms.weights import SMOLLM2
 
-__all__ = ["ChatLanguageModel", "LocalLanguageModel", "LocalSeq2SeqModel", "load_language_model"]
+__all__ = [
+    "ChatLanguageModel",
+    "LocalLanguageModel",
+    "LocalSeq2SeqModel",
+    "ServedLanguageModel",
+    "load_language_model",
+]
 
 
 def load_language_model(
@@ -23,11 +30,12 @@ def load_language_model(
 
     Args:
         name: ``local:default``, ``local:`` with a folder or a name on the model hub (a causal
-            language model or, as its configuration tells, an encoder-decoder), or
-            ``provider:model`` as LangChain's ``init_chat_model`` takes it, for example
+            language model or, as its configuration tells, an encoder-decoder), ``vllm:`` with the
+            same for a vLLM server that calls the model by that name, or ``provider:model`` as
+            LangChain's ``init_chat_model`` takes it, for example
             ``anthropic:claude-sonnet-4-5`` or ``openai:gpt-5-mini``.
-        base_url: Address of the provider's server, for example of an OpenAI-compatible one.
-            Local models have none.
+        base_url: Address of the provider's server, for example of an OpenAI-compatible one, or of
+            the vLLM server. Local models have none.
         timeout: Seconds that one request may take.
         max_retries: Attempts after the first, for failures that may pass.
         max_concurrency: Requests under way at once.
@@ -43,6 +51,14 @@ def load_language_model(
     if kind == "local":
         model = SMOLLM2 if rest in ("", "default") else rest
         return LocalSeq2SeqModel(model) if is_seq2seq(model) else LocalLanguageModel(model)
+    if kind == "vllm" and rest:
+        return ServedLanguageModel(
+            rest,
+            base_url=base_url,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_concurrency=max_concurrency,
+        )
     return ChatLanguageModel(
         name,
         base_url=base_url,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -101,16 +102,25 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
     source = resolve(name)
-    bars = transformers.utils.logging.is_progress_bar_enabled()
-    transformers.utils.logging.disable_progress_bar()
     try:
-        model = getattr(transformers, kind).from_pretrained(source, dtype=getattr(torch, dtype))
+        with without_progress_bars():
+            model = getattr(transformers, kind).from_pretrained(source, dtype=getattr(torch, dtype))
     except (OSError, ValueError) as error:
         raise load_error(name, error) from error
+    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+
+
+@contextmanager
+def without_progress_bars() -> Iterator[None]:
+    """Keep transformers from drawing progress bars."""
+    logging = require("transformers.utils.logging", extra="local")
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
     finally:
         if bars:
-            transformers.utils.logging.enable_progress_bar()
-    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+            logging.enable_progress_bar()
 
 
 def load_model(name: str) -> LoadedModel:

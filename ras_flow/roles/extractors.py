@@ -7,6 +7,7 @@ from ras_flow.context import ExtractorOutput
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
+from ras_flow.llms.served import ServedLanguageModel
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.tuned_extractor import INSTRUCTION
@@ -42,8 +43,9 @@ def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
             return trained_form(tuned.instruction, tuned.max_new_tokens)
     if isinstance(model, LocalSeq2SeqModel):
         return bare_form()
-    if isinstance(model, LocalLanguageModel) and model.name == SMOLLM2:
+    remote = isinstance(model, ChatLanguageModel | ServedLanguageModel)
+    if isinstance(model, LocalLanguageModel) and not remote and model.name == SMOLLM2:
         return text_form(SHORT)
-    if isinstance(model, ChatLanguageModel) and output != "text":
+    if remote and output != "text":
         return json_form() if output == "json" else trained_form(INSTRUCTION)
     return text_form()

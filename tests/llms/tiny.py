@@ -15,7 +15,7 @@ TEMPLATE = (
 SPECIAL = ["<|end|>", "<|pad|>", "<|system|>", "<|user|>", "<|assistant|>"]
 
 
-def save_tiny_model(folder: Path, *, window: int = 700) -> Path:
+def save_tiny_model(folder: Path, *, window: int = 700, width: int = 32) -> Path:
     """Save one with a chat template, and with sampling switched on by default."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: i for i, token in enumerate([*SPECIAL, *alphabet])}
@@ -33,8 +33,8 @@ def save_tiny_model(folder: Path, *, window: int = 700) -> Path:
     torch.manual_seed(7)
     config = LlamaConfig(
         vocab_size=len(vocabulary),
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=width,
+        intermediate_size=2 * width,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,

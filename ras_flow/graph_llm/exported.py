@@ -1,0 +1,109 @@
+"""What `ras-flow export` writes: a plain model for a server, and beside it the client's part."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.graph_llm.manifest import GNN, hash_file
+from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
+
+PART = "graph-llm"
+"""The client's part: in a folder of its own, since servers load every weight beside the model."""
+
+NAME = "export.json"
+FORMAT = 1
+"""Version of the client's part."""
+
+WORDS = "words.safetensors"
+"""Embeddings of all words, so that the client needs no other weights of the language model."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An export's description of itself.
+
+    Attributes:
+        config: What the Graph LLM is made of.
+        identity: Of the Graph LLM that was exported.
+        served_name: What the server is to call the model: another model has another name, so that
+            a wrong server refuses instead of writing nonsense.
+        ends: Tokens that end a text.
+        files: SHA-256 of each file of weights in the client's part.
+    """
+
+    config: GraphLLMConfig
+    identity: str
+    served_name: str
+    ends: tuple[int, ...]
+    files: Mapping[str, str]
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return it as JSON-like data."""
+        return {
+            "format": FORMAT,
+            "prompt": PROMPT_VERSION,
+            "identity": self.identity,
+            "served_name": self.served_name,
+            "ends": list(self.ends),
+            "config": self.config.to_mapping(),
+            "files": dict(self.files),
+        }
+
+
+def is_export(folder: Path) -> bool:
+    """Tell whether a folder holds an exported Graph LLM."""
+    return (folder / PART / NAME).is_file()
+
+
+def read_export(folder: Path) -> Exported:
+    """Read an export's description, and no weights.
+
+    Args:
+        folder: The export.
+
+    Returns:
+        The description.
+
+    Raises:
+        ConfigurationError: It is damaged, or of another version.
+    """
+    path = folder / PART / NAME
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        versions = (values["format"], values["prompt"])
+        names = str(values["identity"]), str(values["served_name"])
+        ends = tuple(int(token) for token in values["ends"])
+        described = values["config"], dict(values["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{path} is damaged ({type(error).__name__}). Copy or export the Graph LLM again."
+        ) from error
+    if versions != (FORMAT, PROMPT_VERSION):
+        raise ConfigurationError(
+            f"The export in {str(folder)!r} has format {versions[0]!r} and prompts "
+            f"{versions[1]!r}; this version of ras-flow reads format {FORMAT} and prompts "
+            f"{PROMPT_VERSION}. Export the Graph LLM again."
+        )
+    config, files = described
+    return Exported(GraphLLMConfig.from_mapping(config), *names, ends, files)
+
+
+def check_export(exported: Exported, folder: Path) -> None:
+    """Compare the files of the client's part with what the description says of them.
+
+    Raises:
+        ConfigurationError: A file is missing or was altered.
+    """
+    for name in (GNN, WORDS) if exported.config.gnn else ():
+        path = folder / PART / name
+        if not path.is_file() or hash_file(path) != exported.files.get(name):
+            raise ConfigurationError(
+                f"{path} is {'damaged' if path.is_file() else 'missing'}. Copy or export the "
+                "Graph LLM again."
+            )

@@ -1,0 +1,149 @@
+"""A Graph LLM on a vLLM server: soft tokens are computed here, and sent among embeddings."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.components import AttributedGraph, Generation
+from ras_flow.errors import ConfigurationError, ModelResponseError
+from ras_flow.extras import require
+from ras_flow.graph_llm.exported import PART, is_export, read_export
+from ras_flow.graph_llm.prompt import Prompt
+from ras_flow.graph_llm.source import GraphLLMSource
+from ras_flow.llms.completions import CompletionsServer
+from ras_flow.llms.compute import run_in_lane
+from ras_flow.llms.slots import all_or_none
+
+if TYPE_CHECKING:
+    from ras_flow.graph_llm.embedder import PromptEmbedder
+
+
+class ServedGraphLLM(GraphLLMSource):
+    """An exported Graph LLM whose language model runs on a vLLM server.
+
+    Args:
+        folder: What `ras-flow export` wrote; of it, the client's part is read.
+        base_url: Address of the server, with ``/v1``; None for that in ``VLLM_BASE_URL``.
+        timeout: Seconds for one attempt.
+        max_retries: Attempts after the first, for failures that may pass.
+        max_concurrency: Requests under way at once.
+
+    Raises:
+        ConfigurationError: The export is damaged or of another version, or there is no address.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 4,
+        max_concurrency: int = 8,
+    ) -> None:
+        self.exported = read_export(folder)
+        super().__init__(folder, self.exported.config, self.exported.identity, str(folder / PART))
+        self.server = CompletionsServer(
+            self.exported.served_name,
+            base_url=base_url,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_concurrency=max_concurrency,
+        )
+        self._loading = threading.Lock()
+        self._embedder: PromptEmbedder | None = None
+
+    def embedder(self) -> PromptEmbedder:
+        """Return what makes embeddings of prompts, loaded once.
+
+        Raises:
+            ConfigurationError: A file is missing or damaged.
+        """
+        for package in ("torch", "torch_geometric", "safetensors"):
+            require(package, extra="local")
+        # Its imports need torch.
+        from ras_flow.graph_llm.embedder import PromptEmbedder  # noqa: PLC0415
+
+        with self._loading:
+            if self._embedder is None:
+                self._embedder = PromptEmbedder(self.exported, self.folder)
+            return self._embedder
+
+    async def generate(
+        self,
+        prompts: Sequence[Prompt],
+        graphs: Sequence[AttributedGraph | None],
+        *,
+        max_new_tokens: int,
+        batch_size: int,
+    ) -> list[Generation]:
+        """Continue each prompt greedily, each as one request; see :class:`GraphLLMSource`.
+
+        Raises:
+            AuthenticationError: The key was refused.
+            ConfigurationError: The export is damaged, or the server was started otherwise than
+                `ras-flow export` says.
+            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
+            ModelResponseError: The request was rejected.
+        """
+        return await all_or_none(
+            self._continue(prompt, graph, max_new_tokens)
+            for prompt, graph in zip(prompts, graphs, strict=True)
+        )
+
+    async def _continue(
+        self, prompt: Prompt, graph: AttributedGraph | None, max_new_tokens: int
+    ) -> Generation:
+        async def sent() -> Mapping[str, Any]:
+            if not self.takes_soft_tokens:
+                return {"prompt": prompt.input_ids, "add_special_tokens": False}
+            work = lambda: self.embedder().encoded(prompt, graph)  # noqa: E731
+            return {"prompt_embeds": await run_in_lane(work)}
+
+        try:
+            written = await self.server.complete(
+                sent, max_new_tokens=max_new_tokens, stop_token_ids=list(self.exported.ends)
+            )
+        except ModelResponseError as error:
+            raise self._explained(error) from None
+        return await asyncio.to_thread(written.generation, self.formatter.tokenizer)
+
+    def _explained(self, error: ModelResponseError) -> ModelResponseError | ConfigurationError:
+        """Return what a rejection means where it tells of a server that was started otherwise."""
+        said, server = str(error), self.server.endpoint.host
+        name = self.exported.served_name
+        if "enable-prompt-embeds" in said:
+            return ConfigurationError(
+                f"The server at {server} takes no prompt embeddings, with which the graph is sent. "
+                "Start `vllm serve` with --enable-prompt-embeds."
+            )
+        if "hidden_size" in said:
+            return ConfigurationError(
+                f"The server at {server} serves another model under the name {name!r}: its "
+                f"embeddings have another width. Serve {str(self.folder)!r}. {said}"
+            )
+        if "StatusError: 404" in said:
+            return ConfigurationError(
+                f"The server at {server} knows no model {name!r}. Check the base_url (with /v1 at "
+                f"its end), and start `vllm serve` on {str(self.folder)!r} with "
+                f"--served-model-name {name}. {said}"
+            )
+        return error
+
+
+def find_export(name: str) -> Path | None:
+    """Return the export that a model name means.
+
+    Args:
+        name: As in the Context, such as ``vllm:FOLDER``.
+
+    Returns:
+        Its folder; None where the name is of another kind of model.
+    """
+    kind, _, path = name.partition(":")
+    folder = Path(path).expanduser()
+    return folder.resolve() if kind == "vllm" and path and is_export(folder) else None

@@ -1,0 +1,113 @@
+"""A language model on a vLLM server, asked with tokens as a local model is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ras_flow.components import Generation, Message
+from ras_flow.errors import ModelResponseError
+from ras_flow.llms.completions import CompletionsServer
+from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
+from ras_flow.llms.slots import all_or_none
+from ras_flow.tracing import traced_generation
+
+
+class ServedLanguageModel(LocalLanguageModel):
+    """A model of a vLLM server whose tokenizer and chat template are here.
+
+    It reads what the same model reads in this process: special tokens that a document spells out
+    stay text, which a server's chat interface does not promise.
+
+    Args:
+        name: A folder, or a name on the model hub; the server knows the model by the same name.
+        base_url: Address of the server, with ``/v1``; None for that in ``VLLM_BASE_URL``.
+        timeout: Seconds for one attempt.
+        max_retries: Attempts after the first, for failures that may pass.
+        max_concurrency: Requests under way at once.
+
+    Raises:
+        ConfigurationError: The name is a path that does not exist, or there is no address.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 4,
+        max_concurrency: int = 8,
+    ) -> None:
+        super().__init__(name, batch_size=1)
+        self.identity = self.identity.replace("local:", "vllm:", 1)
+        self._server = CompletionsServer(
+            name,
+            base_url=base_url,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_concurrency=max_concurrency,
+        )
+        self._takes_schemas = True
+
+    async def generate(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,
+    ) -> list[Generation]:
+        """Continue each prompt greedily, each as one request.
+
+        Args:
+            prompts: One message list a prompt.
+            max_new_tokens: Limit for each output.
+            stop: Strings at which an output ends; they are not part of it.
+            schema: JSON schema that the server is asked to write by; one that rejects it is not
+                asked again.
+
+        Returns:
+            One generation a prompt, in order.
+
+        Raises:
+            AuthenticationError: The key was refused.
+            ConfigurationError: The tokenizer cannot be loaded.
+            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
+            ModelResponseError: The request was rejected.
+        """
+        if not prompts:
+            return []
+        async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
+            made += await all_or_none(
+                self._continue(prompt, max_new_tokens, stop, schema) for prompt in prompts
+            )
+        return made
+
+    async def _continue(
+        self,
+        prompt: Sequence[Message],
+        max_new_tokens: int,
+        stop: Sequence[str],
+        schema: Mapping[str, Any] | None,
+    ) -> Generation:
+        more: dict[str, Any] = {"stop": list(stop)} if stop else {}
+        if schema is not None and self._takes_schemas:
+            asked = {"name": "output", "schema": dict(schema), "strict": True}
+            more["response_format"] = {"type": "json_schema", "json_schema": asked}
+
+        async def sent() -> Mapping[str, Any]:
+            # In a thread: the first prompt loads the tokenizer.
+            tokens = (await asyncio.to_thread(self._encode, prompt, share=False)).rest
+            return {"prompt": list(tokens), "add_special_tokens": False}
+
+        try:
+            written = await self._server.complete(sent, max_new_tokens=max_new_tokens, **more)
+        except ModelResponseError:
+            if "response_format" not in more:
+                raise
+            generation = await self._continue(prompt, max_new_tokens, stop, None)
+            self._takes_schemas = False
+            return generation
+        return await asyncio.to_thread(written.generation, load_tokenizer(self.name), stop)

@@ -1,0 +1,179 @@
+"""`ras-flow export`: a plain model and the client's part, whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from ras_flow.components import PlanRequest
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.checkpoint import load_graph_llm, save_graph_llm
+from ras_flow.graph_llm.embedder import PromptEmbedder
+from ras_flow.graph_llm.export import export_graph_llm
+from ras_flow.graph_llm.exported import PART, WORDS, is_export, read_export
+from ras_flow.graph_llm.manifest import GNN
+from ras_flow.graph_llm.prompt import PromptFormatter
+from tests.cli.command import ras_flow
+from tests.graph_llm.tiny import APART, BRIDGE, build, chain, graph
+
+REQUESTS = [
+    PlanRequest("Where was she born?", chain(*BRIDGE), graph(*BRIDGE)),
+    PlanRequest("Why?"),
+    PlanRequest("Why?", chain(*APART), graph(*APART)),
+]
+
+
+@pytest.fixture(scope="module")
+def trained(llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = build(llama, seed=3)
+    torch.nn.init.normal_(made.encoder.empty)
+    folder = tmp_path_factory.mktemp("trained") / "graph-llm"
+    save_graph_llm(made, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("exported") / "new" / "export"
+    export_graph_llm(f"local:{trained}", folder)
+    return folder
+
+
+def test_a_plain_model_and_the_clients_part_write_the_same(trained: Path, exported: Path) -> None:
+    source = load_graph_llm(trained)
+    prompts = [source.formatter.prompt(request) for request in REQUESTS]
+    graphs = [request.graph for request in REQUESTS]
+    expected = [one.text for one in source.generate(prompts, graphs, max_new_tokens=24)]
+    assert len(set(expected)) == len(expected)
+    embedder = PromptEmbedder(read_export(exported), exported)
+    plain = AutoModelForCausalLM.from_pretrained(exported, dtype=torch.float32).eval()
+    tokenizer = AutoTokenizer.from_pretrained(exported)
+    for prompt, given, text in zip(prompts, graphs, expected, strict=True):
+        ids = torch.tensor([prompt.input_ids])
+        embedded = embedder.embed(prompt, given)
+        assert torch.equal(embedded, source._embed(ids, [given])[0])
+        written = plain.generate(
+            inputs_embeds=embedded[None],
+            attention_mask=torch.ones(1, len(embedded)),
+            max_new_tokens=24,
+        )[0]
+        assert tokenizer.decode(written, skip_special_tokens=True).startswith(text)
+
+
+def test_the_clients_part_needs_nothing_of_the_model(exported: Path, tmp_path: Path) -> None:
+    shutil.copytree(exported / PART, tmp_path / PART)
+    description = read_export(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / PART)
+    prompt = PromptFormatter(tokenizer, description.config).prompt(REQUESTS[0])
+    embedded = PromptEmbedder(description, tmp_path).embed(prompt, REQUESTS[0].graph)
+    assert embedded.shape == (len(prompt.input_ids), 32)
+
+
+def test_a_server_finds_no_weights_but_the_models(exported: Path) -> None:
+    """vLLM loads every *.safetensors beside the model's own."""
+    assert [path.name for path in exported.glob("*.safetensors")] == ["model.safetensors"]
+    assert not any("lora" in name for name in safetensors.torch.load_file(
+        exported / "model.safetensors"
+    ))  # fmt: skip
+    assert json.loads((exported / "generation_config.json").read_text()).get("do_sample") is None
+    for path in exported.rglob("*.safetensors"):
+        assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_other_weights_have_another_name(llama: Path, exported: Path, tmp_path: Path) -> None:
+    save_graph_llm(build(llama, seed=4), tmp_path / "other")
+    name = f"local:{tmp_path / 'other'}"
+    other = export_graph_llm(name, tmp_path / "a")
+    half = export_graph_llm(name, tmp_path / "b", dtype="bfloat16")
+    names = {read_export(exported).served_name, other.served_name, half.served_name}
+    assert len(names) == 3
+    words = safetensors.torch.load_file(tmp_path / "b" / PART / WORDS)["words"]
+    assert words.dtype == torch.bfloat16
+    assert safetensors.torch.load_file(tmp_path / "b" / PART / GNN)["encoder.empty"].dtype == (
+        torch.float32
+    )
+    size = (tmp_path / "b" / "model.safetensors").stat().st_size
+    assert size < 0.6 * (tmp_path / "a" / "model.safetensors").stat().st_size
+
+
+def test_a_model_without_graph_encoder_has_no_embeddings(llama: Path, tmp_path: Path) -> None:
+    save_graph_llm(build(llama, gnn=None), tmp_path / "text")
+    done = export_graph_llm(f"local:{tmp_path / 'text'}", tmp_path / "out")
+    assert done.config.gnn is None and not list((tmp_path / "out" / PART).glob("*.safetensors"))
+
+
+def test_a_folder_with_files_is_left_alone(trained: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("keep")
+    with pytest.raises(ConfigurationError, match="no empty folder"):
+        export_graph_llm(f"local:{trained}", out)
+    assert [path.name for path in tmp_path.rglob("*")] == ["out", "mine.txt"]
+
+
+def test_an_empty_folder_and_what_a_killed_export_left_are_used(
+    trained: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out.unfinished").mkdir()
+    (tmp_path / "out.unfinished" / "model.safetensors").write_text("half")
+    export_graph_llm(f"local:{trained}", tmp_path / "out")
+    assert is_export(tmp_path / "out") and [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_nothing_is_left_of_a_full_disk(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(safetensors.torch, "save_file", full)
+    with pytest.raises(ConfigurationError, match="No space left.*disk with room"):
+        export_graph_llm(f"local:{trained}", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [WORDS, GNN])
+def test_a_damaged_client_part_is_refused(exported: Path, tmp_path: Path, name: str) -> None:
+    copy = Path(shutil.copytree(exported, tmp_path / "copy"))
+    data = bytearray((copy / PART / name).read_bytes())
+    data[-1] ^= 1
+    (copy / PART / name).write_bytes(data)
+    with pytest.raises(ConfigurationError, match="damaged.*export the Graph LLM again"):
+        PromptEmbedder(read_export(copy), copy)
+    (copy / PART / name).unlink()
+    with pytest.raises(ConfigurationError, match="missing"):
+        PromptEmbedder(read_export(copy), copy)
+
+
+@pytest.mark.parametrize("change", [{"format": 99}, {"ends": "x"}, {"config": {}}])
+def test_another_description_is_refused(
+    exported: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    copy = Path(shutil.copytree(exported, tmp_path / "copy"))
+    path = copy / PART / "export.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ConfigurationError):
+        read_export(copy)
+
+
+def test_the_command_says_how_to_serve(trained: Path, tmp_path: Path) -> None:
+    done = ras_flow("export", str(trained), "--out", str(tmp_path / "out"))
+    served = read_export(tmp_path / "out").served_name
+    assert done.out.split() == [
+        "vllm", "serve", str(tmp_path / "out"), "--served-model-name", served,
+        "--dtype", "float32", "--enable-prompt-embeds",
+    ]  # fmt: skip
+    again = ras_flow("export", str(trained), "--out", str(tmp_path / "out"))
+    assert again.code == 1 and "no empty folder" in again.err
+    assert "Traceback" not in again.err
+    other = ras_flow("export", str(tmp_path), "--out", str(tmp_path / "new"))
+    assert other.code == 1 and "is no Graph LLM" in other.err
