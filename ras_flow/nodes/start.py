@@ -11,6 +11,7 @@ from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
 from ras_flow.formats.text import scrub
+from ras_flow.limits import check_count, check_question, check_sizes
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Document, Hop, Passage, passage_id
@@ -39,15 +40,20 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         What it takes to have nothing of an earlier question in the state.
 
     Raises:
-        InputError: The question is empty, a document is not usable, or static inference has none.
-        ConfigurationError: The run is to pause, but nothing keeps its state meanwhile.
+        InputError: The question is empty or too long, a document is not usable, there are too many
+            of them, or static inference has none.
+        ConfigurationError: The run is to pause, but nothing keeps its state meanwhile; or a limit
+            in the environment is no number.
     """
     context = parts.context({**state, "models": {}}, runtime)
     question = _text(state.get("question"), "question")
+    check_question(question)
     given = state.get("documents") or []
     if not isinstance(given, list | tuple):
         raise InputError(f"`documents` is a {type(given).__name__}: pass a list of documents.")
+    check_count(len(given))
     passages = {passage["id"]: passage for passage in map(_passage, given)}
+    check_sizes(passages)
     if context.planning == "static" and not passages:
         raise InputError("Static inference answers from given documents: pass `documents`.")
     if context.pauses() and (not runtime.execution_info or not runtime.execution_info.thread_id):

@@ -152,6 +152,13 @@ async def test_stateless_runs_at_the_same_time(
         ({"question": QUESTION}, {"index": "/nowhere"}, "IndexMissingError", "no index at"),
         ({"question": QUESTION, "settings": {"hops": 3}}, {}, "ConfigurationError", "hops. Known"),
         ({"question": " "}, {}, "InputError", "The question is empty"),
+        ({"question": "Why? " * 5_000}, {}, "InputError", "at most 20000 are taken"),
+        (
+            {"question": QUESTION, "documents": [{"text": "A town."}] * 1_001},
+            {},
+            "InputError",
+            "at most 1000 are taken",
+        ),
         ({"question": QUESTION, "documents": [{}]}, {}, "InputError", "text of a document"),
         ({"question": QUESTION, "documents": ["x"]}, {}, "InputError", "A document is a str"),
     ],

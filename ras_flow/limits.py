@@ -1,0 +1,89 @@
+"""How much a caller may hand in: bounds that whoever runs the graph sets by the environment.
+
+They are no settings of a run, since callers choose those.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.state.schema import Passage
+
+MAX_QUESTION = "RAS_FLOW_MAX_QUESTION"
+"""Environment variable: characters of a question."""
+
+MAX_DOCUMENTS = "RAS_FLOW_MAX_DOCUMENTS"
+"""Environment variable: documents given with a question."""
+
+MAX_CHARACTERS = "RAS_FLOW_MAX_CHARACTERS"
+"""Environment variable: characters of these documents together, with their titles."""
+
+DEFAULTS = {MAX_QUESTION: 20_000, MAX_DOCUMENTS: 1_000, MAX_CHARACTERS: 2_000_000}
+
+
+def limit(name: str) -> int:
+    """Return a limit.
+
+    Args:
+        name: Its environment variable.
+
+    Returns:
+        The variable's value, or the default.
+
+    Raises:
+        ConfigurationError: The variable holds no whole number greater than 0.
+    """
+    given = os.environ.get(name)
+    if not given:
+        return DEFAULTS[name]
+    if not (given.isascii() and given.isdigit() and int(given) > 0):
+        raise ConfigurationError(
+            f"The environment variable {name} is {given!r}: set it to a whole number greater than "
+            "0, or not at all."
+        )
+    return int(given)
+
+
+def check_question(question: str) -> None:
+    """Refuse a question that is too long.
+
+    Raises:
+        InputError: It is.
+        ConfigurationError: The limit is no number.
+    """
+    if len(question) > (most := limit(MAX_QUESTION)):
+        raise InputError(
+            f"The question has {len(question)} characters; at most {most} are taken "
+            f"({MAX_QUESTION}). Shorten it, or pass long texts as `documents`."
+        )
+
+
+def check_count(documents: int) -> None:
+    """Refuse too many documents.
+
+    Raises:
+        InputError: They are.
+        ConfigurationError: The limit is no number.
+    """
+    if documents > (most := limit(MAX_DOCUMENTS)):
+        raise InputError(
+            f"There are {documents} documents; at most {most} are taken ({MAX_DOCUMENTS}). "
+            "Give fewer, or build an index of them."
+        )
+
+
+def check_sizes(passages: Mapping[str, Passage]) -> None:
+    """Refuse documents that are too long together.
+
+    Raises:
+        InputError: They are.
+        ConfigurationError: The limit is no number.
+    """
+    total = sum(len(passage["title"]) + len(passage["text"]) for passage in passages.values())
+    if total > (most := limit(MAX_CHARACTERS)):
+        raise InputError(
+            f"The documents have {total} characters together; at most {most} are taken "
+            f"({MAX_CHARACTERS}). Give less, or build an index of them."
+        )

@@ -1,0 +1,63 @@
+"""Questions and documents that are too large are refused by name, before any model is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.limits import DEFAULTS, MAX_CHARACTERS, MAX_DOCUMENTS, MAX_QUESTION
+from tests.graph.world import DOCUMENTS, QUESTION, build, world
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ((MAX_QUESTION, 60), (MAX_DOCUMENTS, 3), (MAX_CHARACTERS, 130)):
+        monkeypatch.setenv(name, str(value))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"question": "Why? " * 13}, ["64 characters", "at most 60", MAX_QUESTION]),
+        (
+            {"question": QUESTION, "documents": DOCUMENTS},
+            ["4 documents", "at most 3", MAX_DOCUMENTS],
+        ),
+        (
+            {"question": QUESTION, "documents": DOCUMENTS[1:]},
+            ["characters together", "at most 130", MAX_CHARACTERS],
+        ),
+    ],
+)
+async def test_what_is_too_large_is_refused(given: Any, words: list[str]) -> None:
+    parts = world()
+    with pytest.raises(InputError) as refused:
+        await build(parts).ainvoke(given)
+    for word in words:
+        assert word in str(refused.value)
+    assert not parts["planner"].requests
+
+
+async def test_what_is_within_the_limits_is_answered() -> None:
+    result = await build(world()).ainvoke({"question": QUESTION, "documents": DOCUMENTS[:2]})
+    assert result["answer"] == "Narvik"
+
+
+async def test_a_limit_that_is_no_number_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("many", "0", "-1", "1e3"):
+        monkeypatch.setenv(MAX_QUESTION, value)
+        with pytest.raises(ConfigurationError, match=MAX_QUESTION):
+            await build(world()).ainvoke({"question": QUESTION})
+
+
+async def test_the_defaults_hold_without_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in DEFAULTS:
+        monkeypatch.delenv(name)
+    long = "Why? " * 5_000
+    with pytest.raises(InputError, match="at most 20000"):
+        await build(world()).ainvoke({"question": long})
+    documents = DOCUMENTS * 20
+    result = await build(world()).ainvoke({"question": QUESTION, "documents": documents})
+    assert result["answer"] == "Narvik"
