@@ -73,12 +73,13 @@ async def write_vectors(
         await asyncio.to_thread(files.close)
     if kind == "flat":
         return record
-    await _build(folder, record, progress)
+    await build_shards(folder, record, progress)
     rows = range(0, len(passages), max(1, len(passages) // SAMPLE))
     keys = list(passages)
     texts = [next(sentences(passages[keys[row]]["text"])) for row in rows[:SAMPLE]]
     queries = await encode_checked(encoder, texts)
-    return await asyncio.to_thread(_measure, folder, record, queries)
+    index = await asyncio.to_thread(load_vectors, folder, record, searched=True)
+    return await asyncio.to_thread(tune, index, record, queries)
 
 
 async def _embed(
@@ -119,8 +120,17 @@ def _copy(files: _VectorFiles, new: dict[str, int], old: Old) -> None:
         files.put(places, old[1].take(rows))
 
 
-async def _build(folder: Path, record: DenseRecord, progress: Report | None) -> None:
-    """Build each shard's index, as many at a time as there are cores."""
+async def build_shards(folder: Path, record: DenseRecord, progress: Report | None) -> None:
+    """Build what searches each shard, as many at a time as there are cores.
+
+    Args:
+        folder: Where the shards' vectors are.
+        record: What they are, and what to build.
+        progress: Called on the event loop.
+
+    Raises:
+        OSError: The disk refuses.
+    """
     import numpy as np  # noqa: PLC0415
 
     def build(name: str) -> None:
@@ -136,9 +146,17 @@ async def _build(folder: Path, record: DenseRecord, progress: Report | None) -> 
                 progress(IndexProgress("link", done, record.shards))
 
 
-def _measure(folder: Path, record: DenseRecord, queries: npt.NDArray[np.float32]) -> DenseRecord:
-    """Find the least effort that suffices, and its recall."""
-    index = load_vectors(folder, record, searched=True)
+def tune(index: VectorIndex, record: DenseRecord, queries: npt.NDArray[np.float32]) -> DenseRecord:
+    """Find the least effort that suffices, and its recall.
+
+    Args:
+        index: The vectors, which are left at that effort.
+        record: What they are.
+        queries: Shape (queries, dimension), L2-normalised.
+
+    Returns:
+        The record with effort and recall.
+    """
     nearest = [{row for _, row in hits} for hits in index.flat().search(queries, RECALL_AT)]
     for effort in EFFORTS[record.kind]:
         for shard in index.shards:
