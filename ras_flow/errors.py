@@ -63,5 +63,9 @@ class ModelResponseError(ModelError):
     """The server's answer cannot be used: a rejected request, a broken stream."""
 
 
+class OverloadedError(RasFlowError):
+    """This process has as much under way as it takes. What a run did before is kept."""
+
+
 class RunError(RasFlowError):
     """A stored run cannot be listed, shown or resumed: unknown, finished, or unreadable."""

@@ -200,16 +200,23 @@ class GraphLLM(nn.Module):
     ) -> list[generation.Encoded]:
         """Embed what follows the fixed beginning, and that too where it cannot be shared."""
         encoded = []
-        for prompt, graph in zip(prompts, graphs, strict=True):
+        soft = [[tokens] for tokens in self.soft_tokens(graphs)] if self.config.gnn else None
+        for row, prompt in enumerate(prompts):
             head = prompt.head if share else ()
             ids = torch.tensor([prompt.input_ids[len(head) :]], device=self.device)
-            encoded.append(generation.Encoded(head, self._embed(ids, [graph])[0]))
+            embedded = place(self._words(ids), ids, soft[row] if soft else [])
+            encoded.append(generation.Encoded(head, embedded[0]))
         return encoded
 
     def _embed(self, input_ids: torch.Tensor, graphs: Graphs) -> torch.Tensor:
         """Return the embeddings of words and graphs, shape (batch, tokens, width)."""
-        words = self.base.get_input_embeddings()(input_ids.clamp(min=0))
-        return place(words, input_ids, self.soft_tokens(graphs) if self.config.gnn else [])
+        soft = self.soft_tokens(graphs) if self.config.gnn else []
+        return place(self._words(input_ids), input_ids, soft)
+
+    def _words(self, input_ids: torch.Tensor) -> torch.Tensor:
+        """Return the embeddings of words, and of anything where soft tokens go."""
+        words: torch.Tensor = self.base.get_input_embeddings()(input_ids.clamp(min=0))
+        return words
 
 
 def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:

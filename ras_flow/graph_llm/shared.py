@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.components import AttributedGraph, Generation
+from ras_flow.errors import RasFlowError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
-from ras_flow.llms.compute import run_in_lane
+from ras_flow.llms.joining import GROUP, JoinedCalls
 from ras_flow.llms.shipped import WEIGHTS, is_default
 
 if TYPE_CHECKING:
@@ -25,8 +27,33 @@ SHIPPED = WEIGHTS / "graph-llm"
 """Where the package keeps its own Graph LLM, if it has one."""
 
 
+@dataclass(eq=False)
+class _Call:
+    """One caller's prompts with their graphs."""
+
+    prompts: Sequence[Prompt]
+    graphs: Sequence[AttributedGraph | None]
+    max_new_tokens: int
+    batch_size: int
+    given_up: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.prompts)
+
+    @property
+    def limits(self) -> Hashable:
+        return self.max_new_tokens, self.batch_size
+
+
+JOINED = 8 * GROUP
+"""Prompts of different callers that are joined at most."""
+
+
 class SharedGraphLLM(GraphLLMSource):
     """A checkpoint folder; making one reads its description only.
+
+    Calls that wait for the compute lane are made together; see :mod:`ras_flow.llms.joining`.
 
     Args:
         folder: The folder.
@@ -40,6 +67,7 @@ class SharedGraphLLM(GraphLLMSource):
         super().__init__(folder, manifest.config, manifest.identity, manifest.config.base)
         self._loading = threading.Lock()
         self._model: GraphLLM | None = None
+        self._calls: JoinedCalls[_Call, list[Generation]] = JoinedCalls(self._serve, most=JOINED)
 
     def model(self) -> GraphLLM:
         """Return the model, loaded once.
@@ -66,22 +94,31 @@ class SharedGraphLLM(GraphLLMSource):
             ConfigurationError: The model cannot be loaded, or memory ran out.
             ModelResponseError: A prompt is longer than the base model can read.
         """
-        given_up = threading.Event()
+        if not prompts:
+            return []
+        return await self._calls.make(_Call(prompts, graphs, max_new_tokens, batch_size))
 
-        def work() -> list[Generation]:
-            return self.model().generate(
-                prompts,
-                graphs,
-                max_new_tokens=max_new_tokens,
-                batch_size=batch_size,
-                given_up=given_up,
-            )
-
+    def _serve(
+        self, calls: Sequence[_Call], given_up: threading.Event
+    ) -> dict[_Call, list[Generation] | RasFlowError]:
+        prompts = [prompt for call in calls for prompt in call.prompts]
+        graphs = [graph for call in calls for graph in call.graphs]
         try:
-            return await run_in_lane(work)
-        except asyncio.CancelledError:
-            given_up.set()
-            raise
+            made = iter(
+                self.model().generate(
+                    prompts,
+                    graphs,
+                    max_new_tokens=calls[0].max_new_tokens,
+                    batch_size=calls[0].batch_size,
+                    given_up=given_up,
+                )
+            )
+        except RasFlowError as error:
+            if len(calls) == 1:
+                return {calls[0]: error}
+            # Whose error it is, is not known.
+            return {call: self._serve([call], given_up)[call] for call in calls}
+        return {call: list(islice(made, call.size)) for call in calls}
 
 
 _opening = threading.Lock()

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
+from ras_flow.llms.clients import Pools
 from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
 from ras_flow.llms.slots import PerLoop, all_or_none
+from ras_flow.llms.waiting import a_place
 from ras_flow.llms.weights import hash_text
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class ChatLanguageModel:
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
         self._takes_schemas = True
         self._slots = PerLoop(lambda: asyncio.Semaphore(max_concurrency))
+        self._pools = Pools(self._chat, own=not self._by_name)
         profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
         limit = profile.get("max_input_tokens")
         known = max(limit - ROOM_FOR_OUTPUT, ROOM_FOR_OUTPUT) if limit else DEFAULT_WINDOW
@@ -111,6 +114,7 @@ class ChatLanguageModel:
             AuthenticationError: The key was refused.
             ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
             ModelResponseError: The request was rejected.
+            OverloadedError: Too many calls of this process wait already.
         """
         return await all_or_none(
             self._answer(prompt, max_new_tokens, list(stop), schema) for prompt in prompts
@@ -126,15 +130,19 @@ class ChatLanguageModel:
         messages = [(message["role"], message["content"]) for message in prompt]
         sent = self._accepted(stop)
         more = self._schema_settings(schema)
+        chat = await self._limited(max_new_tokens)
 
         async def call() -> AIMessage:
             async with self._slots.here():
-                return await self._invoke(messages, max_new_tokens, sent, more)
+                return await self._invoke(chat, messages, sent, more)
 
         try:
-            answer = await call_with_retries(call, retries=self._retries, endpoint=self._endpoint)
+            with a_place():
+                answer = await call_with_retries(
+                    call, retries=self._retries, endpoint=self._endpoint
+                )
         except ModelResponseError as error:
-            if self._may_drop_temperature(error):
+            if self._may_drop_temperature(chat, error):
                 self._chat = self._chat.model_copy(update={"temperature": None})
                 return await self._answer(prompt, max_new_tokens, stop, schema)
             if not more:
@@ -146,16 +154,14 @@ class ChatLanguageModel:
 
     async def _invoke(
         self,
+        chat: BaseChatModel,
         messages: Sequence[tuple[str, str]],
-        max_new_tokens: int,
         stop: list[str],
         more: dict[str, Any],
     ) -> AIMessage:
         strict = self._chat._llm_type.startswith(_STRICT)
         try:
-            answer = await self._limited(max_new_tokens).ainvoke(
-                list(messages), stop=stop or None, **more
-            )
+            answer = await chat.ainvoke(list(messages), stop=stop or None, **more)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             # What the integrations raise for a body that is no answer, such as a web page.
             if not strict:
@@ -165,9 +171,9 @@ class ChatLanguageModel:
             raise BrokenAnswerError("the answer broke off before its end")
         return answer
 
-    def _may_drop_temperature(self, error: ModelResponseError) -> bool:
+    def _may_drop_temperature(self, chat: BaseChatModel, error: ModelResponseError) -> bool:
         """Tell whether a model that was named here refused the setting that makes it greedy."""
-        is_set = getattr(self._chat, "temperature", None) is not None
+        is_set = getattr(chat, "temperature", None) is not None
         return self._by_name and is_set and "temperature" in str(error)
 
     def _schema_settings(self, schema: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -184,11 +190,16 @@ class ChatLanguageModel:
             return {"extra_body": {**body, "response_format": asked}}
         return {"response_format": asked} if self._chat._llm_type.startswith("anthropic") else {}
 
-    def _limited(self, max_new_tokens: int) -> BaseChatModel:
-        """Return the chat model with a limit for its output, under whatever name it has."""
-        limit = max_new_tokens + (ROOM_FOR_THOUGHT if self._thinks else 0)
-        name = next((name for name in _LIMITS if name in type(self._chat).model_fields), None)
-        return self._chat.model_copy(update={name: limit}) if name else self._chat
+    async def _limited(self, max_new_tokens: int) -> BaseChatModel:
+        """Return the event loop's chat model with a limit for its output, whatever its name."""
+        pool = await self._pools.here()
+        key = (max_new_tokens, getattr(self._chat, "temperature", None))
+        if key not in pool.models:
+            limit = max_new_tokens + (ROOM_FOR_THOUGHT if self._thinks else 0)
+            name = next((name for name in _LIMITS if name in type(self._chat).model_fields), None)
+            changed = {**pool.fields, **({name: limit} if name else {})}
+            pool.models[key] = self._chat.model_copy(update=changed)
+        return pool.models[key]
 
     def _accepted(self, stop: Sequence[str]) -> list[str]:
         """Return the stop strings that the server takes; all are cut off here in any case."""

@@ -13,19 +13,38 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ras_flow.components import Generation, Message
-from ras_flow.errors import ModelResponseError
+from ras_flow.errors import ModelResponseError, RasFlowError
 from ras_flow.llms.compute import submit_to_lane
-
-P = TypeVar("P", bound=Hashable)
+from ras_flow.llms.waiting import a_place
 
 GATHERING = 0.003
 """Seconds that a call waits for others of the same moment when the lane is free."""
 
 GROUP = 4
 """Batches that are joined at most: more of them make batches of more equal lengths."""
+
+
+class Joinable(Protocol):
+    """What one caller asks for.
+
+    Attributes:
+        given_up: The caller no longer waits.
+    """
+
+    given_up: bool
+
+    @property
+    def size(self) -> int:
+        """How much is asked for."""
+        ...
+
+    @property
+    def limits(self) -> Hashable:
+        """What calls must have in common to be joined."""
+        ...
 
 
 @dataclass(eq=False)
@@ -44,72 +63,96 @@ class Call:
     stop: tuple[str, ...]
     given_up: bool = False
 
+    @property
+    def size(self) -> int:
+        """How many prompts there are."""
+        return len(self.prompts)
+
+    @property
+    def limits(self) -> Hashable:
+        """What the outputs of joined calls have in common."""
+        return self.max_new_tokens, self.stop
+
+
+P = TypeVar("P", bound=Hashable)
+C = TypeVar("C", bound=Joinable)
+R = TypeVar("R")
 
 Outcome = list[Generation] | ModelResponseError
 """What became of one call: a generation a prompt, or why the call cannot be served."""
 
-Serve = Callable[[Sequence[Call], threading.Event], Mapping[Call, Outcome]]
-"""Serves calls with equal limits; the event is set once nobody waits for any of them."""
-
 
 @dataclass(eq=False)
-class _Group:
-    calls: list[Call]
+class _Group(Generic[C, R]):
+    calls: list[C]
     given_up: threading.Event = field(default_factory=threading.Event)
-    served: Future[Mapping[Call, Outcome]] | None = None
+    served: Future[Mapping[C, R | RasFlowError]] | None = None
 
 
-class JoinedCalls:
-    """Serves calls in the compute lane; those with equal limits that wait there are joined.
+class JoinedCalls(Generic[C, R]):
+    """Serves calls in a lane; those with equal limits that wait there are joined.
 
     Args:
-        serve: Does the work, in the lane's thread.
-        most: Prompts that are joined; a call that finds no room for its own opens the next group.
+        serve: Does the work, in the lane's thread: what became of each call, or why it cannot be
+            served. The event is set once nobody waits for any of the calls.
+        most: Size of all calls that are joined; one that finds no room opens the next group.
+        submit: Puts work into the lane; that of heavy computing by default.
     """
 
-    def __init__(self, serve: Serve, most: int) -> None:
+    def __init__(
+        self,
+        serve: Callable[[Sequence[C], threading.Event], Mapping[C, R | RasFlowError]],
+        most: int,
+        submit: Callable[
+            [Callable[[], Mapping[C, R | RasFlowError]]], Future[Mapping[C, R | RasFlowError]]
+        ] = submit_to_lane,
+    ) -> None:
         self._serve = serve
         self._most = most
+        self._submit = submit
         self._lock = threading.Lock()
-        self._open: dict[tuple[int, tuple[str, ...]], _Group] = {}
+        self._open: dict[Hashable, _Group[C, R]] = {}
 
-    async def make(self, call: Call) -> list[Generation]:
+    async def make(self, call: C) -> R:
         """Serve a call.
 
         Args:
-            call: The prompts. When the awaiting task is cancelled, the others go on without it.
+            call: What is asked for. When the awaiting task is cancelled, the others go on without
+                it.
 
         Returns:
-            One generation a prompt, in order.
+            What became of it.
 
         Raises:
-            ModelResponseError: The model cannot read a prompt of this call.
+            OverloadedError: Too many calls wait already.
+            RasFlowError: This call cannot be served.
         """
-        group, served = self._join(call)
-        try:
-            outcome = (await asyncio.shield(asyncio.wrap_future(served)))[call]
-        except asyncio.CancelledError:
-            with self._lock:
-                call.given_up = True
-                if all(call.given_up for call in group.calls):
-                    group.given_up.set()
-            raise
-        if isinstance(outcome, ModelResponseError):
+        with a_place():
+            group, served = self._join(call)
+            try:
+                outcome = (await asyncio.shield(asyncio.wrap_future(served)))[call]
+            except asyncio.CancelledError:
+                with self._lock:
+                    call.given_up = True
+                    if all(call.given_up for call in group.calls):
+                        group.given_up.set()
+                raise
+        if isinstance(outcome, RasFlowError):
             raise outcome
         return outcome
 
-    def _join(self, call: Call) -> tuple[_Group, Future[Mapping[Call, Outcome]]]:
-        limits = (call.max_new_tokens, call.stop)
+    def _join(self, call: C) -> tuple[_Group[C, R], Future[Mapping[C, R | RasFlowError]]]:
+        limits = call.limits
         with self._lock:
             group = self._open.get(limits)
-            full = group and sum(len(c.prompts) for c in [*group.calls, call]) > self._most
+            full = group and sum(c.size for c in [*group.calls, call]) > self._most
             if group is None or group.served is None or full or group.given_up.is_set():
                 group = self._open[limits] = _Group([])
-                group.served = submit_to_lane(partial(self._work, group, limits))
+                group.served = self._submit(partial(self._work, group, limits))
             group.calls.append(call)
             return group, group.served
 
-    def _work(self, group: _Group, limits: tuple[int, tuple[str, ...]]) -> Mapping[Call, Outcome]:
+    def _work(self, group: _Group[C, R], limits: Hashable) -> Mapping[C, R | RasFlowError]:
         time.sleep(GATHERING)
         with self._lock:
             if self._open.get(limits) is group:

@@ -84,9 +84,6 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
     if provider:
         require(provider.package, extra=provider.extra)
         settings |= provider.settings
-        # The clients share one connection pool a process; a connection that is kept open there
-        # fails when the next call comes from another event loop.
-        settings["default_headers"] = {"Connection": "close"}
         if not os.environ.get(provider.key_variable):
             if not base_url and not any(map(os.environ.get, provider.address_variables)):
                 raise ConfigurationError(

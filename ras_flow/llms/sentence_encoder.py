@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import file_digest
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.llms.joining import GROUP, JoinedCalls
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,10 +42,31 @@ _CARRIED = {
 }
 
 
+_LANE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ras-flow-encode")
+"""Not that of language models: a query would wait for all that they write."""
+
+
+@dataclass(eq=False)
+class _Texts:
+    """One caller's texts."""
+
+    texts: Sequence[str]
+    given_up: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.texts)
+
+    @property
+    def limits(self) -> Hashable:
+        return None
+
+
 class LocalSentenceEncoder:
     """A sentence-transformers model on this machine.
 
-    Making one loads nothing; the first text loads the model.
+    Making one loads nothing; the first text loads the model. Calls that wait for the same model
+    are made together; see :mod:`ras_flow.llms.joining`.
 
     Args:
         name: A folder of a sentence-transformers model; or the name of one, which is taken from
@@ -60,6 +83,9 @@ class LocalSentenceEncoder:
         self._cache_size = cache_size
         self._cache: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
+        self._calls: JoinedCalls[_Texts, npt.NDArray[np.float32]] = JoinedCalls(
+            self._serve, most=GROUP * batch_size, submit=_LANE.submit
+        )
 
     @cached_property
     def identity(self) -> str:
@@ -83,8 +109,23 @@ class LocalSentenceEncoder:
         return int(self._model.get_embedding_dimension())
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Encode texts in a worker thread; see :meth:`encode_sync`."""
-        return await asyncio.to_thread(self.encode_sync, texts)
+        """Encode texts off the event loop; see :meth:`encode_sync`.
+
+        Raises:
+            OverloadedError: Too many calls wait already.
+        """
+        return await self._calls.make(_Texts(texts))
+
+    def _serve(
+        self, calls: Sequence[_Texts], _given_up: threading.Event
+    ) -> dict[_Texts, npt.NDArray[np.float32]]:
+        vectors = self.encode_sync([text for call in calls for text in call.texts])
+        made, start = {}, 0
+        for call in calls:
+            # A copy: a part of an array would keep all of it in memory.
+            made[call] = vectors[start : start + call.size].copy()
+            start += call.size
+        return made
 
     def encode_sync(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Encode texts; one call at a time uses the model.

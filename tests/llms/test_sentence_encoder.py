@@ -59,12 +59,14 @@ class CountingModel:
         self.seen: list[str] = []
         self.running = 0
         self.most = 0
+        self.calls: list[int] = []
 
     def encode(self, texts: list[str], **_: object) -> np.ndarray:
         self.running += 1
         self.most = max(self.most, self.running)
         time.sleep(0.02)
         self.seen.extend(texts)
+        self.calls.append(len(texts))
         self.running -= 1
         return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
 
@@ -92,8 +94,8 @@ def test_more_texts_than_the_cache_holds_come_back_whole() -> None:
     assert encoder.encode_sync(texts)[:, 0].tolist() == list(range(10))
 
 
-async def test_one_call_at_a_time_uses_the_model_and_the_loop_stays_free() -> None:
-    encoder, model = counting(cache_size=10)
+async def test_calls_of_concurrent_callers_are_joined_and_the_loop_stays_free() -> None:
+    encoder, model = counting(cache_size=200)
     ticks = 0
 
     async def tick() -> None:
@@ -102,11 +104,31 @@ async def test_one_call_at_a_time_uses_the_model_and_the_loop_stays_free() -> No
             ticks += 1
             await asyncio.sleep(0.001)
 
+    async def later(number: int) -> np.ndarray:
+        await asyncio.sleep(0.012 * (number % 3))
+        return await encoder.encode(["x" * number, "shared"])
+
     ticking = asyncio.create_task(tick())
-    await asyncio.gather(*(encoder.encode([str(n)]) for n in range(6)))
+    vectors = await asyncio.gather(*map(later, range(1, 31)))
     ticking.cancel()
+    assert [vector[:, 0].tolist() for vector in vectors] == [[n, 6] for n in range(1, 31)]
+    assert len(model.calls) <= 4, "thirty callers"
+    assert sum(model.calls) == 31, "thirty of their own, one that they share"
     assert model.most == 1
-    assert ticks > 20
+    assert ticks > 10
+
+
+async def test_a_caller_that_gives_up_leaves_the_queue() -> None:
+    encoder, model = counting(cache_size=10)
+    first = asyncio.create_task(encoder.encode(["first"]))
+    await asyncio.sleep(0.01)
+    gone = asyncio.create_task(encoder.encode(["gone"]))
+    stays = asyncio.create_task(encoder.encode(["stays"]))
+    await asyncio.sleep(0)
+    gone.cancel()
+    assert (await stays)[0, 0] == 5
+    assert (await first)[0, 0] == 5
+    assert model.seen == ["first", "stays"]
 
 
 def test_making_an_encoder_and_naming_its_weights_loads_no_torch() -> None:

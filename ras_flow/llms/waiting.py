@@ -1,0 +1,81 @@
+"""Back-pressure: how many model calls of this process may wait or be under way at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ras_flow.errors import ConfigurationError, OverloadedError
+
+VARIABLE = "RAS_FLOW_MAX_CALLS"
+"""Environment variable with the limit, which holds for the whole process."""
+
+MOST = 4000
+"""The limit by default: some hundred questions that each have some passages extracted."""
+
+_lock = threading.Lock()
+_taken = 0
+
+
+def taken() -> int:
+    """Return how many model calls wait or are under way in this process."""
+    return _taken
+
+
+@contextmanager
+def a_place() -> Iterator[None]:
+    """Count a model call from here to the end of the block, however it ends.
+
+    Raises:
+        OverloadedError: As many as the process takes are waiting or under way.
+        ConfigurationError: The limit is no number.
+    """
+    global _taken
+    most = limit()
+    with _lock:
+        if _taken >= most:
+            raise OverloadedError(
+                f"{_taken} model calls wait or are under way, and this process takes {most}. "
+                "Nothing is lost: resume the run later, start fewer at once, or raise "
+                f"{VARIABLE}."
+            )
+        _taken += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _taken -= 1
+
+
+def check_room() -> None:
+    """Refuse new work while half of the places are taken: the rest is for runs under way.
+
+    Raises:
+        OverloadedError: They are.
+        ConfigurationError: The limit is no number.
+    """
+    most = limit()
+    if 2 * _taken >= most:
+        raise OverloadedError(
+            f"This process is busy: {_taken} model calls wait or are under way, and with "
+            f"{most // 2} no new question is taken. Try again later, or raise {VARIABLE} "
+            f"(now {most})."
+        )
+
+
+def limit() -> int:
+    """Return how many model calls this process takes at once.
+
+    Raises:
+        ConfigurationError: The environment names no whole number of at least 2.
+    """
+    given = os.environ.get(VARIABLE, "")
+    if not given:
+        return MOST
+    if not given.isascii() or not given.isdigit() or int(given) < 2:
+        raise ConfigurationError(
+            f"{VARIABLE} is {given!r}: set it to a whole number of at least 2, or to nothing."
+        )
+    return int(given)
