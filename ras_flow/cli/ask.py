@@ -12,6 +12,7 @@ import typer
 
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import print_json
+from ras_flow.cli.runs.options import Database, resumable
 from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
 
@@ -83,6 +84,7 @@ def ask(
         list[Pause] | None,
         typer.Option(help="Wait for your approval or edits there; may be given several times."),
     ] = None,
+    database: Database = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
     ] = False,
@@ -125,7 +127,7 @@ def ask(
     for role, name in {"planner": planner, "extractor": extractor, "answerer": answerer}.items():
         if name or model:
             values[role] = name or model
-    asyncio.run(_ask(question, given, docs, Context.from_mapping(values), skip, as_json))
+    asyncio.run(_ask(question, given, docs, Context.from_mapping(values), skip, database, as_json))
 
 
 async def _ask(
@@ -134,35 +136,42 @@ async def _ask(
     docs: Path | None,
     context: Context,
     skip: bool,
+    database: str | None,
     as_json: bool,
 ) -> None:
     from ras_flow.cli.index import index_documents
     from ras_flow.cli.progress import Progress
     from ras_flow.cli.render import Screen
-    from ras_flow.cli.runs import resumable
     from ras_flow.cli.runs.change import tell
     from ras_flow.parts import Parts
-    from ras_flow.runs import open_runs
-    from ras_flow.runs.runs import new_run_id
+    from ras_flow.runs.opening import is_server, open_runs_at
 
+    is_demo = docs is None and context.index == DEMO_INDEX
+    on_server = is_server(database)
+    if on_server and not is_demo:
+        raise InputError(
+            "A server reads no folder of this machine: ask it without --docs and --index, or ask "
+            "here with --database FOLDER."
+        )
     # What is wrong with a name or key is said before any work is done or paid for.
     parts = Parts()
-    await parts.get_planner(context)
-    await parts.get_extractor(context)
-    await parts.get_answerer(context)
+    if not on_server:  # It has keys and models of its own.
+        await parts.get_planner(context)
+        await parts.get_extractor(context)
+        await parts.get_answerer(context)
     documents = _documents(given)
     screen = Screen(quiet=as_json)
     if docs is not None:
         with Progress(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
         context = replace(context, index=str(path))
-    is_demo = context.index == DEMO_INDEX
     if not is_demo:
         await parts.get_retriever(context)
-    run_id = new_run_id()
-    async with open_runs() as runs:
+    async with open_runs_at(database, new=True) as runs:
+        run_id = runs.new_id()
         with resumable(run_id), screen:
-            screen.run(run_id, corpus=DEMO_NOTE if is_demo and not documents else "")
+            note = is_demo and not documents and not on_server
+            screen.run(run_id, corpus=DEMO_NOTE if note else "")
             async for event in runs.start(
                 {"question": question, "documents": documents}, context, run_id=run_id
             ):

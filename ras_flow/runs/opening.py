@@ -13,7 +13,7 @@ from ras_flow.runs.sqlite import open_runs
 
 @asynccontextmanager
 async def open_runs_at(
-    address: str | None = None, *, builder: Builder | None = None
+    address: str | None = None, *, builder: Builder | None = None, new: bool = False
 ) -> AsyncIterator[Runs]:
     """Open the runs at an address.
 
@@ -21,6 +21,7 @@ async def open_runs_at(
         address: A folder that has runs in it, ``postgresql://…``, or the ``http://…`` or
             ``https://…`` of a LangGraph server; None for the user's own folder.
         builder: The graph to run, where it runs here; the shipped one by default.
+        new: Make the folder, or runs in it, where there are none.
 
     Yields:
         The runs.
@@ -32,7 +33,7 @@ async def open_runs_at(
     scheme, found, _ = (address or "").partition("://")
     match scheme.lower() if found else "":
         case "":
-            opened = open_runs(_folder(address), builder=builder)
+            opened = open_runs(_folder(address, new), builder=builder)
         case "postgresql" | "postgres":
             from ras_flow.runs.postgres import open_postgres_runs  # noqa: PLC0415
 
@@ -50,12 +51,17 @@ async def open_runs_at(
         yield runs
 
 
-def _folder(address: str | None) -> Path | None:
-    """Return a folder that has runs; a mistyped one is not made."""
+def is_server(address: str | None) -> bool:
+    """Return whether an address is that of a LangGraph server, which runs what it is asked."""
+    return (address or "").lower().startswith(("http://", "https://"))
+
+
+def _folder(address: str | None, new: bool) -> Path | None:
+    """Return a folder that has runs; a mistyped one is made only for new runs."""
     if address is None:
         return None
     folder = Path(address).expanduser()
-    if not (folder / "runs.sqlite").is_file():
+    if not new and not (folder / "runs.sqlite").is_file():
         raise RunError(
             f"There are no runs in {folder}: give a folder that has a file runs.sqlite, as the "
             "environment variable RAS_FLOW_HOME of `ras-flow ask` names it."

@@ -249,6 +249,49 @@ def test_a_question_can_wait_for_a_person(model: Model, docs: Path) -> None:
     assert wrong.code == 2 and "before_retrieval" in wrong.err
 
 
+@pytest.mark.parametrize("kind", ["folder", "postgres", "environment"])
+def test_a_run_is_kept_where_the_commands_on_runs_look(
+    kind: str,
+    model: Model,
+    docs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    address = str(tmp_path / "new" / "runs")
+    if kind == "postgres":
+        address = request.getfixturevalue("postgres")
+    database = ["--database", address]
+    if kind == "environment":
+        monkeypatch.setenv("RAS_FLOW_DATABASE", address)
+        database = []
+    run = ask(model, docs, "--top-k", "1", *database)["run"]
+    shown = ras_flow("runs", "show", run, *database)
+    assert (shown.code, "Answer   Narvik" in shown.out) == (0, True), shown.err
+    monkeypatch.delenv("RAS_FLOW_DATABASE", raising=False)
+    assert f"no run '{run}'" in ras_flow("runs", "show", run).err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--database", "https://127.0.0.1:1", "--docs", "DOCS"], "reads no folder"),
+        (["--database", "http://127.0.0.1:1"], "server does not answer"),
+        (["--database", "postgresql://me:s3cret@127.0.0.1:1/x"], "Check its address"),
+        (["--database", "mysql://me:s3cret@127.0.0.1:1/x"], "Runs cannot be opened at mysql://"),
+        (["--database", "DOCS/Narvik.txt"], "cannot be made"),
+    ],
+)
+def test_a_place_that_cannot_keep_a_run_is_told(
+    more: list[str], said: str, model: Model, docs: Path
+) -> None:
+    arguments = [argument.replace("DOCS", str(docs)) for argument in more]
+    done = ras_flow("ask", QUESTION, *model.options, *arguments)
+    [line] = done.err.splitlines()
+    assert done.code == 1 and said in line and "s3cret" not in line
+    assert model.asked == []
+
+
 def test_json_is_json_in_any_locale(
     model: Model, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -19,7 +20,7 @@ from ras_flow.runs.reading import branch_with
 from ras_flow.runs.server import open_server_runs
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Command
-from tests.graph.world import QUESTION
+from tests.graph.world import DOCUMENTS, QUESTION
 from tests.server.dev import KEYS, DevServer
 
 pytestmark = pytest.mark.slow
@@ -186,3 +187,16 @@ async def test_the_command_line_works_on_a_server(
     forked = await command("fork", run, "--from", "plan:2", "--drop-triple", BIRTH)
     assert forked.code == 0 and "unknown" in forked.out, forked.err
     assert len((await runs.document(run))["branches"]) == 2
+
+
+async def test_a_question_is_asked_of_a_server_on_the_command_line(
+    runs: Runs, guarded: DevServer, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    given = tmp_path / "Mira Lund.txt"
+    given.write_text(DOCUMENTS[1]["text"])
+    options = ["--model", "openai:test", "--base-url", settings["base_url"], "--static"]
+    started = Command("ask", QUESTION, "--given", str(given), *options, "--database", guarded.url)
+    done = await asyncio.to_thread(started.wait)
+    assert done.code == 0 and "Answer   Narvik" in done.out, done.err
+    [summary] = await runs.recent()
+    assert summary.answer == "Narvik" and summary.id in done.out
