@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,6 +88,12 @@ def build(
 def convert(
     config: Annotated[Path, typer.Argument(help="TOML file: the data sets and their weights.")],
     out: Out,
+    as_text: Annotated[
+        bool,
+        typer.Option(
+            "--as-text", help="Ablation: write passages instead of triples; train with --no-graph."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert published data sets; asks no model, except a base model that the file names."""
@@ -94,6 +101,7 @@ def convert(
     from ras_flow.training.data.convert import convert_mix
 
     settings = load_config(config)
+    settings = replace(settings, as_text=as_text or settings.as_text)
     model = _load(settings.base_model, settings.base_url, 8) if settings.base_model else None
     with _Shown() as shown:
         stats = asyncio.run(convert_mix(settings, out, model, shown))

@@ -22,10 +22,12 @@ class Page:
     Attributes:
         title: What the passage is about.
         triples: Its triples, in the order of the text.
+        text: The passage; empty where only its triples are known.
     """
 
     title: str
     triples: tuple[Spo, ...]
+    text: str = ""
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -76,6 +76,7 @@ class MixConfig:
         base_model: Name of the model that attempts questions without retrieval; None for no
             [NO_RETRIEVAL].
         base_url: Its server, where it is not the provider's own.
+        as_text: Write passages instead of triples, to train without text-to-triples.
     """
 
     sources: tuple[Source, ...]
@@ -86,6 +87,7 @@ class MixConfig:
     noise: Noise = field(default_factory=Noise)
     base_model: str | None = None
     base_url: str | None = None
+    as_text: bool = False
 
     @property
     def splitter(self) -> Splitter:
@@ -145,6 +147,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),
     "str": (str,),
+    "bool": (bool,),
     "Path": (str,),
     "tuple": (list,),
 }
@@ -171,7 +174,7 @@ def _section(
 
 def _setting(given: Any, wanted: str, folder: Path, where: str) -> Any:
     wanted = wanted.partition(" |")[0].partition("[")[0]
-    fits = isinstance(given, _TYPES[wanted]) and not isinstance(given, bool)
+    fits = isinstance(given, _TYPES[wanted]) and isinstance(given, bool) == (wanted == "bool")
     if not fits:
         raise ConfigurationError(f"{where} = {given!r} is no {wanted}.")
     if wanted == "tuple":

@@ -301,8 +301,8 @@ class _Builder:
         ]
         made = await self.extractor.extract(passages)
         return [
-            Page(title, tuple(extraction.triples))
-            for (title, _), extraction in zip(texts, made, strict=True)
+            Page(title, tuple(extraction.triples), text)
+            for (title, text), extraction in zip(texts, made, strict=True)
         ]
 
     async def _asked(

@@ -172,7 +172,15 @@ def _of_case(
         yield closed_book(case, split)
         return
     for number in range(runs):
-        yield from roll_out(case, pool, config.noise, seed=config.seed, number=number, split=split)
+        yield from roll_out(
+            case,
+            pool,
+            config.noise,
+            seed=config.seed,
+            number=number,
+            split=split,
+            as_text=config.as_text,
+        )
 
 
 def _pages(inputs: Inputs, split: Split) -> Iterable[Page]:

@@ -11,6 +11,9 @@ is put into words is left to the formatter that training shares with inference.
                 "triples": [["Salt Road", "directed by", "Aino Laine"]]}],
      "target": {"label": "SUBQ", "subquery": "When was Aino Laine born?"}}
 
+Where passages are kept as text (table 2, "No Text-to-Triple"), a hop's ``triples`` are empty and it
+has ``passages``, pairs of title and text.
+
 An answer's target is ``{"answer": "..."}``. ``instruction`` is there only where a task has one,
 ``page`` where a plan's subquery looks for a page whose title is known; it is for measuring only.
 """
@@ -33,10 +36,14 @@ LABELS: tuple[PlanLabel, ...] = get_args(PlanLabel)
 
 
 class Link(TypedDict):
-    """A subquery and the (subject, predicate, object) triples that its hop found."""
+    """A subquery and the (subject, predicate, object) triples that its hop found.
+
+    Where passages are kept as text, it has their titles and texts instead.
+    """
 
     subquery: str
     triples: list[list[str]]
+    passages: NotRequired[list[list[str]]]
 
 
 class Target(TypedDict, total=False):
@@ -128,7 +135,7 @@ _Fail = Callable[[str, str], NoReturn]
 def _check_link(link: Any, field: str, fail: _Fail) -> None:
     if not isinstance(link, dict):
         fail(field, 'must be an object with "subquery" and "triples"')
-    _fields(link, {"subquery", "triples"}, field, fail)
+    _fields(link, {"subquery", "triples", "passages"}, field, fail)
     _text(link.get("subquery"), f"{field}.subquery", fail)
     if not isinstance(link.get("triples"), list):
         fail(f"{field}.triples", "must be a list")
@@ -138,6 +145,14 @@ def _check_link(link: Any, field: str, fail: _Fail) -> None:
                 pass
             case _:
                 fail(f"{field}.triples[{at}]", "must be three texts, none empty")
+    if not isinstance(link.get("passages", []), list):
+        fail(f"{field}.passages", "must be a list")
+    for at, passage in enumerate(link.get("passages", [])):
+        match passage:
+            case [str(), str(text)] if text.strip():
+                pass
+            case _:
+                fail(f"{field}.passages[{at}]", "must be a title and a text that is not empty")
 
 
 def _check_plan(target: dict[str, Any], chained: bool, fail: _Fail) -> None:

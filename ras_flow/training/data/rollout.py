@@ -37,6 +37,7 @@ from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Triple
 from ras_flow.training.data.case import Case, Page, Spo, linked_words, words_of
+from ras_flow.training.data.passage_text import passage_text
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.records import Link, Record, Split, Target
 from ras_flow.training.data.surface import Surface
@@ -95,7 +96,14 @@ def first_plan(case: Case, split: Split) -> Record:
 
 
 def roll_out(
-    case: Case, pool: Pool, noise: Noise, *, seed: int, number: int, split: Split
+    case: Case,
+    pool: Pool,
+    noise: Noise,
+    *,
+    seed: int,
+    number: int,
+    split: Split,
+    as_text: bool = False,
 ) -> Iterator[Record]:
     """Play one run.
 
@@ -106,6 +114,7 @@ def roll_out(
         seed: The build's seed.
         number: Number of the run, for cases that are played more than once.
         split: The question's split.
+        as_text: Write the passages instead of their triples; labels are the same.
 
     Yields:
         A plan for each hop, and the answer where the graph suffices.
@@ -113,7 +122,7 @@ def roll_out(
     if not case.static:
         yield first_plan(case, split)
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
-    run = _Run(case, pool, noise, rng)
+    run = _Run(case, pool, noise, rng, as_text)
     names = _Names(case, split, str(number))
     run.search(" ".join(case.question.split()), step=None)
     while True:
@@ -133,12 +142,16 @@ def roll_out(
 class _Run:
     """The state of one run: hops and graph, as the state of the real graph holds them."""
 
-    def __init__(self, case: Case, pool: Pool, noise: Noise, rng: Random) -> None:
+    def __init__(
+        self, case: Case, pool: Pool, noise: Noise, rng: Random, as_text: bool = False
+    ) -> None:
         self.case, self.pool, self.noise, self.rng = case, pool, noise, rng
+        self.as_text = as_text
         self.surface = Surface(rng, noise.respelled)
         self.order = rng.random()
         self.hops: list[Hop] = []
         self.triples: dict[str, Triple] = {}
+        self.texts: list[list[list[str]]] = []
         self.asked: set[str] = set()
         self.times = [0] * len(case.steps)
         self.drawn: set[Page] = set()
@@ -147,6 +160,7 @@ class _Run:
         self.dead = {at for at, step in enumerate(case.steps) if step.missing or at == dead}
         facts = [fact for step in case.steps for fact in step.facts]
         self.gold = {linked_words(fact) for fact in facts}
+        self.told = [{linked_words(fact) for fact in step.facts} for step in case.steps]
         self.slots = {(normalize_name(s), normalize_name(p)) for s, p, _ in facts}
         self.titles = {step.page.title for step in case.steps} - {""}
 
@@ -186,6 +200,8 @@ class _Run:
 
     def answer(self) -> str:
         """Return the answer in the spelling of the graph, so that copying it is right."""
+        if self.as_text:
+            return self.case.answer
         wanted = normalize_name(self.case.answer)
         for step in reversed(self.case.steps):
             for subject, _, object in step.facts:
@@ -227,6 +243,11 @@ class _Run:
 
     def chain(self) -> list[Link]:
         """Write the chain as planner and answerer see it."""
+        if self.as_text:
+            return [
+                Link(subquery=hop["subquery"], triples=[], passages=passages)
+                for hop, passages in zip(self.hops, self.texts, strict=True)
+            ]
         seen = QueryKG.from_triples(self.triples).triples
         return [
             Link(
@@ -252,6 +273,7 @@ class _Run:
             )
         )
         self.triples = merge_triples(self.triples, dict(to_new_triples(extracted)))
+        self.texts.append([[page.title, page.text] for page in pages if page.text])
 
     def _said(self, page: Page) -> list[Spo]:
         return [self.surface(triple) for triple in page.triples]
@@ -267,7 +289,8 @@ class _Run:
         # In any order, lest the place of a triple tell that it is the one.
         kept = sorted((gold if facts else set()) | set(others))
         Random(f"{self.order}\0{at}").shuffle(kept)
-        return Page(step.page.title, tuple(kept))
+        hidden = self.gold - self.told[at] if facts else self.gold
+        return self._seen(step.page, kept, hidden)
 
     def _distractors(self, subquery: str, count: int) -> list[Page]:
         given = [page for page in self.case.context if page not in self.drawn]
@@ -284,7 +307,11 @@ class _Run:
         )
         self.drawn.update(pages)
         size = self.noise.max_triples
-        return [Page(page.title, page.triples[:size]) for page in pages]
+        return [self._seen(page, page.triples[:size], self.gold) for page in pages]
+
+    def _seen(self, page: Page, triples: Sequence[Spo], hidden: set[frozenset[str]]) -> Page:
+        text = passage_text(page, hidden) if self.as_text else ""
+        return Page(page.title, tuple(triples), text)
 
     def _tells(self, page: Page) -> bool:
         """Tell whether a page would answer a step, or contradict it."""

@@ -64,12 +64,13 @@ def input_key(record: Record) -> str:
 
     Returns:
         The same key for two inputs that differ only in spelling, or in the order of the triples
-        of a hop.
+        or passages of a hop.
     """
     parts = [record["task"], record.get("instruction", ""), normalize_question(record["question"])]
     for link in record["chain"]:
         triples = {triple_id(*triple) for triple in link["triples"]}
         parts += [normalize_question(link["subquery"]), " ".join(sorted(triples))]
+        parts += sorted(" ".join(passage) for passage in link.get("passages", ()))
     return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 

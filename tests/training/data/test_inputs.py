@@ -6,7 +6,7 @@ from ras_flow.formats.plan import parse_plan
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.training.data.inputs import as_graph, as_request, target_text
 from ras_flow.training.data.rollout import Noise
-from tests.training.data.test_rollout import play
+from tests.training.data.test_rollout import play, told
 
 
 def test_the_graph_of_a_record_gives_its_chain_back() -> None:
@@ -36,3 +36,11 @@ def test_a_record_is_asked_as_at_inference() -> None:
     assert parse_plan(target_text(plan)).subquery == "When was Aino Laine born?"
     assert isinstance(as_request(answer), AnswerRequest)
     assert target_text(answer) == "3 May 1921"
+
+
+def test_passages_are_asked_as_at_inference_without_an_extractor() -> None:
+    request = as_request(told()[1])
+    assert not any(link.triples for link in request.chain)
+    text = format_history(request.question, request.chain).text
+    assert "Salt Road| Salt Road is a drama. It was made by the director Aino Laine" in text
+    assert "(S>" not in text

@@ -278,6 +278,24 @@ def test_the_command_converts_and_checks(folder: Path) -> None:
     assert done.code == 1 and "none.toml cannot be read" in done.err
 
 
+def test_passages_are_written_instead_of_triples_on_request(folder: Path) -> None:
+    whole, texts = folder / "whole", folder / "texts"
+    for out, options in ((whole, []), (texts, ["--as-text"])):
+        done = run("data", "convert", str(folder / "mix.toml"), "--out", str(out), *options)
+        assert (done.code, done.err) == (0, "")
+    for split in SPLITS:
+        targets = {one["id"]: one["target"] for one in read_split(whole, split)}
+        records = read_split(texts, split)
+        assert {one["id"]: one["target"] for one in records} == targets
+        links = [link for one in records for link in one["chain"]]
+        assert not any(link["triples"] for link in links)
+        said = [passage for link in links for passage in link["passages"]]
+        places = {title: text for title, text in said if title.startswith("Place")}
+        assert places
+        for title, text in places.items():
+            assert text == f"{title} is a town. It lies on River{title[5:]}."
+
+
 def test_the_command_builds_hotpotqa_subq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.training.data.subq import reply, write_questions
 

@@ -70,6 +70,11 @@ BROKEN: list[tuple[str, Any, str]] = [
         [{"subquery": "Q", "triples": [["s", "p"]]}],
         "chain[0].triples[0]: must be three texts",
     ),
+    (
+        "chain",
+        [{"subquery": "Q", "triples": [], "passages": [["Title", " "]]}],
+        "chain[0].passages[0]: must be a title and a text",
+    ),
     ("chain", [{"subquery": "Q", "triples": [], "hop": 0}], "chain[0].hop: has no place here"),
     ("chain", [], "SUFFICIENT"),
     ("target", {"label": "MAYBE"}, "target.label: must be one of SUBQ"),

@@ -57,6 +57,22 @@ def play(case: Case = CASE, noise: Noise = PERFECT, seed: int = 1, number: int =
     return [check_record(record, record["id"]) for record in made]
 
 
+TEXTS = {
+    "Salt Road": "Salt Road is a drama. It was made by the director Aino Laine for Salt Road Co.",
+    "Aino Laine": "Aino Laine was born on 3 May 1921. She was a human being.",
+}
+
+
+def told(*, noise: Noise = PERFECT, seed: int = 1) -> list[Record]:
+    """The same run with passages instead of triples."""
+    steps = tuple(
+        replace(step, page=replace(step.page, text=TEXTS[step.page.title])) for step in CASE.steps
+    )
+    case = replace(CASE, steps=steps)
+    made = roll_out(case, POOL, noise, seed=seed, number=0, split="train", as_text=True)
+    return [check_record(record, record["id"]) for record in made]
+
+
 def plans(records: list[Record]) -> list[str]:
     targets = [record["target"] for record in records if record["task"] == "plan"]
     return [f"[{t['label']}] {t.get('subquery', '')}".strip() for t in targets]
@@ -303,3 +319,31 @@ def test_a_pool_has_something_for_any_query(query: str) -> None:
 def test_plans_name_the_page_that_they_look_for() -> None:
     pages = {record["id"].rpartition("/")[2]: record.get("page") for record in play()}
     assert pages == {"plan-0": None, "plan-1": "Aino Laine", "plan-2": None, "answer": None}
+
+
+@given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=60, deadline=None)
+def test_with_passages_a_run_has_the_same_plans_and_tells_a_fact_no_sooner(
+    seed: int, found: float, missed: float
+) -> None:
+    noise = replace(PERFECT, found=found, found_by_question=found, missed=missed)
+    as_triples, as_text = play(noise=noise, seed=seed), told(noise=noise, seed=seed)
+    assert plans(as_text) == plans(as_triples)
+    for with_triples, record in zip(as_triples, as_text, strict=True):
+        assert not any(link["triples"] for link in record["chain"])
+        said = " ".join(text for link in record["chain"] for _, text in link["passages"])
+        assert (DIRECTED in visible(with_triples)) == ("director Aino Laine" in said)
+        assert (BORN in visible(with_triples)) == ("born on 3 May 1921" in said)
+        [shown] = {len(link["passages"]) <= noise.passages for link in record["chain"]} or {True}
+        assert shown
+
+
+def test_a_passage_whose_text_is_not_known_is_its_triples_written_out() -> None:
+    records = told()
+    texts = dict(map(tuple, records[1]["chain"][0]["passages"]))  # type: ignore[arg-type]
+    assert texts["Salt Road"] == TEXTS["Salt Road"]
+    others = {title: text for title, text in texts.items() if title.startswith("Film")}
+    assert others and all(
+        text == f"{title} director Person {title[5:]}. {title} year 19{title[5:]}."
+        for title, text in others.items()
+    )

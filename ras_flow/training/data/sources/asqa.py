@@ -46,7 +46,8 @@ def _case(id: str, row: Row, texts: Texts) -> Iterator[Case]:
             for item in known
         ]
         facts = tuple(dict.fromkeys(t for page in pages for t in page.triples))[:MAX_FACTS]
-        steps = (Step((), facts, Page(question, facts)),) if facts else ()
+        text = " ".join(page.text for page in pages)
+        steps = (Step((), facts, Page(question, facts, text)),) if facts else ()
         yield Case(
             source="asqa",
             id=id,

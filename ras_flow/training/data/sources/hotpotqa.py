@@ -85,7 +85,8 @@ def _step(
     said = [given[title][at] for at in sentences if 0 <= at < len(given[title])]
     facts = [fact for sentence in said for fact in texts.page(title, [sentence]).triples]
     page = pages[title]
-    return Step((), tuple(dict.fromkeys(facts)), Page(title, (*page.triples, *facts)))
+    whole = Page(title, (*page.triples, *facts), page.text)
+    return Step((), tuple(dict.fromkeys(facts)), whole)
 
 
 def _phrasings(question: str, title: str, comparison: bool) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: R
     fact = _found(page, text, answer) or (made[0] if made else None)
     if fact is None or not all(map(normalize_name, fact)):
         return None
-    return Step(phrasings, (fact,), Page(page.title, (*page.triples, fact)), needs)
+    return Step(phrasings, (fact,), Page(page.title, (*page.triples, fact), page.text), needs)
 
 
 def _found(page: Page, question: str, answer: str) -> Spo | None:

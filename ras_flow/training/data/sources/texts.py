@@ -36,16 +36,16 @@ class Texts:
             sentences: Its sentences, in order.
         """
         sentences = list(sentences)
-        known = self.triples.get(" ".join(" ".join(sentences).split()))
+        text = " ".join(" ".join(sentences).split())
+        known = self.triples.get(text)
         if known:
-            return Page(title, known)
+            return Page(title, known, text)
         found = [t for sentence in sentences for t in sentence_triples(title, sentence)]
-        return Page(title, tuple(dict.fromkeys(found)))
+        return Page(title, tuple(dict.fromkeys(found)), text)
 
-    def about(self, title: str) -> tuple[Spo, ...]:
-        """Return the triples of the page with a title; none for an unknown title."""
-        page = self.titled.get(normalize_name(title))
-        return page.triples if page else ()
+    def about(self, title: str) -> Page:
+        """Return the page with a title; one without triples for an unknown title."""
+        return self.titled.get(normalize_name(title)) or Page(title, ())
 
 
 def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[tuple[str, Page]]:
@@ -70,10 +70,11 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[tuple[str, Page
             triples = tuple(row.triples("triples"))
             title = row.text("title") if row.has("title") else ""
             if triples:
-                yield " ".join(row.text("text").split()), Page(title, triples)
+                text = " ".join(row.text("text").split())
+                yield text, Page(title, triples, text)
         elif row.has("title", "text"):
-            text = row.text("text")
-            yield " ".join(text.split()), texts.page(row.text("title"), split_sentences(text))
+            page = texts.page(row.text("title"), split_sentences(row.text("text")))
+            yield page.text, page
         else:
             raise InputError(
                 f"{row.where}: passages are objects with `text` and `triples`, or with `title` "

@@ -79,7 +79,7 @@ def _steps(
     for (subject, predicate), members in groups.items():
         own = tuple(facts[at] for at in members)
         title = next((t for t in titles if _same(t, subject)), subject)
-        rest = pages[title].triples if title in pages else texts.about(title)
+        page = pages.get(title) or texts.about(title)
         human = [asked[members[0]]] if asked else []
         needs = tuple(
             number
@@ -87,5 +87,5 @@ def _steps(
             if any(normalize_name(fact[2]) == normalize_name(subject) for fact in step.facts)
         )
         phrasings = tuple(dict.fromkeys([*human, *ask(predicate, subject)]))
-        steps.append(Step(phrasings, own, Page(title, (*own, *rest)), needs))
+        steps.append(Step(phrasings, own, Page(title, (*own, *page.triples), page.text), needs))
     return tuple(steps)
