@@ -13,14 +13,10 @@ from dataclasses import dataclass, field
 from ras_flow.formats.inverse import Form, forms, inverted
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun, means_title, short_title
-from ras_flow.formats.whole import completed, ends_of
 
 Spo = tuple[str, str, str]
 Rule = Callable[[Sequence[Spo], str, str], list[Spo]]
 """Triples, title and text of a passage to the triples that stay, in their order."""
-
-MOST_WORDS = 20
-"""Words of a part; a longer one is a sentence, and is left out of what is trained on, too."""
 
 
 @dataclass(frozen=True)
@@ -54,26 +50,6 @@ def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     return [spo for spo in named if not any(is_pronoun(p) and p != name for p in (spo[0], spo[2]))]
 
 
-def keep_whole(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
-    """Write dates and numbers as whole as the text does; leave out what was cut from them."""
-    whole = [
-        (subject, predicate, completed(object, text)) for subject, predicate, object in triples
-    ]
-    cut: dict[tuple[str, str], set[str]] = {}
-    for subject, predicate, object in whole:
-        cut.setdefault(_names(subject, predicate), set()).update(ends_of(object))
-    return [spo for spo in whole if spo[2] not in cut[_names(spo[0], spo[1])]]
-
-
-def leave_out_sentences(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
-    """Leave out triples with an empty or an overlong part."""
-    return [
-        spo
-        for spo in triples
-        if all(map(normalize_name, spo)) and max(len(part.split()) for part in spo) <= MOST_WORDS
-    ]
-
-
 def leave_out_loops(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     """Leave out triples whose object is their subject."""
     return [spo for spo in triples if normalize_name(spo[0]) != normalize_name(spo[2])]
@@ -93,8 +69,6 @@ def join_inverses(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
 
 RULES: Mapping[str, Rule] = {
     "pronoun": name_the_title,
-    "cut date or number": keep_whole,
-    "empty or overlong": leave_out_sentences,
     "subject as object": leave_out_loops,
     "inverse": join_inverses,
 }
