@@ -56,6 +56,9 @@ async def open_runs(
         ):
             await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
             await saver.setup()
+            # A killed process loses nothing. A power cut may lose the last steps, never the rest;
+            # to wait for the disk at each of them would bound all runs to a few steps a second.
+            await saver.conn.execute("PRAGMA synchronous=NORMAL")
             graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
             yield Runs(graph)
     except DatabaseError as error:

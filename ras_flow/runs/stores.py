@@ -73,6 +73,7 @@ async def open_sqlite_store(folder: Path) -> AsyncIterator[AsyncSqliteStore]:
     file = folder / STORE
     async with AsyncSqliteStore.from_conn_string(str(file)) as store:
         await store.conn.execute(f"PRAGMA busy_timeout={PATIENCE}")
+        await store.conn.execute("PRAGMA synchronous=NORMAL")
         # LangGraph's setup fails where two processes run it at once on a new file.
         try:
             async with AsyncFileLock(f"{file}.lock"):
