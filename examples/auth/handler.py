@@ -2,7 +2,8 @@
 
 In this folder, run ``langgraph dev`` with the users' keys in the environment:
 ``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. The page is at ``/ras-flow/`` and
-asks for the key. A real deployment would check a signed token here instead.
+asks for the key. aegra takes the same handler (``aegra.json``). A real deployment would check a
+signed token here instead.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ auth = Auth()
 
 
 @auth.authenticate
-async def authenticate(authorization: str | None) -> Auth.types.MinimalUserDict:
+async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
     """Find the user whose key ``Authorization: Bearer …`` carries."""
-    scheme, _, key = (authorization or "").partition(" ")
+    # LangGraph's server passes bytes; aegra passes text, and nothing but the headers.
+    given = headers.get(b"authorization") or headers.get("authorization") or ""
+    scheme, _, key = (given.decode("latin-1") if isinstance(given, bytes) else given).partition(" ")
     users: dict[str, str] = json.loads(os.environ.get("RAS_FLOW_USERS", "{}"))
     for known, name in users.items():
         if scheme == "Bearer" and secrets.compare_digest(key.encode(), known.encode()):
@@ -34,7 +37,7 @@ async def authenticate(authorization: str | None) -> Auth.types.MinimalUserDict:
 async def own_threads(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
     """Mark what a user creates as theirs, and let them see nothing else."""
     owner = {"owner": ctx.user.identity}
-    value.setdefault("metadata", {}).update(owner)
+    value["metadata"] = {**(value.get("metadata") or {}), **owner}
     return owner
 
 
@@ -47,4 +50,5 @@ async def shared_graph(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> No
 @auth.on
 async def nothing_else(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool:
     """Refuse what no rule above is about."""
-    return False
+    # aegra asks about runs besides threads, and shows each user none but their own.
+    return str(ctx.resource) == "runs"

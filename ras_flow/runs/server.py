@@ -31,8 +31,8 @@ from ras_flow.state.channels import RasInput
 TOKEN = "RAS_FLOW_TOKEN"
 """Environment variable of what is sent as ``Authorization: Bearer`` to a server."""
 
-_PAGE = 1000
-"""Threads or checkpoints that are asked for at once; the server gives no more."""
+_PAGE = 100
+"""Threads or checkpoints that are asked for at once; some servers give no more."""
 
 _RETRY_SECONDS = 0.5
 """How often an edit is tried again while another run of the thread is at work."""

@@ -15,6 +15,7 @@ from ras_flow.paths import cache_folder
 from ras_flow.retrieval.index import CorpusIndex
 from ras_flow.retrieval.source import SourceDocument
 from tests.graph.world import DOCUMENTS
+from tests.server.aegra import Aegra
 from tests.server.dev import KEYS, DevServer, langgraph_dev
 from tests.server.model import reply
 from tests.servers.openai_server import OpenAIServer
@@ -74,7 +75,7 @@ def pytest_runtest_makereport(
     """Show the server's log with a failure."""
     report = yield
     for server in item.funcargs.values():
-        if not (report.failed and isinstance(server, DevServer)):
+        if not (report.failed and isinstance(server, DevServer | Aegra)):
             continue
-        report.sections.append(("langgraph dev", server.log.read_text()[-20_000:]))
+        report.sections.append(("the server's log", server.log.read_text()[-20_000:]))
     return report

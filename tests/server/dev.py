@@ -35,17 +35,15 @@ def langgraph_dev(
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[DevServer]:
     """Serve from a folder of the test, where the in-memory runtime keeps its files."""
-    port = _free_port()
+    port = free_port()
     server = DevServer(f"http://127.0.0.1:{port}", folder / "server.log")
     command = [str(Path(sys.executable).parent / "langgraph"), "dev", "--config", str(config)]
     command += ["--no-browser", "--no-reload", "--port", str(port), "--n-jobs-per-worker", "4"]
-    private = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "ANTHROPIC_", "LANGGRAPH_")
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(private)}
     with server.log.open("w") as log:
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env=inherited
+            env=inherited()
             | {
                 "LANGGRAPH_STRICT_MSGPACK": "true",
                 "LANGGRAPH_CLI_NO_ANALYTICS": "1",
@@ -74,6 +72,12 @@ def langgraph_dev(
             process.wait()
 
 
+def inherited() -> dict[str, str]:
+    """This process's environment without what is about models and tracing."""
+    private = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "ANTHROPIC_", "LANGGRAPH_")
+    return {k: v for k, v in os.environ.items() if not k.startswith(private)}
+
+
 def _wait(process: subprocess.Popen[bytes], server: DevServer) -> None:
     until = time.monotonic() + SECONDS_TO_START
     while time.monotonic() < until and process.poll() is None:
@@ -86,7 +90,7 @@ def _wait(process: subprocess.Popen[bytes], server: DevServer) -> None:
     raise AssertionError(f"langgraph dev did not start:\n{server.log.read_text()}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
