@@ -105,6 +105,33 @@ def remove(
 
 
 @app.command()
+def push(
+    index: Index,
+    engine: Annotated[
+        Path,
+        typer.Argument(parser=path_of, metavar="ENGINE.toml", help="Names the vector database."),
+    ],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a collection that is there.")
+    ] = False,
+) -> None:
+    """Copy an index to a vector database (Qdrant, pgvector); nothing is embedded again."""
+    from ras_flow.retrieval import CorpusIndex
+    from ras_flow.retrieval.engines.config import read_engine
+    from ras_flow.retrieval.engines.retriever import push as copy
+
+    config = read_engine(engine)
+
+    async def work(progress: Progress) -> CorpusIndex:
+        opened = await asyncio.to_thread(CorpusIndex.open, index)
+        await copy(opened, config, replace=replace, progress=progress)
+        return opened
+
+    pushed = _work(work)
+    typer.echo(f"{config.engine} {config.collection}: {len(pushed)} passages")
+
+
+@app.command()
 def info(
     index: Index,
     verify: Annotated[bool, typer.Option("--verify", help="Check every file's hash.")] = False,
@@ -170,16 +197,21 @@ def settings_of(index: Path) -> dict[str, str]:
     """Return the settings that fit an index: its encoder, or BM25 where it has no vectors.
 
     Args:
-        index: The folder of the index.
+        index: The folder of the index, or the file that names a vector database.
 
     Returns:
         Names and values of fields of :class:`ras_flow.Context`.
 
     Raises:
         CorpusIndexError: There is no index, or it is damaged.
+        ConfigurationError: The file that names a vector database is wrong.
     """
+    from ras_flow.retrieval.engines.config import is_engine, read_engine
     from ras_flow.retrieval.manifest import read_manifest
 
+    if is_engine(index):
+        name = read_engine(index).encoder
+        return {"encoder": name} if name else {}
     record = read_manifest(index).encoder
     return {"encoder": record.identity.rpartition("@")[0]} if record else {"retriever": "bm25"}
 

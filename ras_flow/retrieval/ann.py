@@ -143,6 +143,8 @@ def _ivfpq(faiss: Any, rows: int, dimension: int) -> Any:
     index = faiss.index_factory(dimension, specification, faiss.METRIC_INNER_PRODUCT)
     index.cp.niter = index.pq.cp.niter = _ROUNDS
     index.pq.cp.max_points_per_centroid = _PER_CODE
+    # A small corpus has fewer than FAISS wants; what comes of it, the measured recall says.
+    index.cp.min_points_per_centroid = index.pq.cp.min_points_per_centroid = 1
     return index
 
 

@@ -49,6 +49,7 @@ class CorpusIndex:
         path: The index folder.
         manifest: What it holds.
         passages: The passages, ordered by source and place; read from disk one by one.
+        vectors: The passages' vectors, memory-mapped; None without an encoder.
         encoder: For the dense retriever's queries and for updates; None if not given.
     """
 
@@ -62,7 +63,7 @@ class CorpusIndex:
             self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
             self._documents = map_file(folder / DOCUMENTS)
             self._bm25 = load_bm25(folder / "bm25") if BM25[0] in manifest.files else None
-            self._vectors = (
+            self.vectors = (
                 load_vectors(folder, manifest.dense, searched=encoder is not None)
                 if manifest.dense
                 else None
@@ -70,9 +71,9 @@ class CorpusIndex:
         except (OSError, ValueError, KeyError) as error:
             raise IndexCorruptError(f"{folder} cannot be read ({error}): {REBUILD}") from error
         whole = len(self.passages) == manifest.passages
-        if manifest.encoder and self._vectors is not None:
+        if manifest.encoder and self.vectors is not None:
             expected = (manifest.passages, manifest.encoder.dimension)
-            whole = whole and self._vectors.shape == expected
+            whole = whole and self.vectors.shape == expected
         if not whole:
             raise IndexCorruptError(f"{folder} does not hold what its manifest says: {REBUILD}")
 
@@ -202,7 +203,7 @@ class CorpusIndex:
             if contents.documents == before:
                 return base
             encoder = self.encoder if base.manifest.encoder else None
-            old = None if base._vectors is None else (base.passages, base._vectors)
+            old = None if base.vectors is None else (base.passages, base.vectors)
             dense = base.manifest.dense or DenseRecord()
             await write_index(
                 self.path, contents, base.manifest.max_words, encoder, dense, old, progress
@@ -255,7 +256,7 @@ class CorpusIndex:
         return BM25Retriever(self.passages, self._bm25, identity=f"bm25:{self._corpus_id()}")
 
     def _dense_retriever(self) -> DenseRetriever:
-        if self._vectors is None:
+        if self.vectors is None:
             raise ConfigurationError(
                 f"The index at {self.path} was built without an encoder: use the bm25 retriever, "
                 "or build it again with an encoder."
@@ -266,7 +267,7 @@ class CorpusIndex:
                 "that it was built with, or use the bm25 retriever."
             )
         identity = f"dense({self.encoder.identity}):{self._corpus_id()}"
-        return DenseRetriever(self.passages, self._vectors, self.encoder, identity=identity)
+        return DenseRetriever(self.passages, self.vectors, self.encoder, identity=identity)
 
 
 def _check_encoder(path: Path, manifest: Manifest, encoder: SentenceEncoder | None) -> None:

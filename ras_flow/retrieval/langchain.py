@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import ScoredPassage
@@ -69,32 +69,54 @@ class LangChainRetriever:
             RasFlowError: The source failed; chained to what it raised.
         """
         check_queries(queries, k)
-        limit = asyncio.Semaphore(AT_ONCE)
-        results = await asyncio.gather(
-            *(self._search(query, k, limit) for query in queries), return_exceptions=True
-        )
-        rankings: list[list[ScoredPassage]] = []
-        for query, found in zip(queries, results, strict=True):
-            if isinstance(found, Exception):
-                # What foreign code raises cannot be listed: nothing is hidden, all is chained.
-                raise RasFlowError(
-                    f"{self.identity} failed on the query {query[:80]!r} with "
-                    f"{type(found).__name__}: {found}. Check that it works on its own."
-                ) from found
-            if isinstance(found, BaseException):
-                raise found
-            rankings.append(_passages(found)[:k])
-        return rankings
+        return await search_all(self.identity, queries, k, lambda at: self._search(queries[at], k))
 
-    async def _search(self, query: str, k: int, limit: asyncio.Semaphore) -> Found:
+    async def _search(self, query: str, k: int) -> Found:
         from langchain_core.vectorstores import VectorStore  # noqa: PLC0415
 
-        async with limit:
-            if isinstance(self._source, VectorStore):
-                return _nearest_high(await self._source.asimilarity_search_with_score(query, k=k))
-            more: dict[str, Any] = {"k": k} if self._takes_k else {}
-            documents = await self._source.ainvoke(query, **more)
+        if isinstance(self._source, VectorStore):
+            return _nearest_high(await self._source.asimilarity_search_with_score(query, k=k))
+        more: dict[str, Any] = {"k": k} if self._takes_k else {}
+        documents = await self._source.ainvoke(query, **more)
         return [(document, 1 / rank) for rank, document in enumerate(documents, start=1)]
+
+
+async def search_all(
+    identity: str, queries: Sequence[str], k: int, search: Callable[[int], Awaitable[Found]]
+) -> list[list[ScoredPassage]]:
+    """Search for each query, several at the same time, by what is not ours.
+
+    Args:
+        identity: Names what is searched.
+        queries: The queries.
+        k: Passages for each.
+        search: Takes a query's position, and returns documents, best first.
+
+    Returns:
+        One list a query, none of its passages twice; documents without text are left out.
+
+    Raises:
+        RasFlowError: A search failed; chained to what it raised.
+    """
+    limit = asyncio.Semaphore(AT_ONCE)
+
+    async def limited(at: int) -> Found:
+        async with limit:
+            return await search(at)
+
+    results = await asyncio.gather(*map(limited, range(len(queries))), return_exceptions=True)
+    rankings: list[list[ScoredPassage]] = []
+    for query, found in zip(queries, results, strict=True):
+        if isinstance(found, RasFlowError) or not isinstance(found, Exception | list):
+            raise found
+        if isinstance(found, Exception):
+            # What foreign code raises cannot be listed: nothing is hidden, all is chained.
+            raise RasFlowError(
+                f"{identity} failed on the query {query[:80]!r} with "
+                f"{type(found).__name__}: {found}. Check that it works on its own."
+            ) from found
+        rankings.append(_passages(found)[:k])
+    return rankings
 
 
 def _nearest_high(found: Found) -> Found:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ras_flow.components import Retriever, SentenceEncoder
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.retrieval.engines.config import is_engine
 from ras_flow.retrieval.index import CorpusIndex, RetrieverKind
 
 
@@ -15,7 +16,7 @@ def open_retriever(
     """Open an index for retrieval (eq. 3); call it in a thread from async code.
 
     Args:
-        path: The index folder.
+        path: The index folder, or the TOML file that names a vector database.
         kind: ``"bm25"``, ``"dense"`` or ``"hybrid"``.
         encoder: The encoder that the index was built with; MiniLM if not given. Not used for
             BM25.
@@ -27,9 +28,14 @@ def open_retriever(
         IndexMissingError: There is no index.
         IndexCorruptError: A file is missing, truncated or altered.
         IndexMismatchError: The index has another format or was built with another encoder.
-        ConfigurationError: The kind is unknown or the index has no vectors for it.
-        MissingExtraError: FAISS is not installed.
+        ConfigurationError: The kind is unknown, the index has no vectors for it, or the file is
+            wrong.
+        MissingExtraError: FAISS, or the database's package, is not installed.
     """
+    if is_engine(path):
+        from ras_flow.retrieval.engines.retriever import open_engine  # noqa: PLC0415
+
+        return open_engine(path, kind, encoder or LocalSentenceEncoder())
     if kind == "bm25":
         return CorpusIndex.open(path).retriever(kind)
     return CorpusIndex.open(path, encoder=encoder or LocalSentenceEncoder()).retriever(kind)

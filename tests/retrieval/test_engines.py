@@ -1,0 +1,166 @@
+"""Vector databases: real PostgreSQL with pgvector, and Qdrant in its local mode."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from typer.testing import CliRunner
+
+from ras_flow.cli.index import app, settings_of
+from ras_flow.errors import (
+    ConfigurationError,
+    IndexMismatchError,
+    IndexMissingError,
+    InputError,
+    RasFlowError,
+)
+from ras_flow.retrieval import CorpusIndex, open_retriever
+from ras_flow.retrieval.engines.config import read_engine
+from ras_flow.retrieval.engines.retriever import push
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
+from tests.retrieval.test_vectors import WORDS, corpus, small, unit
+
+ENGINES = ["qdrant", "pgvector"]
+QUERIES = [f"{a} {b}" for a, b in zip(WORDS[:20], WORDS[9:], strict=False)]
+
+
+class Apart(WordEncoder):
+    """No two texts are equally near to a third."""
+
+    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        vectors = await super().encode(texts)
+        seeds = [crc32(text.encode()) for text in texts]
+        noise = [np.random.default_rng(seed).normal(size=self.dimension) for seed in seeds]
+        return unit(vectors + 0.01 * np.array(noise))
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
+    path = tmp_path_factory.mktemp("index")
+    return asyncio.run(CorpusIndex.build(path, corpus(300), encoder=Apart(dimension=64), shards=3))
+
+
+@pytest.fixture(scope="module")
+def pgvector(postgres: str) -> str:
+    """Address of a server that has pgvector."""
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    return postgres
+
+
+@pytest.fixture(params=ENGINES)
+def engine(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    index: CorpusIndex,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """A file that names an empty database; its collection has the test's own name."""
+    path = tmp_path / "engine.toml"
+    lines = [
+        f'engine = "{request.param}"',
+        f'bm25 = "{index.path}"',
+        f'collection = "c{tmp_path.name}"',
+    ]
+    if request.param == "qdrant":
+        lines.append('path = "qdrant"')
+    else:
+        monkeypatch.setenv("TEST_PGVECTOR", request.getfixturevalue("pgvector"))
+        lines.append('url = "$TEST_PGVECTOR"')
+    path.write_text("\n".join(lines))
+    return path
+
+
+async def test_a_database_gives_the_same_passages_as_the_index(
+    index: CorpusIndex, engine: Path
+) -> None:
+    await push(index, read_engine(engine))
+    encoder = Apart(dimension=64)
+    opened = CorpusIndex.open(index.path, encoder=encoder)
+    for kind in ("dense", "hybrid"):
+        found = await open_retriever(engine, kind, encoder).retrieve(QUERIES, 5)
+        expected = await opened.retriever(kind).retrieve(QUERIES, 5)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert [hit.passage for hit in ours] == [hit.passage for hit in theirs]
+            assert [hit.score for hit in ours] == pytest.approx(
+                [hit.score for hit in theirs], abs=1e-4
+            )
+
+
+async def test_a_collection_is_replaced_only_on_purpose(engine: Path, tmp_path: Path) -> None:
+    config = read_engine(engine)
+    first = await CorpusIndex.build(tmp_path / "a", DOCUMENTS, encoder=WordEncoder())
+    await push(first, config)
+    second = await first.update(remove=["lodz.txt"])
+    with pytest.raises(ConfigurationError, match=r"a collection .* already.*--replace"):
+        await push(second, config)
+    await push(second, config, replace=True)
+    assert "Łódź" not in await titles(open_retriever(engine, "dense", WordEncoder()), "mills")
+
+
+async def test_another_encoders_vectors_are_refused(engine: Path, tmp_path: Path) -> None:
+    made = await CorpusIndex.build(tmp_path / "a", DOCUMENTS, encoder=WordEncoder())
+    await push(made, read_engine(engine))
+    retriever = open_retriever(engine, "dense", WordEncoder("others"))
+    with pytest.raises(IndexMismatchError, match="filled with vectors of 'words'"):
+        await retriever.retrieve(["mills"], 2)
+    with pytest.raises(InputError, match="Query 0 is empty"):
+        await retriever.retrieve([" "], 2)
+    with pytest.raises(ConfigurationError, match="dense or hybrid"):
+        open_retriever(engine, "bm25")
+
+
+@pytest.mark.parametrize("engine_name", ENGINES)
+async def test_a_server_that_is_away_is_a_clear_error(
+    engine_name: str, tmp_path: Path, index: CorpusIndex
+) -> None:
+    url = {"qdrant": "http://127.0.0.1:9", "pgvector": "postgresql://me:secret@127.0.0.1:9/x"}
+    path = tmp_path / "engine.toml"
+    path.write_text(f'engine = "{engine_name}"\ncollection = "c"\nurl = "{url[engine_name]}"')
+    with pytest.raises(RasFlowError, match=r"(?s)could not be filled.*the server runs") as raised:
+        await push(index, read_engine(path))
+    assert "secret" not in str(raised.value)
+    with pytest.raises(RasFlowError, match=r"failed on the query 'ba'"):
+        await open_retriever(path, "dense", small()).retrieve(["ba"], 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("engine = ", "no TOML"),
+        ('engine = "oracle"\ncollection = "c"', "qdrant or pgvector"),
+        ('engine = "qdrant"\nurl = "x"', "and collection"),
+        ('engine = "pgvector"\ncollection = "c"\npath = "p"', "address as url"),
+        ('engine = "qdrant"\ncollection = 5', "collection is no key with a text"),
+        ('engine = "qdrant"\ncollection = "c"\ncolour = "red"', "colour is no key"),
+        ('engine = "pgvector"\ncollection = "c"\nurl = "$NOT_SET_AT_ALL"', "export it"),
+    ],
+)
+def test_a_wrong_file_says_what_to_do(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "engine.toml"
+    path.write_text(content)
+    with pytest.raises(ConfigurationError, match=message):
+        open_retriever(path, "dense", small())
+
+
+def test_no_file_is_no_index(tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError, match=r"engine.toml.*docs/scale.md"):
+        open_retriever(tmp_path / "engine.toml", "dense", small())
+
+
+def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) -> None:
+    path = tmp_path / "engine.toml"
+    path.write_text('engine = "qdrant"\ncollection = "c"\npath = "q"\nencoder = "some/encoder"')
+    done = CliRunner().invoke(app, ["push", str(index.path), str(path)])
+    assert (done.exit_code, done.output) == (0, "qdrant c: 300 passages\n")
+    assert settings_of(path) == {"encoder": "some/encoder"}
+    assert os.path.isdir(tmp_path / "q")
