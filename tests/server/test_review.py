@@ -1,9 +1,10 @@
-"""Reviews on `langgraph dev`, through LangGraph's own client, with the payload of all others."""
+"""Reviews on `langgraph dev`, by LangGraph's client and bare HTTP, with the one payload."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
@@ -75,6 +76,37 @@ async def test_a_bad_answer_leaves_the_thread_waiting_and_the_stream_says_so(
     on = await events(command={"resume": {"edits": [DROP]}})
     assert [event["type"] for event in on] == ["answer"]
     assert on[0]["answer"] == "unknown"
+
+
+async def test_the_request_that_studio_sends_answers_a_review(
+    server: DevServer, settings: dict[str, Any]
+) -> None:
+    async with httpx.AsyncClient(base_url=server.url, timeout=60) as http:
+        thread = (await http.post("/threads", json={})).json()["thread_id"]
+
+        async def after(**body: Any) -> Any:
+            """The thread's state after a run; what it waits for then."""
+            made = await http.post(f"/threads/{thread}/runs", json={"assistant_id": GRAPH, **body})
+            assert made.status_code == 200, made.text
+            await http.get(f"/threads/{thread}/runs/{made.json()['run_id']}/join")
+            state = (await http.get(f"/threads/{thread}/state")).json()
+            asked = [each["value"] for task in state["tasks"] for each in task["interrupts"]]
+            return state["values"], asked[0] if asked else None
+
+        given = {"question": QUESTION, "settings": settings | PAUSES}
+        _, request = await after(input=given)
+        assert (request["point"], request["subquery"]) == ("before_retrieval", QUESTION)
+        for answer, reason in (("yes", '"edits"'), ({"edits": [{"op": "cook"}]}, "cook")):
+            _, request = await after(command={"resume": answer})
+            assert request["point"] == "before_retrieval" and reason in request["problem"]
+        edit = {"op": "subquery", "text": "Where was Mira Lund born?"}
+        values, request = await after(command={"resume": {"edits": [edit]}})
+        assert (request["point"], "problem" in request) == ("after_merge", False)
+        assert [hop["subquery"] for hop in values["hops"]] == [edit["text"]]
+        _, request = await after(command={"resume": {"edits": [DROP]}})
+        while request is not None:
+            values, request = await after(command={"resume": {"edits": []}})
+        assert values["answer"] == "unknown" and BIRTH not in values["triples"]
 
 
 async def test_a_model_named_in_a_review_holds_over_the_context_of_the_run(
