@@ -85,14 +85,18 @@ def lines(path: Path) -> list[dict]:
         return [json.loads(line) for line in file]
 
 
-def pieces(data: Path) -> list[tuple[str, str]]:
+def pieces(data: Path, work: Path) -> list[tuple[str, str]]:
     """Return titles and texts of passages that stay whole when they are split again."""
-    found = [
-        (item["title"], text)
-        for item in lines(data / "2wiki_corpus.jsonl.gz")
-        for text in split_text(item["text"])
-    ]
-    return [(title, text) for title, text in found if len(split_text(text)) == 1]
+    kept = work / "pieces.json"
+    if not kept.exists():
+        found = [
+            (item["title"], text)
+            for item in lines(data / "2wiki_corpus.jsonl.gz")
+            for text in split_text(item["text"])
+        ]
+        whole = [pair for pair in found if len(split_text(pair[1])) == 1]
+        kept.write_text(json.dumps(whole))
+    return [(title, text) for title, text in json.loads(kept.read_text())]
 
 
 def documents(real: Sequence[tuple[str, str]], size: int) -> Iterator[SourceDocument]:
@@ -106,7 +110,7 @@ def embed(data: Path, work: Path, real: int) -> None:
     """Embed real passages and questions, and keep their vectors and the rate."""
     encoder = LocalSentenceEncoder(cache_size=0)
     encoder.encode_sync(["load the model first"])
-    texts = [f"{title}\n{text}" for title, text in pieces(data)[:real]]
+    texts = [f"{title}\n{text}" for title, text in pieces(data, work)[:real]]
     start, used = time.perf_counter(), time.process_time()
     vectors = encoder.encode_sync(texts)
     seconds, used = time.perf_counter() - start, time.process_time() - used
@@ -120,14 +124,14 @@ def made(data: Path, work: Path) -> Made:
     """Return the stand-in for the encoder."""
     base = np.load(work / "real.npy")
     encoder = Made(base)
-    keys = [f"{title}\n{text}" for title, text in pieces(data)[: len(base)]]
+    keys = [f"{title}\n{text}" for title, text in pieces(data, work)[: len(base)]]
     encoder.known = dict(zip(keys, base, strict=True))
     return encoder
 
 
 async def build_index(data: Path, work: Path, size: int) -> None:
     """Build a flat index and print the seconds of each stage and the memory."""
-    encoder, real, ends = made(data, work), pieces(data), {}
+    encoder, real, ends = made(data, work), pieces(data, work), {}
 
     def note(progress: IndexProgress) -> None:
         ends[progress.stage] = time.perf_counter()
@@ -183,7 +187,7 @@ async def build_kind(data: Path, work: Path, kind: str) -> None:
     seconds = time.perf_counter() - start
     if record.kind != "flat":
         encoder = made(data, work)
-        sample = [f"{text}?" for _, text in pieces(data)[: 200 * 7 : 7]]
+        sample = [f"{text}?" for _, text in pieces(data, work)[: 200 * 7 : 7]]
         index = load_vectors(folder, record, searched=True)
         record = tune(index, record, await encoder.encode(sample))
     size = sum(file.stat().st_size for file in folder.glob("*.faiss"))

@@ -16,12 +16,16 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from ras_flow.cli.index import app
 from ras_flow.errors import ConfigurationError, CorpusIndexError, IndexCorruptError, InputError
 from ras_flow.retrieval import CorpusIndex, SourceDocument
 from ras_flow.retrieval.ann import choose
-from ras_flow.retrieval.manifest import read_manifest
-from ras_flow.retrieval.vectors import Shard, VectorIndex
+from ras_flow.retrieval.manifest import DenseRecord, read_manifest
+from ras_flow.retrieval.passages import PassageFile, write_passages
+from ras_flow.retrieval.vectors import Shard, VectorIndex, load_vectors
+from ras_flow.state.schema import Passage
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder
 from tests.retrieval.test_index import files
 
@@ -291,6 +295,48 @@ async def test_a_full_disk_leaves_the_old_index(
     monkeypatch.undo()
     assert files(tmp_path) == before
     assert len(list(tmp_path.glob("gen-*"))) == 1
+
+
+def test_the_command_line_builds_shards_and_states_the_recall(
+    tmp_path: Path, hnsw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ras_flow.llms.sentence_encoder.LocalSentenceEncoder", lambda *_: small())
+    (tmp_path / "a.txt").write_text("Of mills.\n\nOf looms.")
+    run = CliRunner().invoke
+    built = run(app, ["build", f"{tmp_path}/i", f"{tmp_path}/a.txt", "--shards", "2"])
+    assert built.output.endswith("1 documents, 1 passages\nvectors: flat, 2 shards\n")
+    shown = run(app, ["info", str(hnsw)]).output
+    recall = read_manifest(hnsw).dense.recall  # type: ignore[union-attr]
+    assert f"vectors: hnsw, 2 shards, recall@5 {recall:.3f} of flat's\n" in shown
+    refused = run(app, ["build", f"{tmp_path}/j", f"{tmp_path}/a.txt", "--vectors", "lsh"])
+    assert isinstance(refused.exception, InputError) and not (tmp_path / "j").exists()
+
+
+def resident() -> int:
+    """Memory of this process that is not a map of a file, in bytes."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.partition("RssAnon:")[2].split()[0])
+
+
+def test_passages_and_vectors_stay_on_disk(tmp_path: Path) -> None:
+    if not os.path.exists("/proc/self/status"):
+        return
+    size = 40_000
+    vectors = unit(np.random.default_rng(0).normal(size=(size, 128)))
+    np.save(tmp_path / "vectors.npy", vectors)
+    passages = (Passage(id=f"{n}", title="T", text=f"{n:0600}") for n in range(size))
+    write_passages(tmp_path / "p", tmp_path / "o.npy", passages)
+    query = vectors[:1].copy()
+    sharded(vectors[:10], 1).search(query, 5)
+    del vectors, passages
+    before = resident()
+    opened = PassageFile(tmp_path / "p", tmp_path / "o.npy")
+    index = load_vectors(tmp_path, DenseRecord(), searched=True)
+    [hits] = index.search(query, 5)
+    assert opened[hits[0][1]]["id"] == "0"
+    on_disk = sum(file.stat().st_size for file in tmp_path.iterdir())
+    assert on_disk > 40e6
+    assert resident() - before < 4e6
 
 
 class FakeGpu:
