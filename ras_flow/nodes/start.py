@@ -12,6 +12,7 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
 from ras_flow.formats.text import scrub
 from ras_flow.limits import check_count, check_question, check_sizes
+from ras_flow.llms.waiting import check_room
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Document, Hop, Passage, passage_id
@@ -44,7 +45,9 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
             of them, or static inference has none.
         ConfigurationError: The run is to pause, but nothing keeps its state meanwhile; or a limit
             in the environment is no number.
+        OverloadedError: This process has too much under way to take a further question.
     """
+    check_room()
     context = parts.context({**state, "models": {}}, runtime)
     question = _text(state.get("question"), "question")
     check_question(question)

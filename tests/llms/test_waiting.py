@@ -1,0 +1,135 @@
+"""Back-pressure: what waits is bounded, is told so, and leaves when nobody wants it any more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from ras_flow.components import Message
+from ras_flow.errors import ConfigurationError, OverloadedError
+from ras_flow.llms import load_language_model
+from ras_flow.llms.waiting import VARIABLE, a_place, taken
+from tests.faults.world import builder, question, settings, town
+from tests.faults.world import model as answers
+from tests.servers import Answer, AnthropicServer, OpenAIServer
+from tests.servers.scripted import last_message
+
+PROMPT: list[Message] = [{"role": "user", "content": "Capital of France?"}]
+CONFIG: Any = {"configurable": {"thread_id": "t"}}
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "placeholder")
+
+
+def asked(server: Any, number: int = 0) -> dict[str, Any]:
+    return {"question": question(number), "settings": settings(server.url).changed()}
+
+
+async def test_calls_beyond_the_limit_are_refused_and_the_others_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(VARIABLE, "4")
+    with OpenAIServer(lambda _: Answer("Paris", delay=0.2)) as server:
+        model = load_language_model("openai:a", base_url=server.url, max_concurrency=1)
+        made = await asyncio.gather(
+            *(model.generate([PROMPT], max_new_tokens=5) for _ in range(6)), return_exceptions=True
+        )
+        refused = [one for one in made if isinstance(one, OverloadedError)]
+        assert (len(refused), len(server.requests), taken()) == (2, 4, 0)
+        assert "4 model calls" in str(refused[0]) and VARIABLE in str(refused[0])
+        [again] = await model.generate([PROMPT], max_new_tokens=5)
+        assert again.text == "Paris"
+
+
+async def test_no_new_question_is_taken_while_half_of_the_places_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(VARIABLE, "8")
+    with OpenAIServer(answers) as server, ExitStack() as places:
+        graph = builder().compile()
+        for _ in range(4):
+            places.enter_context(a_place())
+        with pytest.raises(OverloadedError, match="with 4 no new question is taken"):
+            await graph.ainvoke(asked(server))
+        assert server.requests == []
+        places.pop_all().close()
+        assert (await graph.ainvoke(asked(server)))["answer"] == town(0)
+
+
+async def test_a_run_that_finds_no_place_is_resumed_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "8")
+    with OpenAIServer(answers) as server, ExitStack() as places:
+        graph = builder().compile(checkpointer=InMemorySaver())
+        with pytest.raises(OverloadedError, match="Nothing is lost"):
+            async for step in graph.astream(asked(server), CONFIG, stream_mode="updates"):
+                if "retrieve" in step:
+                    for _ in range(8):
+                        places.enter_context(a_place())
+        places.pop_all().close()
+        assert len(server.requests) == 1
+        assert (await graph.ainvoke(None, CONFIG))["answer"] == town(0)
+        bodies = [json.dumps(request["body"]) for request in server.requests]
+        assert len(bodies) == len(set(bodies)), "nothing is asked for again"
+
+
+async def test_cancelled_runs_leave_the_queue_and_free_their_connection() -> None:
+    with OpenAIServer(lambda body: replace(answers(body), delay=0.3)) as server:
+        graph = builder().compile()
+        given = [asked(server, n) for n in range(5)]
+        for one in given:
+            one["settings"] |= {"max_concurrency": 1}
+        runs = [asyncio.create_task(graph.ainvoke(one)) for one in given]
+        while taken() < 5:
+            await asyncio.sleep(0.01)
+        for run in runs[:4]:
+            run.cancel()
+        await asyncio.wait(runs[:4])
+        assert taken() <= 1
+        assert (await runs[4])["answer"] == town(4)
+        numbers = {
+            n for r in server.requests for n in re.findall(r"Bridge(\d+)", last_message(r["body"]))
+        }
+        assert len(numbers) <= 3, "who waited behind the first was never asked about"
+
+
+@pytest.mark.parametrize("limit", ["many", "-3", "1", "2.5"])
+async def test_a_limit_that_is_none_is_named(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, limit)
+    with pytest.raises(ConfigurationError, match=VARIABLE):
+        await builder().compile().ainvoke({"question": "Why?"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(OpenAIServer, "openai:a"), (AnthropicServer, "anthropic:claude-haiku-4-5")]
+)
+def test_connections_are_kept_within_an_event_loop(kind: Any, name: str) -> None:
+    with kind(lambda _: Answer("Paris")) as server:
+        opened: list[Any] = []
+        accept = server.http.get_request
+
+        def counted() -> Any:
+            opened.append(accept())
+            return opened[-1]
+
+        server.http.get_request = counted
+        model = load_language_model(name, base_url=server.url, max_retries=0)
+
+        async def ten() -> None:
+            for _ in range(10):
+                await model.generate([PROMPT], max_new_tokens=5)
+
+        asyncio.run(ten())
+        assert len(opened) == 1
+        asyncio.run(ten())
+        assert len(opened) == 2, "those of a loop that has ended are not used again"
+        assert len(model._pools._pools) == 1, "nor kept"  # type: ignore[attr-defined]
