@@ -23,6 +23,7 @@ from ras_flow.llms.generation import cut_at
 from ras_flow.llms.providers import check_address
 from ras_flow.llms.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
 from ras_flow.llms.slots import PerLoop
+from ras_flow.llms.waiting import a_place
 
 ADDRESS = "VLLM_BASE_URL"
 """Environment variable with the server's address, where no base_url is given."""
@@ -163,16 +164,18 @@ class CompletionsServer:
             AuthenticationError: The key was refused.
             ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
             ModelResponseError: The request was rejected.
+            OverloadedError: Too many calls of this process wait already.
         """
         settings = {"model": self.model, "max_tokens": max_new_tokens, "return_token_ids": True}
-        async with self._slots.here():
-            made = await prompt()
-            body = await asyncio.to_thread(
-                lambda: json.dumps({**GREEDY, **settings, **more, **made}).encode()
-            )
-            return await call_with_retries(
-                lambda: self._post(body), retries=self._retries, endpoint=self.endpoint
-            )
+        with a_place():
+            async with self._slots.here():
+                made = await prompt()
+                body = await asyncio.to_thread(
+                    lambda: json.dumps({**GREEDY, **settings, **more, **made}).encode()
+                )
+                return await call_with_retries(
+                    lambda: self._post(body), retries=self._retries, endpoint=self.endpoint
+                )
 
     async def _post(self, body: bytes) -> Written:
         response = await self._clients.here().post(
