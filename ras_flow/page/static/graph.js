@@ -9,6 +9,7 @@ const LABEL = 26;
 const NODE_FONT = 12;
 const EDGE_FONT = 10.5;
 const LARGE = 300;
+const SLICE = 400; // elements that are added or restyled before the browser gets its turn
 
 const isWide = (char) => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\p{Emoji_Presentation}]/u.test(char);
 
@@ -31,6 +32,11 @@ class Drawing {
     this.holder = holder;
     this.moved = false; // by the user: from then on, the view is theirs
     this.large = false; // has so many edges that drawing them takes long
+    this.lines = 0; // how many those are
+    this.known = new Set(); // ids of elements that are there or to come
+    this.coming = [];
+    this.changes = [];
+    this.bounds = { x1: Infinity, y1: Infinity, x2: -Infinity, y2: -Infinity };
     this.cy = cytoscape({
       container: holder,
       style: styleSheet(holder, false),
@@ -48,35 +54,62 @@ class Drawing {
     this.cy.on("viewport", () => this.nameSoon());
   }
 
-  /** Adds what the document has and the drawing lacks. */
+  /** Takes in what the document has and the drawing lacks; the next `mark` begins to add it. */
   grow(run, positions) {
-    const boxes = new Map();
+    const boxes = [];
     const lines = [];
+    const isNew = (id) => !this.known.has(id) && this.known.add(id);
     for (const [id, [from, to]] of Object.entries(run.edges)) {
-      if (!positions.has(from) || !positions.has(to) || this.has(`t:${id}`)) continue;
+      if (!positions.has(from) || !positions.has(to) || !isNew(`t:${id}`)) continue;
       for (const name of [from, to]) {
-        if (boxes.has(name) || this.has(`e:${name}`)) continue;
+        if (!isNew(`e:${name}`)) continue;
         const spelling = run.entities[name] ?? name;
         const label = plain(spelling, LABEL);
         const data = { id: `e:${name}`, entity: name, name: label, label, width: boxWidth(spelling) };
-        boxes.set(name, { group: "nodes", data, classes: "hidden", position: { ...positions.get(name) } });
+        boxes.push({ group: "nodes", data, classes: "hidden", position: { ...positions.get(name) } });
       }
       const name = plain(run.triples[id].predicate, LABEL);
       const data = { id: `t:${id}`, triple: id, name, label: name, source: `e:${from}`, target: `e:${to}` };
       lines.push({ group: "edges", data, classes: "hidden" });
     }
     if (!lines.length) return;
-    const small = !this.large;
-    this.large = this.triples.length + lines.length > LARGE;
+    const first = !this.lines;
+    this.lines += lines.length;
     // Before what is new is styled the first time: that takes long enough.
-    if (small && this.large) this.paint();
-    this.cy.add([...boxes.values(), ...lines]);
-    const first = this.triples.empty();
-    this.find();
-    const { x1, y1, x2, y2 } = this.bounds();
+    if (!this.large && this.lines > LARGE) {
+      this.large = true;
+      this.paint();
+    }
+    this.coming.push(...boxes, ...lines);
+    boxes.forEach(({ position, data }) => this.include(position, data.width / 2));
+    const { x1, y1, x2, y2 } = this.bounds;
     const seen = this.cy.extent();
     const outside = x1 < seen.x1 || x2 > seen.x2 || y1 < seen.y1 || y2 > seen.y2;
     if (!this.moved && (outside || first)) this.fit();
+  }
+
+  /** @param {Map<string, string[]>} marks of each triple to show */
+  mark(marks, selected) {
+    this.wanted = { marks, selected };
+    this.changes = null;
+    this.work();
+  }
+
+  /** Adds what is to come, then marks it, in slices: a large graph freezes nothing. */
+  work() {
+    clearTimeout(this.working);
+    const added = this.coming.splice(0, SLICE);
+    if (added.length) this.cy.add(added);
+    if (!this.coming.length) {
+      if (added.length) this.find();
+      this.changes ??= this.findChanges();
+      const marked = this.changes.splice(0, SLICE - added.length);
+      this.cy.batch(() => marked.forEach((change) => setMarks(change)));
+    }
+    const busy = this.coming.length > 0 || this.changes.length > 0;
+    this.holder.ariaBusy = String(busy);
+    if (busy) this.working = setTimeout(() => this.work());
+    else this.nameSoon();
   }
 
   /** Keeps what a step asks for often, and what takes milliseconds to find. */
@@ -85,40 +118,40 @@ class Drawing {
     this.triples = this.cy.edges();
   }
 
-  has(id) {
-    return this.cy.getElementById(id).nonempty();
-  }
-
-  /** @param {Map<string, string[]>} marks of each triple to show */
-  mark(marks, selected) {
+  /** The elements whose marks are not those that are wanted: restyling is what stepping costs. */
+  findChanges() {
+    const { marks, selected } = this.wanted;
     const entities = new Map();
-    this.cy.batch(() => {
-      this.triples.forEach((edge) => {
-        const id = edge.data("triple");
-        const classes = marks.get(id);
-        setMarks(edge, classes, id === selected);
-        for (const end of classes ? [edge.data("source"), edge.data("target")] : []) {
-          const all = entities.get(end) ?? { fresh: true, gone: true };
-          all.fresh &&= classes.includes("fresh");
-          all.gone &&= classes.includes("removed");
-          all.cited ||= classes.includes("cited");
-          all.only = (all.only ?? true) && classes.includes("only");
-          all.selected ||= id === selected;
-          entities.set(end, all);
-        }
-      });
-      this.entities.forEach((node) => {
-        const all = entities.get(node.id());
-        const classes = all && [
-          ...(all.gone ? ["removed"] : []),
-          ...(all.fresh ? ["fresh"] : []),
-          ...(all.cited ? ["cited"] : []),
-          ...(all.only ? ["only"] : []),
-        ];
-        setMarks(node, classes, all?.selected);
-      });
+    const changes = [];
+    const compare = (element, classes, isSelected) => {
+      const wanted = classes ? [...classes, ...(isSelected ? ["selected"] : [])].join(" ") : "hidden";
+      if (element.scratch("marks") !== wanted) changes.push({ element, classes, wanted });
+    };
+    this.triples.forEach((edge) => {
+      const id = edge.data("triple");
+      const classes = marks.get(id);
+      compare(edge, classes, id === selected);
+      for (const end of classes ? [edge.data("source"), edge.data("target")] : []) {
+        const all = entities.get(end) ?? { fresh: true, gone: true };
+        all.fresh &&= classes.includes("fresh");
+        all.gone &&= classes.includes("removed");
+        all.cited ||= classes.includes("cited");
+        all.only = (all.only ?? true) && classes.includes("only");
+        all.selected ||= id === selected;
+        entities.set(end, all);
+      }
     });
-    this.nameSoon();
+    this.entities.forEach((node) => {
+      const all = entities.get(node.id());
+      const classes = all && [
+        ...(all.gone ? ["removed"] : []),
+        ...(all.fresh ? ["fresh"] : []),
+        ...(all.cited ? ["cited"] : []),
+        ...(all.only ? ["only"] : []),
+      ];
+      compare(node, classes, all?.selected);
+    });
+    return changes;
   }
 
   /** In a large graph, only what is seen from near has its name drawn: names are what is slow. */
@@ -150,22 +183,15 @@ class Drawing {
     }
   }
 
-  bounds() {
-    const box = { x1: Infinity, y1: Infinity, x2: -Infinity, y2: -Infinity };
-    this.entities.forEach((node) => {
-      const { x, y } = node.position();
-      const half = node.data("width") / 2;
-      box.x1 = Math.min(box.x1, x - half);
-      box.x2 = Math.max(box.x2, x + half);
-      box.y1 = Math.min(box.y1, y - 13);
-      box.y2 = Math.max(box.y2, y + 13);
-    });
-    return box;
+  /** Widens what `fit` shows by a box. */
+  include({ x, y }, half) {
+    const { x1, y1, x2, y2 } = this.bounds;
+    this.bounds = { x1: Math.min(x1, x - half), x2: Math.max(x2, x + half), y1: Math.min(y1, y - 13), y2: Math.max(y2, y + 13) };
   }
 
   /** Shows the places of all steps and branches, also of those not shown now: nothing jumps. */
   fit() {
-    const { x1, y1, x2, y2 } = this.bounds();
+    const { x1, y1, x2, y2 } = this.bounds;
     const [width, height] = [this.cy.width(), this.cy.height()];
     if (x1 > x2 || !width) return;
     const zoom = Math.min(1.15, (width - 28) / (x2 - x1), (height - 36) / (y2 - y1));
@@ -185,6 +211,7 @@ class Drawing {
   }
 
   destroy() {
+    clearTimeout(this.working);
     clearTimeout(this.naming);
     this.cy.destroy();
   }
@@ -194,10 +221,7 @@ class Drawing {
   }
 }
 
-function setMarks(element, classes, selected) {
-  const wanted = classes ? [...classes, ...(selected ? ["selected"] : [])].join(" ") : "hidden";
-  // Restyling is what stepping costs: only what changes.
-  if (element.scratch("marks") === wanted) return;
+function setMarks({ element, classes, wanted }) {
   element.scratch("marks", wanted);
   element.classes(wanted);
   const signs = (classes ?? []).map((name) => SIGNS[name]).filter(Boolean);

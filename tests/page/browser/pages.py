@@ -13,17 +13,17 @@ _CY = "document.querySelectorAll('.canvas')[{at}]._cyreg.cy"
 
 
 async def drawn(page: Page, entities: int = 1) -> None:
-    """Wait until the graph is laid out, with at least so many entities."""
+    """Wait until the graph is drawn whole, with at least so many entities."""
     await expect(page.locator(".canvas").first).to_be_visible()
     ready = f"""[...document.querySelectorAll('.canvas')]
-        .every(c => c._cyreg?.cy.nodes().length >= {entities})"""
+        .every(c => c.ariaBusy === 'false' && c._cyreg.cy.nodes().length >= {entities})"""
     await until(page, ready)
 
 
 async def until(page: Page, expression: str) -> None:
     """Wait until an expression is true; Playwright's own waiting evaluates text in the page, which
     the page's policy forbids."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not await page.evaluate(expression):
             await asyncio.sleep(0.02)
 

@@ -321,6 +321,7 @@ async def test_two_thousand_triples_neither_freeze_nor_lag(open_page: OpenPage) 
         }
         return times;
     }""")
+    await drawn(page)
     assert len(await shown(page)) > 1_900
     assert sorted(times)[len(times) // 2] < 1_000
     assert max(times) < 5_000
