@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -294,6 +295,7 @@ async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge", "Mira Lund"])
         await stated.last.get_by_role("button", name="Drop this passage").click()
         await page.get_by_role("button", name="with 1 edit").click()
+        await expect(page).to_have_url(re.compile("branch=2"))  # The fork is over.
         await expect(page.locator(".answer")).to_have_text("unknown")
         await click_edge(page, "designer")
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge"])
