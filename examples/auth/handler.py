@@ -37,7 +37,11 @@ async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
 async def own_threads(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
     """Mark what a user creates as theirs, and let them see nothing else."""
     owner = {"owner": ctx.user.identity}
-    value["metadata"] = {**(value.get("metadata") or {}), **owner}
+    # LangGraph's server stores what it passed here, so that it is changed in place. aegra passes
+    # None where there is no metadata.
+    if value.get("metadata") is None:
+        value["metadata"] = {}
+    value["metadata"].update(owner)
     return owner
 
 
