@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ras_flow.cli.index import app, settings_of
+from ras_flow.context import Context
 from ras_flow.errors import (
     ConfigurationError,
     IndexMismatchError,
@@ -21,6 +22,7 @@ from ras_flow.errors import (
     InputError,
     RasFlowError,
 )
+from ras_flow.parts import Parts
 from ras_flow.retrieval import CorpusIndex, open_retriever
 from ras_flow.retrieval.engines.config import read_engine
 from ras_flow.retrieval.engines.retriever import push
@@ -155,6 +157,13 @@ def test_a_wrong_file_says_what_to_do(tmp_path: Path, content: str, message: str
 def test_no_file_is_no_index(tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError, match=r"engine.toml.*docs/scale.md"):
         open_retriever(tmp_path / "engine.toml", "dense", small())
+
+
+async def test_a_run_names_the_file_as_its_index(engine: Path) -> None:
+    parts = Parts.of()
+    retriever = await parts.get_retriever(Context(index=str(engine)))
+    name = read_engine(engine).identity
+    assert retriever.identity.startswith("hybrid(bm25:") and name in retriever.identity
 
 
 def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) -> None:
