@@ -9,7 +9,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import URLError
 
@@ -50,11 +50,11 @@ def serve(model: Path | str, *arguments: str, log: Path, key: str = "") -> Itera
         finally:
             # The server's engine is a process of its own.
             os.killpg(process.pid, signal.SIGTERM)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(30)
-            except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.wait()
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path, seconds: float = 420) -> None:

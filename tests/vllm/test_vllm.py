@@ -59,7 +59,6 @@ class Served(NamedTuple):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("vllm")
     trained, exported, wider = folder / "trained", folder / "exported", folder / "wider"
     names = []
@@ -75,6 +74,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     arguments += ["--enable-prefix-caching"]
     with serve(exported, *arguments, log=folder / "server.log", key=KEY) as url:
         yield Served(url, trained, exported, wider, plain)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)
