@@ -178,7 +178,7 @@ def evaluate(
         data: Where the data sets are.
         split: ``dev`` or ``test``.
         most: At most so many records, of both tasks alike; None for all.
-        index: A passage index in which the next gold passage is searched for by the subqueries;
+        index: A passage index in which BM25 searches for the next gold passage by the subqueries;
             None to leave that out.
         encoder: Replaces the sentence encoder that the Graph LLM names.
         log: Told how far it is.
@@ -191,7 +191,7 @@ def evaluate(
         InputError: The data cannot be read, or is empty.
         CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
     """
-    retriever = open_retriever(index) if index else None
+    retriever = open_retriever(index, "bm25") if index else None
     if split not in ("dev", "test"):
         raise ConfigurationError(f"There is no split {split!r} to measure on, only dev and test.")
     task = config.model.task
