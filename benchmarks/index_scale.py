@@ -3,7 +3,7 @@
     python benchmarks/index_scale.py --data DIR --work DIR --sizes 10000 100000
 
 Needs ``2wiki_corpus.jsonl.gz`` (lines with title, text) and ``2wiki_evidence.jsonl.gz`` (lines with
-question) in the data folder, and room in the work folder: 4 GB for a million passages.
+question) in the data folder, and room in the work folder: 10 GB for a million passages.
 
 The texts are real, repeated under numbered titles. Their vectors are real for as many passages as
 ``--real`` says; the others are made of these: a mixture of two of them, with noise. Queries are
@@ -293,7 +293,9 @@ def child(step: str, *given: object) -> dict:
     """Run a step in a process of its own, so that its memory is its own."""
     command = [sys.executable, __file__, "--step", step, *map(str, given)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    values = json.loads(done.stdout.splitlines()[-1])
+    print(step, *given[2:], values, file=sys.stderr, flush=True)  # kept if a later step fails
+    return values
 
 
 def table(head: str, rows: Sequence[Sequence[object]]) -> None:
