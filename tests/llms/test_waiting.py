@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,18 +83,25 @@ async def test_a_run_that_finds_no_place_is_resumed_later(monkeypatch: pytest.Mo
 
 
 async def test_cancelled_runs_leave_the_queue_and_free_their_connection() -> None:
-    with OpenAIServer(lambda body: replace(answers(body), delay=0.3)) as server:
+    gate = threading.Event()
+
+    def held(body: dict[str, Any]) -> Answer:
+        gate.wait(30)
+        return answers(body)
+
+    with OpenAIServer(held) as server:
         graph = builder().compile()
         given = [asked(server, n) for n in range(5)]
         for one in given:
-            one["settings"] |= {"max_concurrency": 1}
+            one["settings"] |= {"max_concurrency": 1, "model_timeout": 60.0}
         runs = [asyncio.create_task(graph.ainvoke(one)) for one in given]
-        while taken() < 5:
+        while taken() < 5 or not server.requests:
             await asyncio.sleep(0.01)
         for run in runs[:4]:
             run.cancel()
         await asyncio.wait(runs[:4])
-        assert taken() <= 1
+        assert taken() == 1
+        gate.set()
         assert (await runs[4])["answer"] == town(4)
         numbers = {
             n for r in server.requests for n in re.findall(r"Bridge(\d+)", last_message(r["body"]))
