@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ras_flow import build_graph
 from ras_flow.runs.opening import open_runs_at
 from tests.cli.command import Command, Done
-from tests.graph.world import QUESTION
+from tests.graph.world import QUESTION, world
 from tests.postgres import worker
+from tests.postgres.test_postgres import Planner
 from tests.runs import killed
 
 
@@ -46,12 +49,17 @@ async def test_a_run_at_work_in_one_process_is_not_resumed_in_another(
     refused = resume(database, others)
     assert refused.code == 1 and "at work elsewhere" in refused.err, refused.err
     assert not others.exists(), "the second process called a model"
-    hold.unlink()
-    done = first.wait()
-    assert (done.code, done.out) == (0, "Narvik"), done.err
-    async with open_runs_at(database) as runs:
-        [branch] = (await runs.document("run1"))["branches"]
-    assert branch["answer"] == "Narvik" and len(branch["plans"]) == 4
+    builder = build_graph(**world(planner=Planner()))
+    async with open_runs_at(database, builder=builder) as runs:
+        beginning = (await runs.history("run1"))[1].config["configurable"]["checkpoint_id"]
+        told: Any = [event async for event in runs.fork("run1", beginning)]
+        assert told[-1]["answer"] == "Narvik"
+        hold.unlink()
+        done = first.wait()
+        assert (done.code, done.out) == (0, "Narvik"), done.err
+        branches = (await runs.document("run1"))["branches"]
+    assert [branch["answer"] for branch in branches] == ["Narvik", "Narvik"]
+    assert [len(branch["plans"]) for branch in branches] == [4, 3]
 
 
 async def test_a_killed_process_holds_its_run_no_longer(database: str, tmp_path: Path) -> None:
