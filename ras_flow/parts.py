@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -42,6 +42,26 @@ from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_ext
 from ras_flow.state.channels import RasState
 
 T = TypeVar("T")
+
+
+def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Keep what a function made for the same arguments, and make it once.
+
+    Two threads that miss an ordinary cache at once would each make their own: two models in
+    memory, or twice the requests at once that a server takes.
+    """
+
+    def keeping(make: Callable[..., T]) -> Callable[..., T]:
+        cached, making = lru_cache(maxsize=most)(make), RLock()
+
+        @wraps(make)
+        def kept(*arguments: Any) -> T:
+            with making:
+                return cached(*arguments)
+
+        return kept
+
+    return keeping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +283,7 @@ def _answerer(context: Context) -> Answerer:
     return PromptedAnswerer(_model(context, context.answerer))
 
 
-@lru_cache(maxsize=32)
+@_shared(32)
 def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
     """Make one for all runs: concurrent ones share what is under way."""
     return make_extractor(model, output)
@@ -279,10 +299,10 @@ def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
     )
 
 
-_local_graph_llm = lru_cache(maxsize=32)(find_graph_llm)
+_local_graph_llm = _shared(32)(find_graph_llm)
 
 
-@lru_cache(maxsize=32)
+@_shared(32)
 def _served_graph_llm(
     name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
 ) -> GraphLLMSource | None:
@@ -317,7 +337,7 @@ def _model(context: Context, name: str) -> LanguageModel:
     )
 
 
-@lru_cache(maxsize=32)
+@_shared(32)
 def _load_model(
     name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
 ) -> LanguageModel:
@@ -330,7 +350,7 @@ def _load_model(
     )
 
 
-@lru_cache(maxsize=8)
+@_shared(8)
 def _encoder(name: str) -> LocalSentenceEncoder:
     return LocalSentenceEncoder(name)
 
