@@ -59,7 +59,8 @@ class Made:
     def __init__(self, base: npt.NDArray[np.float32]) -> None:
         self.dimension = base.shape[1]
         self._base = base
-        self._noise = unit(np.random.default_rng(0).normal(size=(65_536, self.dimension)))
+        rng = np.random.default_rng(0)
+        self._noise = unit(rng.standard_normal((8_192, self.dimension), dtype=np.float32))
         self.known: dict[str, npt.NDArray[np.float32]] = {}
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
