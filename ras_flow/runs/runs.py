@@ -93,7 +93,7 @@ class Runs:
     async def start(
         self, given: RasInput, context: Context, *, run_id: str | None = None
     ) -> AsyncIterator[Event]:
-        """Run a question; every step is on disk before the next begins.
+        """Run a question; every step is written before the next begins.
 
         Args:
             given: The question, and what comes with it.
