@@ -23,25 +23,27 @@ MAX_CHARACTERS = "RAS_FLOW_MAX_CHARACTERS"
 DEFAULTS = {MAX_QUESTION: 20_000, MAX_DOCUMENTS: 1_000, MAX_CHARACTERS: 2_000_000}
 
 
-def limit(name: str) -> int:
+def limit(name: str, default: int, *, least: int = 1) -> int:
     """Return a limit.
 
     Args:
         name: Its environment variable.
+        default: What holds where the variable is not set.
+        least: The smallest value that makes sense.
 
     Returns:
         The variable's value, or the default.
 
     Raises:
-        ConfigurationError: The variable holds no whole number greater than 0.
+        ConfigurationError: The variable holds no whole number, or a smaller one.
     """
     given = os.environ.get(name)
     if not given:
-        return DEFAULTS[name]
-    if not (given.isascii() and given.isdigit() and int(given) > 0):
+        return default
+    if not (given.isascii() and given.isdigit() and int(given) >= least):
         raise ConfigurationError(
-            f"The environment variable {name} is {given!r}: set it to a whole number greater than "
-            "0, or not at all."
+            f"The environment variable {name} is {given!r}: set it to a whole number of at least "
+            f"{least}, or not at all."
         )
     return int(given)
 
@@ -53,7 +55,7 @@ def check_question(question: str) -> None:
         InputError: It is.
         ConfigurationError: The limit is no number.
     """
-    if len(question) > (most := limit(MAX_QUESTION)):
+    if len(question) > (most := _own(MAX_QUESTION)):
         raise InputError(
             f"The question has {len(question)} characters; at most {most} are taken "
             f"({MAX_QUESTION}). Shorten it, or pass long texts as `documents`."
@@ -67,7 +69,7 @@ def check_count(documents: int) -> None:
         InputError: They are.
         ConfigurationError: The limit is no number.
     """
-    if documents > (most := limit(MAX_DOCUMENTS)):
+    if documents > (most := _own(MAX_DOCUMENTS)):
         raise InputError(
             f"There are {documents} documents; at most {most} are taken ({MAX_DOCUMENTS}). "
             "Give fewer, or build an index of them."
@@ -82,8 +84,12 @@ def check_sizes(passages: Mapping[str, Passage]) -> None:
         ConfigurationError: The limit is no number.
     """
     total = sum(len(passage["title"]) + len(passage["text"]) for passage in passages.values())
-    if total > (most := limit(MAX_CHARACTERS)):
+    if total > (most := _own(MAX_CHARACTERS)):
         raise InputError(
             f"The documents have {total} characters together; at most {most} are taken "
             f"({MAX_CHARACTERS}). Give less, or build an index of them."
         )
+
+
+def _own(name: str) -> int:
+    return limit(name, DEFAULTS[name])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ras_flow.errors import ConfigurationError, OverloadedError
+from ras_flow.errors import OverloadedError
+from ras_flow.limits import limit
 
 VARIABLE = "RAS_FLOW_MAX_CALLS"
 """Environment variable with the limit, which holds for the whole process."""
@@ -33,7 +33,7 @@ def a_place() -> Iterator[None]:
         ConfigurationError: The limit is no number.
     """
     global _taken
-    most = limit()
+    most = most_calls()
     with _lock:
         if _taken >= most:
             raise OverloadedError(
@@ -56,7 +56,7 @@ def check_room() -> None:
         OverloadedError: They are.
         ConfigurationError: The limit is no number.
     """
-    most = limit()
+    most = most_calls()
     if 2 * _taken >= most:
         raise OverloadedError(
             f"This process is busy: {_taken} model calls wait or are under way, and with "
@@ -65,17 +65,10 @@ def check_room() -> None:
         )
 
 
-def limit() -> int:
+def most_calls() -> int:
     """Return how many model calls this process takes at once.
 
     Raises:
         ConfigurationError: The environment names no whole number of at least 2.
     """
-    given = os.environ.get(VARIABLE, "")
-    if not given:
-        return MOST
-    if not given.isascii() or not given.isdigit() or int(given) < 2:
-        raise ConfigurationError(
-            f"{VARIABLE} is {given!r}: set it to a whole number of at least 2, or to nothing."
-        )
-    return int(given)
+    return limit(VARIABLE, MOST, least=2)
