@@ -15,8 +15,7 @@ from ras_flow.graph_llm.exported import NAME, PART, WORDS, Exported
 from ras_flow.graph_llm.manifest import GNN, hash_file
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.generation import end_tokens
-from ras_flow.llms.local import without_progress_bars
-from ras_flow.llms.weights import hash_text
+from ras_flow.llms.weights import hash_text, without_progress_bars
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM

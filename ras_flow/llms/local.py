@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from ras_flow.llms import decoding, generation
 from ras_flow.llms.generation import Encoded, as_plain_text, check_lengths, memory_errors_say
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
 from ras_flow.llms.tuned import find_tuned
-from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve
+from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve, without_progress_bars
 from ras_flow.tracing import traced_generation
 
 if TYPE_CHECKING:
@@ -108,19 +107,6 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     except (OSError, ValueError) as error:
         raise load_error(name, error) from error
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-
-
-@contextmanager
-def without_progress_bars() -> Iterator[None]:
-    """Keep transformers from drawing progress bars."""
-    logging = require("transformers.utils.logging", extra="local")
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if bars:
-            logging.enable_progress_bar()
 
 
 def load_model(name: str) -> LoadedModel:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.llms.joining import GROUP, JoinedCalls
+from ras_flow.llms.weights import without_progress_bars
 
 if TYPE_CHECKING:
     import numpy as np
@@ -174,19 +175,13 @@ class LocalSentenceEncoder:
     @cached_property
     def _model(self) -> Any:
         sentence_transformers = require("sentence_transformers", extra="local")
-        bars = require("transformers.utils.logging", extra="local")
         folder = _weights(self.name).parent
-        shown = bars.is_progress_bar_enabled()
-        bars.disable_progress_bar()
-        try:
+        with without_progress_bars():
             # The identity was made of these weights: never load others, such as a pickled file.
             return sentence_transformers.SentenceTransformer(
                 str(folder) if _is_local(self.name) else self.name,
                 model_kwargs={"use_safetensors": True},
             )
-        finally:
-            if shown:
-                bars.enable_progress_bar()
 
 
 def _is_local(name: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import metadata
@@ -130,6 +132,19 @@ def load_error(name: str, error: Exception) -> ConfigurationError:
     )
 
 
+@contextmanager
+def without_progress_bars() -> Iterator[None]:
+    """Keep transformers from drawing progress bars."""
+    bars = require("transformers.utils.logging", extra="local")
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()
+
+
 def hash_text(text: str) -> str:
     """Return 16 hex digits of a text's SHA-256."""
     return sha256(text.encode()).hexdigest()[:16]
@@ -189,5 +204,6 @@ def _convert(file: Path, folder: Path) -> None:
     del model.config.quantization_config
     model.hf_quantizer = None
     model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
-    model.save_pretrained(folder)
+    with without_progress_bars():
+        model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
