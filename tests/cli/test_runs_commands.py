@@ -280,9 +280,13 @@ def test_what_programs_read_is_whole_where_the_locale_has_few_letters(
     assert "Zoë 🐧" in printed("export", run, "--format", "turtle")
 
 
-def test_an_id_is_whole_on_a_narrow_terminal(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    assert run in ok("list")
+def test_ids_and_times_are_whole_on_a_narrow_terminal(
+    run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [found] = json.loads(ok("list", "--json"))
+    monkeypatch.setenv("COLUMNS", "60")
+    listed = ok("list")
+    assert run in listed and found["started"] in listed
 
 
 def test_runs_are_filtered(run: str) -> None:

@@ -65,9 +65,10 @@ def list_runs(
         )
         return
     table = Table(box=None)
-    # On a narrow terminal an id is still whole: other commands take it.
+    # On a narrow terminal ids and times are still whole: other commands take them.
     table.add_column("run", min_width=max(len(plain(run.id)) for run in summaries))
-    for name in ("started", "stopped by", "question", "answer"):
+    table.add_column("started", min_width=max(len(run.started) for run in summaries))
+    for name in ("stopped by", "question", "answer"):
         table.add_column(name)
     for run in summaries:
         stopped = run.stop_reason or "unfinished"
