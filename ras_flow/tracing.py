@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
@@ -30,7 +31,7 @@ async def traced_generation(
     """Report a local model's generations, one run a prompt.
 
     Args:
-        model: The model's name.
+        model: The model's name; of a folder's path, only the folder's own name is told.
         prompts: One message list a prompt.
         **parameters: Settings of the call, such as ``max_new_tokens``.
 
@@ -42,6 +43,7 @@ async def traced_generation(
     if not manager.handlers:
         yield made
         return
+    model = Path(model).name if Path(model).is_absolute() else model
     runs = await manager.on_chat_model_start(
         {"name": model},
         [convert_to_messages([dict(message) for message in prompt]) for prompt in prompts],

@@ -88,7 +88,7 @@ async def test_a_local_models_call_shows_prompt_text_and_tokens(tmp_path: Path) 
     result = await graph.ainvoke({"question": QUESTION}, {"callbacks": [collector]})
     [root] = collector.traced_runs
     [call] = children(node(root, "answer"), kind="llm")
-    assert call.name == folder
+    assert call.name == "tiny"  # not its path
     assert QUESTION in json.dumps(call.inputs)
     message = call.outputs["generations"][0][0]["message"]["kwargs"]
     usage = result["usage"]["answer"]
