@@ -7,7 +7,8 @@ things as well. Run it with:
 
     python benchmarks/extraction.py [--passages 16] [--tokens 64] [--rounds 1]
     python benchmarks/extraction.py --model local:FOLDER --facts 2wiki_ctx_train.jsonl.gz
-    python benchmarks/extraction.py --model openai:NAME --base-url http://localhost:8000/v1
+    python benchmarks/extraction.py --model openai:NAME --base-url http://localhost:8000/v1 \
+        [--output trained]
 
 The passages are the demo corpus's, or with `--facts` those of a 2WikiMultihopQA file: then the
 share of their answer-bearing facts that was found is told too.
@@ -28,14 +29,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from ras_flow.components import Extraction, Generation, LanguageModel, Message
-from ras_flow.context import DEFAULT_MODEL
+from ras_flow.context import DEFAULT_MODEL, ExtractorOutput
 from ras_flow.demo import passages as demo_passages
 from ras_flow.evaluation.facts import FactPassage, fact_recall, read_facts
 from ras_flow.llms import load_language_model
 from ras_flow.roles import PromptedExtractor
+from ras_flow.roles.extractor_forms import Form
 from ras_flow.roles.extractors import form_for
 from ras_flow.state.schema import Passage, passage_id
 
@@ -108,10 +110,10 @@ class Measured(NamedTuple):
     made: list[Extraction]
 
 
-async def measure(way: Way, model: LanguageModel, passages: list[Passage], new: int) -> Measured:
+async def measure(way: Way, model: LanguageModel, passages: list[Passage], form: Form) -> Measured:
     """Time one way."""
     recorded = Recorded(model)
-    extractor = PromptedExtractor(recorded, replace(form_for(model), max_new_tokens=new))
+    extractor = PromptedExtractor(recorded, form)
     began, worked = perf_counter(), process_time()
     made = await way(extractor, passages)
     seconds, cpu = perf_counter() - began, process_time() - worked
@@ -128,16 +130,19 @@ async def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--base-url")
+    parser.add_argument("--output", choices=get_args(ExtractorOutput), default="text")
     parser.add_argument("--facts", type=Path, help="a file in the form of 2WikiMultihopQA")
     given = parser.parse_args()
     model = load_language_model(given.model, base_url=given.base_url)
     stated = read_facts(given.facts) if given.facts else demo()
+    form = replace(form_for(model, given.output), max_new_tokens=given.tokens)
     # Loads the model and reads the prompt's start.
-    await measure(batched, model, [one.passage for one in stated[-2:]], 4)
+    last = [one.passage for one in stated[-2:]]
+    await measure(batched, model, last, replace(form, max_new_tokens=4))
     stated = stated[: given.passages]
     passages = [one.passage for one in stated]
     rounds = [
-        {name: await measure(way, model, passages, given.tokens) for name, way in WAYS.items()}
+        {name: await measure(way, model, passages, form) for name, way in WAYS.items()}
         for _ in range(given.rounds)
     ]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
