@@ -6,6 +6,9 @@ override Q := $(value Q)
 override DOCS := $(value DOCS)
 export Q DOCS
 
+# The two environments of the tests are installed side by side.
+MAKEFLAGS += --jobs=2
+
 .PHONY: ask test lint clean
 
 ask: .venv/.ask

@@ -349,7 +349,7 @@ def test_settings_come_from_toml(tmp_path: Path) -> None:
         ('[data]\nfiles = []\n[model]\nkind = "gru"\n', "one of 'causal', 'seq2seq'"),
         ('[data]\nfiles = []\nmost = {a = "b"}\n', "a table of whole numbers"),
         ("data = 3\n", "expected a table"),
-        ("[data\n", "cannot be read"),
+        ("[data\n", "are no TOML"),
     ],
 )
 def test_wrong_settings_are_named(tmp_path: Path, text: str, problem: str) -> None:
