@@ -96,7 +96,9 @@ def test_each_rule_is_measured_alone_and_left_out() -> None:
     stated = FactPassage(film, (("Salt Road", "director", "Aino Laine"),))
     other = FactPassage(passage("Not made", "x"), (("a", "b", "c"),))
     made = {
-        passage_of(example)["id"]: Extraction([("She", "met", "Bo"), ("Ann", "met on", "May 4, 1950")]),
+        passage_of(example)["id"]: Extraction(
+            [("She", "met", "Bo"), ("Ann", "met on", "May 4, 1950")]
+        ),
         film["id"]: Extraction(
             [("The film", "by", "Aino Laine"), ("Salt Road", "is", "salt road")]
         ),
