@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 
 from ras_flow.errors import ConfigurationError, IndexMissingError
+from ras_flow.toml import read_toml
 
 SUFFIX = ".toml"
 ENGINES = ("qdrant", "pgvector")
@@ -63,18 +63,14 @@ def read_engine(path: str | Path) -> EngineConfig:
 
     Raises:
         IndexMissingError: There is no such file.
-        ConfigurationError: It is no TOML, or a key is missing, unknown or no text.
+        ConfigurationError: It cannot be read, is no TOML, or a key is missing, unknown or no text.
     """
     path = Path(path)
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
+    if not path.is_file():
         raise IndexMissingError(
-            f"{path}, which should name a vector database, cannot be read ({error}): see "
-            "docs/scale.md."
-        ) from error
-    except ValueError as error:
-        raise ConfigurationError(f"{path} is no TOML file: {error}") from error
+            f"{path}, which should name a vector database, is not there: see docs/scale.md."
+        )
+    values, _ = read_toml(path)
     known = {field.name for field in fields(EngineConfig)}
     for name, value in values.items():
         if name not in known or not isinstance(value, str):
