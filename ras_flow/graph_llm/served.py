@@ -101,8 +101,8 @@ class ServedGraphLLM(GraphLLMSource):
         async def sent() -> Mapping[str, Any]:
             if not self.takes_soft_tokens:
                 return {"prompt": prompt.input_ids, "add_special_tokens": False}
-            work = lambda: self.embedder().encoded(prompt, graph)  # noqa: E731
-            return {"prompt_embeds": await run_in_lane(work)}
+            embeds = await run_in_lane(lambda: self.embedder().encoded(prompt, graph))
+            return {"prompt_embeds": embeds}
 
         try:
             written = await self.server.complete(
