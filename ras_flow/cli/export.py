@@ -1,4 +1,4 @@
-"""ras-flow export: a Graph LLM as a plain model for a server."""
+"""ras-flow export: a Graph LLM or an extractor as a plain model for a server."""
 
 from __future__ import annotations
 
@@ -19,20 +19,32 @@ class _Format(StrEnum):
 
 def export(
     model: Annotated[
-        str, typer.Argument(help="local:default, or a folder that train graph-llm wrote.")
+        str,
+        typer.Argument(help="local:default, or a folder that train graph-llm or triples wrote."),
     ],
     out: Annotated[Path, typer.Option(parser=path_of, metavar="FOLDER", help="Folder to write.")],
+    extractor: Annotated[
+        bool, typer.Option("--extractor", help="The extractor of that name, not the Graph LLM.")
+    ] = False,
     dtype: Annotated[
         _Format, typer.Option(help="Number format of the language model's weights.")
     ] = _Format.float32,
 ) -> None:
-    """Merge a Graph LLM into a plain model for vLLM, with its graph encoder beside it."""
+    """Merge a trained adapter into a plain model for vLLM; a Graph LLM's encoder goes beside it."""
     from shlex import quote
 
-    from ras_flow.graph_llm.export import export_graph_llm
-
     name = model if model.partition(":")[0] == "local" else f"local:{model}"
-    exported = export_graph_llm(name, out, dtype=dtype.value)
-    serve = f"vllm serve {quote(str(out))} --served-model-name {exported.served_name}"
-    embeds = " --enable-prompt-embeds" if exported.config.gnn else ""
-    typer.echo(f"{serve} --dtype {dtype.value}{embeds}")
+    embeds = ""
+    if extractor:
+        from ras_flow.llms.plain import export_extractor
+
+        served = export_extractor(name, out, dtype=dtype.value)
+    else:
+        from ras_flow.graph_llm.export import export_graph_llm
+
+        exported = export_graph_llm(name, out, dtype=dtype.value)
+        served = exported.served_name
+        embeds = " --enable-prompt-embeds" if exported.config.gnn else ""
+    typer.echo(
+        f"vllm serve {quote(str(out))} --served-model-name {served} --dtype {dtype.value}{embeds}"
+    )

@@ -110,23 +110,40 @@ def load_graph_llm(
         ConfigurationError: A file is missing or damaged, the version is unknown, or the base
             model is another one.
     """
+    config = read_manifest(folder).config
+    model = build_graph_llm(replace(config, base=base or config.base), dtype=dtype)
+    load_weights(model, folder)
+    if not trainable:
+        model.merge()
+    return model
+
+
+def load_weights(model: GraphLLM, folder: Path) -> None:
+    """Put a checkpoint's weights into a model that is made as it says.
+
+    Args:
+        model: The model, its adapter not merged.
+        folder: What :func:`save_graph_llm` wrote.
+
+    Raises:
+        ConfigurationError: A file is missing or damaged, the version is unknown, or the model is
+            another one.
+    """
     manifest = read_manifest(folder)
     check_files(manifest, folder)
-    config = replace(manifest.config, base=base or manifest.config.base)
-    model = build_graph_llm(config, dtype=dtype)
     found = base_facts(model.base)
     differing = [name for name in BASE_FACTS if found[name] != manifest.base.get(name)]
     if differing:
         said = ", ".join(f"{n} {found[n]} instead of {manifest.base.get(n)}" for n in differing)
         raise ConfigurationError(
-            f"The Graph LLM in {str(folder)!r} does not fit the base model {config.base!r}, which "
-            f"has {said}. Name the base model that it was trained on."
+            f"The Graph LLM in {str(folder)!r} does not fit the base model "
+            f"{model.config.base!r}, which has {said}. Name the base model that it was trained on."
         )
     read = require("safetensors.torch", extra="local").load_file
     try:
-        if config.gnn:
+        if model.config.gnn:
             _graph_part(model).load_state_dict(read(folder / GNN))
-        if config.lora:
+        if model.config.lora:
             peft = require("peft", extra="local")
             result = peft.set_peft_model_state_dict(model.lm, read(folder / ADAPTER))
             wrong = [*result.unexpected_keys, *(k for k in result.missing_keys if "lora_" in k)]
@@ -137,9 +154,6 @@ def load_graph_llm(
             f"The weights in {str(folder)!r} do not fit its own description "
             f"({str(error).splitlines()[0]}). Copy or train the Graph LLM again."
         ) from error
-    if not trainable:
-        model.merge()
-    return model
 
 
 def base_facts(language_model: Any) -> dict[str, Any]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
@@ -15,15 +13,14 @@ from ras_flow.graph_llm.exported import NAME, PART, WORDS, Exported
 from ras_flow.graph_llm.manifest import GNN, hash_file
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.generation import end_tokens
-from ras_flow.llms.weights import hash_text, without_progress_bars
+from ras_flow.llms.plain import DType, save_plain, whole_folder
+from ras_flow.llms.weights import hash_text
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 
-def export_graph_llm(
-    name: str, folder: Path, *, dtype: Literal["float32", "bfloat16", "float16"] = "float32"
-) -> Exported:
+def export_graph_llm(name: str, folder: Path, *, dtype: DType = "float32") -> Exported:
     """Merge the adapter into the base model, and write all that serving needs.
 
     The folder is a transformers checkpoint with its tokenizer. Its subfolder ``graph-llm`` is all
@@ -48,52 +45,22 @@ def export_graph_llm(
             f"{name!r} is no Graph LLM. Name local:default, or local: with a folder that "
             "`ras-flow train graph-llm` wrote."
         )
-    scratch = folder.with_name(f"{folder.name}.unfinished")
-    safetensors = require("safetensors", extra="local")
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ConfigurationError(
-                f"{str(folder)!r} is there already and is no empty folder. Name a new one."
-            )
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # What a killed process may have left.
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()
-        exported = _write(load_graph_llm(source.folder), source.identity, dtype, scratch)
-        os.replace(scratch, folder)
-    except (OSError, safetensors.SafetensorError) as error:
-        raise ConfigurationError(
-            f"The export to {str(folder)!r} cannot be written ({error}). Name a folder that can be "
-            "written, on a disk with room."
-        ) from error
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    return exported
+    with whole_folder(folder) as scratch:
+        return _write(load_graph_llm(source.folder), source.identity, dtype, scratch)
 
 
-def _write(model: GraphLLM, identity: str, dtype: str, folder: Path) -> Exported:
+def _write(model: GraphLLM, identity: str, dtype: DType, folder: Path) -> Exported:
     torch = require("torch", extra="local")
-    transformers = require("transformers", extra="local")
     safetensors = require("safetensors.torch", extra="local")
-    base, tokenizer = model.base.to(getattr(torch, dtype)), model.tokenizer
+    base, tokenizer = model.base, model.tokenizer
     ends = tuple(sorted(end_tokens(base, tokenizer)))
-    # Servers take sampling from these settings unless a request says otherwise.
-    base.generation_config = transformers.GenerationConfig(
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=list(ends),
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    with without_progress_bars():
-        base.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save_plain(base, tokenizer, ends, folder, dtype)
     part = folder / PART
     tokenizer.save_pretrained(part)
     if model.config.gnn:
         graph = torch.nn.ModuleDict({"encoder": model.encoder, "projector": model.projector})
         safetensors.save_file(_plain(graph.state_dict()), part / GNN)
         safetensors.save_file(_plain({"words": _words(base)}), part / WORDS)
-    for path in folder.rglob("*.safetensors"):
-        path.chmod(0o644)  # Weights are written for their owner alone; a server may be another.
     files = {path.name: hash_file(path) for path in sorted(part.glob("*.safetensors"))}
     served_name = f"graph-llm-{hash_text(f'{identity} {dtype}')}"
     exported = Exported(model.config, identity, served_name, ends, files)

@@ -13,11 +13,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms import LocalLanguageModel, load_language_model
 from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.plain import export_extractor
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
 from ras_flow.roles.extractor_forms import trained_form
@@ -37,6 +39,7 @@ from ras_flow.training.triples.encoding import IGNORED, Collator, Encoder
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.order import LengthGrouped
 from ras_flow.training.triples.training import train
+from tests.cli.command import ras_flow
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
 from tests.training.triples.samples import fact_rows, rows, write_rows
@@ -245,6 +248,36 @@ def test_an_adapter_is_its_base_with_the_adapter_merged(home: Path, unbroken: Pa
         if not torch.equal(ours, theirs)
     ]
     assert len(changed) == 2 * 7  # All linear layers of both blocks, and nothing else.
+
+
+def test_an_export_is_a_plain_model_that_writes_the_same(
+    home: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = ras_flow("export", str(unbroken), "--extractor", "--out", str(out))
+    assert done.out.startswith(f"vllm serve {out} --served-model-name extractor-"), done.err
+    assert find_tuned(str(out)) is None
+    served = AutoModelForCausalLM.from_pretrained(out, dtype=torch.float32).state_dict()
+    trained = read_model(str(unbroken)).state_dict()
+    assert all(torch.equal(trained[name], value) for name, value in served.items())
+    assert trained_extract(out, "Ann met Bo.") == trained_extract(unbroken, "Ann met Bo.")
+    names = {
+        done.out.split()[4],
+        export_extractor(f"local:{unbroken}", tmp_path / "half", dtype="bfloat16"),
+    }
+    assert len(names) == 2
+
+
+def test_what_no_server_could_serve_is_not_exported(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no trained extractor"):
+        export_extractor(f"local:{home / 'causal'}", tmp_path / "out")
+    (tmp_path / "t5").mkdir()
+    record = {"format": 1, "kind": "seq2seq", "base": str(home / "seq2seq"), "adapter": True}
+    record |= {"instruction": "", "max_new_tokens": 9, "files": {}}
+    (tmp_path / "t5" / "extractor.json").write_text(json.dumps(record))
+    with pytest.raises(ConfigurationError, match="vLLM does not serve"):
+        export_extractor(f"local:{tmp_path / 't5'}", tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["t5"]
 
 
 def test_a_trained_extractor_is_asked_as_it_was_trained(home: Path, unbroken: Path) -> None:

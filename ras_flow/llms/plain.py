@@ -1,0 +1,118 @@
+"""A language model as a plain checkpoint of transformers, which any server loads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.extras import require
+from ras_flow.llms.generation import end_tokens
+from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.tuned import extractor_name, find_tuned
+from ras_flow.llms.weights import hash_text, without_progress_bars
+
+DType = Literal["float32", "bfloat16", "float16"]
+"""Number format of a checkpoint's weights."""
+
+
+def export_extractor(name: str, folder: Path, *, dtype: DType = "float32") -> str:
+    """Merge an extractor's adapter into its base model, and write all that serving needs.
+
+    Args:
+        name: ``local:default``, or ``local:`` with a folder that `ras-flow train triples` wrote.
+        folder: Where to; whole or not there.
+        dtype: Number format of the weights.
+
+    Returns:
+        What the server is to call the model. Another model has another name, so that triples
+        that are kept under it are of this one.
+
+    Raises:
+        ConfigurationError: The name means no trained extractor, or one of Flan-T5's kind; it is
+            damaged; or the folder has files or cannot be written.
+    """
+    source = extractor_name(name).partition(":")[2]
+    tuned = find_tuned(source)
+    if tuned is None:
+        raise ConfigurationError(
+            f"{name!r} is no trained extractor. Name local:default, or local: with a folder that "
+            "`ras-flow train triples` wrote."
+        )
+    if tuned.kind != "causal":
+        raise ConfigurationError(
+            f"{name!r} is an encoder-decoder model, which vLLM does not serve. Use it as "
+            f"local:{source}, or train one with model.kind = 'causal'."
+        )
+    with whole_folder(folder) as scratch:
+        model, tokenizer = read_model(source), load_tokenizer(source)
+        save_plain(model, tokenizer, end_tokens(model, tokenizer), scratch, dtype)
+    return f"extractor-{hash_text(f'{tuned.key} {dtype}')}"
+
+
+def save_plain(model: Any, tokenizer: Any, ends: Iterable[int], folder: Path, dtype: DType) -> None:
+    """Write a language model and its tokenizer.
+
+    Args:
+        model: The model, which is changed to that number format.
+        tokenizer: Its tokenizer.
+        ends: Tokens that end a text.
+        folder: Where to.
+        dtype: Number format of the weights.
+
+    Raises:
+        OSError: The disk refuses.
+    """
+    torch = require("torch", extra="local")
+    transformers = require("transformers", extra="local")
+    model = model.to(getattr(torch, dtype))
+    # Servers take sampling from these settings unless a request says otherwise.
+    model.generation_config = transformers.GenerationConfig(
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=sorted(ends),
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    with without_progress_bars():
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write, which gets its name when all of it is there.
+
+    Args:
+        folder: The name: of nothing, or of an empty folder.
+
+    Yields:
+        The folder to write.
+
+    Raises:
+        ConfigurationError: The folder has files, or cannot be written.
+    """
+    scratch = folder.with_name(f"{folder.name}.unfinished")
+    safetensors = require("safetensors", extra="local")
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ConfigurationError(
+                f"{str(folder)!r} is there already and is no empty folder. Name a new one."
+            )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # What a killed process may have left.
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        yield scratch
+        for path in scratch.rglob("*.safetensors"):
+            path.chmod(0o644)  # Weights are written for their owner alone; a server may be another.
+        os.replace(scratch, folder)
+    except (OSError, safetensors.SafetensorError) as error:
+        raise ConfigurationError(
+            f"The export to {str(folder)!r} cannot be written ({error}). Name a folder that can be "
+            "written, on a disk with room."
+        ) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
