@@ -64,6 +64,8 @@ class ModelSettings:
         task: ``plan`` or ``answer`` trains a model for one task alone.
         graphs: ``shuffled`` gives each record another one's graph: what the graph encoder then
             gains is not from the graph.
+        start: A Graph LLM whose weights training begins with, such as ``local:default`` or
+            ``local:FOLDER``, made with the same settings; empty for new weights.
     """
 
     base: str = SMOLLM2
@@ -74,6 +76,7 @@ class ModelSettings:
     without: tuple[str, ...] = ()
     task: Task = "both"
     graphs: Literal["own", "shuffled"] = "own"
+    start: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
-from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import base_facts, save_graph_llm
 from ras_flow.llms import load_language_model
 from ras_flow.llms.generation import memory_errors_say
@@ -37,6 +36,7 @@ from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
 from ras_flow.training.graph_llm.next_passage import find_next
 from ras_flow.training.graph_llm.scores import Measures
+from ras_flow.training.graph_llm.start import first_model
 from ras_flow.training.graph_llm.trainer import make_trainer
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
 
@@ -97,10 +97,11 @@ def train_graph_llm(
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     settings = config.graph_llm(encoder.identity, encoder.dimension)
     transformers.set_seed(config.optimizer.seed)
-    model = build_graph_llm(settings)
+    model, began = first_model(config.model.start, settings)
     _check_window(config, model)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
     record = {**config.as_record(), "base": base_facts(model.base), "encoder": encoder.identity}
+    record |= {"began_with": began}
     claim(run, record | {"records": [len(loaded.train), len(loaded.dev)]})
     train, dev = (_examples(config, part, encoder, log) for part in (loaded.train, loaded.dev))
     order = Mixed(
@@ -308,6 +309,7 @@ def _facts(config: TrainingConfig, report: Mapping[str, Any]) -> dict[str, objec
         "Tasks": config.model.task,
         "Left out": config.model.without or "nothing",
         "Graphs": config.model.graphs,
+        "Began with": config.model.start or "new weights",
         "Training records": sum(report["records"]["train"].values()),
         "Records seen an epoch": sum(report["seen_an_epoch"].values()),
         "Steps": report["steps"],

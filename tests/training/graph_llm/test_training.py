@@ -115,17 +115,17 @@ def test_exactly_the_intended_weights_change(
     without: tuple[str, ...],
     expected: set[str],
 ) -> None:
-    from ras_flow.training.graph_llm import training
+    from ras_flow.training.graph_llm import start
 
     built: list[Any] = []
-    real = training.build_graph_llm
+    real = start.build_graph_llm
 
     def spy(*args: Any) -> Any:
         model = real(*args)
         built.append((model, {name: w.detach().clone() for name, w in model.named_parameters()}))
         return model
 
-    monkeypatch.setattr(training, "build_graph_llm", spy)
+    monkeypatch.setattr(start, "build_graph_llm", spy)
     train(base, data, tmp_path / "out", model={"without": without}, watch={"records": 0})
     [(model, before)] = built
     changed = {n for n, w in model.named_parameters() if not torch.equal(w, before[n])}
@@ -167,6 +167,41 @@ def test_a_tiny_set_is_learnt_and_reproduced(base: Path, tmp_path: Path) -> None
     assert list(measures.texts.values()) == [
         "[SUBQ] it", "[SUBQ] P0?", "[SUFFICIENT]", "Narvik", "Oulu",
     ]  # fmt: skip
+
+
+def test_training_goes_on_from_an_earlier_one(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    begun = f"local:{unbroken}"
+    still = {"learning_rate": 0.0, "graph_learning_rate": 0.0, "steps": 1}
+    train(base, data, tmp_path / "still", model={"start": begun}, optimizer=still)
+    for name in FILES:
+        ours, theirs = load_file(tmp_path / "still" / name), load_file(unbroken / name)
+        assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
+    assert f"| Began with | {begun} |" in (tmp_path / "still" / "README.md").read_text()
+    train(base, data, tmp_path / "more", model={"start": begun})
+    before, after = (
+        json.loads((folder / "training.json").read_text())["dev_loss"]
+        for folder in (unbroken, tmp_path / "more")
+    )
+    assert after < before
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"lora": {"r": 8}}, "lora.r = 4, and the settings say 8"),
+        ({"model": {"without": ("graph",)}}, "gnn"),
+        ({"model": {"start": "local:nowhere"}}, "is no Graph LLM"),
+    ],
+)
+def test_training_goes_on_with_the_same_model_only(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path, change: Any, problem: str
+) -> None:
+    model = {"start": f"local:{unbroken}"} | change.pop("model", {})
+    with pytest.raises(ConfigurationError, match=problem):
+        train(base, data, tmp_path / "out", model=model, **change)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_written_is_a_planner_and_answerer(unbroken: Path) -> None:

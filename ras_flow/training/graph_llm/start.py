@@ -1,0 +1,65 @@
+"""What training begins with: new weights around the base model, or those of an earlier training."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.build import build_graph_llm
+from ras_flow.graph_llm.checkpoint import load_weights
+from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.graph_llm.shared import find_graph_llm
+
+if TYPE_CHECKING:
+    from ras_flow.graph_llm.model import GraphLLM
+
+_FREE = ("window", "dropout")
+"""What no weight depends on."""
+
+
+def first_model(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
+    """Return the model that training begins with.
+
+    Args:
+        start: A Graph LLM's name, such as ``local:default``; empty for new weights.
+        config: What the model is to be made of.
+
+    Returns:
+        The model, trainable, and the identity of the weights it begins with: empty for new ones.
+
+    Raises:
+        ConfigurationError: There is no Graph LLM of that name, it is made of something else, or a
+            file or the base model cannot be read.
+    """
+    if not start:
+        return build_graph_llm(config), ""
+    source = find_graph_llm(start)
+    if source is None:
+        raise ConfigurationError(
+            f"model.start = {start!r} is no Graph LLM. Name local:default, or local: with a folder "
+            "that `ras-flow train graph-llm` wrote."
+        )
+    wanted, found = (_flat(asdict(one)) for one in (config, source.config))
+    differing = [name for name in wanted | found if wanted.get(name) != found.get(name)]
+    if differing:
+        name = differing[0]
+        raise ConfigurationError(
+            f"The Graph LLM {start!r} of model.start has {name} = {found.get(name)!r}, and the "
+            f"settings say {wanted.get(name)!r}. Training goes on with the same model only: set "
+            "it so, or leave model.start out."
+        )
+    model = build_graph_llm(config)
+    load_weights(model, source.folder)
+    return model, source.identity
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested values by dotted names, without those that no weight depends on."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        elif name not in _FREE:
+            flat[prefix + name] = value
+    return flat
