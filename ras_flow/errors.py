@@ -35,6 +35,10 @@ class AuthenticationError(ConfigurationError):
     """A model server refused the key (401, 403). Never retried."""
 
 
+class ClusterError(ConfigurationError):
+    """A Ray cluster cannot be reached, or its workers die at the same work again and again."""
+
+
 class CorpusIndexError(RasFlowError):
     """Base class of what can be wrong with an index on disk."""
 

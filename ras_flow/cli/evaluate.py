@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.errors import InputError
@@ -59,16 +60,23 @@ def run(
         ),
     ],
     retry: Annotated[bool, typer.Option("--retry", help="Ask again what failed.")] = False,
+    engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,
 ) -> None:
     """Run an evaluation, or go on with one; nothing is asked twice."""
+    from ras_flow.cluster.parts import parts_on
     from ras_flow.evaluation.config import read_config
     from ras_flow.evaluation.runner import evaluate
 
     settings = read_config(config)
     try:
-        with _shown(quiet=as_json) as progress:
-            report = asyncio.run(evaluate(settings, out, retry=retry, progress=progress))
+        with (
+            opened_engine(engine, most=settings.limits.at_once) as where,
+            _shown(quiet=as_json) as progress,
+        ):
+            parts = parts_on(where)
+            work = evaluate(settings, out, parts=parts, retry=retry, progress=progress)
+            report = asyncio.run(work)
     except KeyboardInterrupt:
         typer.echo("ras-flow: interrupted. Go on with the same command.", err=True)
         raise

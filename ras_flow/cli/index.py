@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import print_json
 from ras_flow.context import Context
@@ -56,25 +57,28 @@ def build(
         int, typer.Option(help="Files of vectors, built and searched in parallel.")
     ] = 1,
     skip: Skip = False,
+    engine: EngineOption = EngineName.LOCAL,
 ) -> None:
     """Make an index; one that is there is replaced when the new one is complete."""
-    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+    from ras_flow.cluster.encoder import encoder_on
     from ras_flow.retrieval import CorpusIndex
 
-    model = None if bm25_only else LocalSentenceEncoder(encoder)
+    with opened_engine(engine) as where:
+        model = None if bm25_only else encoder_on(where, encoder)
 
-    async def work(progress: Progress) -> CorpusIndex:
-        documents = _read(docs, skip=skip)
-        return await CorpusIndex.build(
-            index,
-            documents,
-            encoder=model,
-            progress=progress,
-            vectors=cast("VectorChoice", vectors),
-            shards=shards,
-        )
+        async def work(progress: Progress) -> CorpusIndex:
+            documents = _read(docs, skip=skip)
+            return await CorpusIndex.build(
+                index,
+                documents,
+                encoder=model,
+                progress=progress,
+                vectors=cast("VectorChoice", vectors),
+                shards=shards,
+                engine=where,
+            )
 
-    _report(index, _work(work))
+        _report(index, _work(work))
 
 
 @app.command()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
@@ -18,6 +19,7 @@ from ras_flow.errors import InputError, RasFlowError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ras_flow.cluster.engine import Engine
     from ras_flow.precompute import Filling
     from ras_flow.state.schema import Passage
     from ras_flow.triple_cache import KeptTriples
@@ -63,6 +65,7 @@ def precompute(
         int, typer.Option(help="Further attempts when a model server fails.")
     ] = Context.max_retries,
     database: Database = None,
+    engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,
 ) -> None:
     """Extract the triples of all passages of an index; those that are there are left alone."""
@@ -82,7 +85,8 @@ def precompute(
             "max_retries": max_retries,
         }
     )
-    filling = asyncio.run(_precompute(index, context, database))
+    with opened_engine(engine, most=workers) as where:
+        filling = asyncio.run(_precompute(index, context, database, where))
     if as_json:
         print_json(asdict(filling))
     else:
@@ -169,12 +173,14 @@ def clear(
         typer.echo("Nothing was deleted.")
 
 
-async def _precompute(index: str, context: Context, database: str | None) -> Filling:
-    from ras_flow.parts import Parts
+async def _precompute(
+    index: str, context: Context, database: str | None, engine: Engine
+) -> Filling:
+    from ras_flow.cluster.parts import parts_on
     from ras_flow.precompute import precompute
     from ras_flow.runs.stores import open_store
 
-    extractor = await Parts().get_extractor(context)
+    extractor = await parts_on(engine).get_extractor(context)
     passages = await _passages(index)
     try:
         async with open_store(database) as store:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from ras_flow.cluster.engine import HERE, Engine, in_order
 from ras_flow.errors import DocumentError, IndexCorruptError, InputError
 from ras_flow.retrieval.manifest import DOCUMENTS, REBUILD
 from ras_flow.retrieval.source import SourceDocument
@@ -75,6 +77,7 @@ async def add_documents(
     documents: Iterable[SourceDocument],
     max_words: int,
     progress: Report | None,
+    engine: Engine = HERE,
 ) -> None:
     """Split documents that are new or changed into passages.
 
@@ -83,41 +86,70 @@ async def add_documents(
         documents: The documents, read in a worker thread.
         max_words: Words that a passage aims for.
         progress: Called on the event loop.
+        engine: Splits.
 
     Raises:
         InputError: A source is given twice.
         DocumentError: A document has no text.
     """
+    read = 0
+
+    async def split(some: _Some) -> list[_Split]:
+        return await engine.do(_split, some.unknown, max_words)
+
+    units = _unknown(contents.documents, documents)
+    async with aclosing(in_order(split, units, engine.at_once)) as made:
+        async for some, parts in made:
+            for source, record, passages in parts:
+                contents.documents[source] = record
+                contents.passages.update((passage["id"], passage) for passage in passages)
+            read += some.read
+            if progress:
+                progress(IndexProgress("read", read))
+
+
+class _Some(NamedTuple):
+    """Documents that were read together: how many, and those that are new or changed."""
+
+    read: int
+    unknown: list[SourceDocument]
+
+
+class _Split(NamedTuple):
+    source: str
+    record: DocumentRecord
+    passages: list[Passage]
+
+
+def _unknown(
+    known: Mapping[str, DocumentRecord], documents: Iterable[SourceDocument]
+) -> Iterator[_Some]:
     rest = iter(documents)
     seen: set[str] = set()
-
-    def add_some() -> int:
-        batch = list(islice(rest, _READ_AT_ONCE))
-        for document in batch:
+    while some := list(islice(rest, _READ_AT_ONCE)):
+        unknown = []
+        for document in some:
             if document.source in seen:
                 raise InputError(
                     f"Two documents have the source {document.source!r}: give each its own."
                 )
             seen.add(document.source)
-            _add(contents, document, max_words)
-        return len(batch)
-
-    while await asyncio.to_thread(add_some):
-        if progress:
-            progress(IndexProgress("read", len(seen)))
+            record = known.get(document.source)
+            if not record or record.content_hash != document.content_hash:
+                unknown.append(document)
+        yield _Some(len(some), unknown)
 
 
-def _add(contents: Contents, document: SourceDocument, max_words: int) -> None:
-    known = contents.documents.get(document.source)
-    if known and known.content_hash == document.content_hash:
-        return
+async def _split(documents: Sequence[SourceDocument], max_words: int) -> list[_Split]:
+    return await asyncio.to_thread(lambda: [_split_one(one, max_words) for one in documents])
+
+
+def _split_one(document: SourceDocument, max_words: int) -> _Split:
     passages = split_document(document.title, document.text, document.source, max_words)
     if not passages:
         raise DocumentError(f"{document.source} has no text: leave it out.")
-    contents.documents[document.source] = DocumentRecord(
-        document.content_hash, tuple(passage["id"] for passage in passages)
-    )
-    contents.passages.update((passage["id"], passage) for passage in passages)
+    keys = tuple(passage["id"] for passage in passages)
+    return _Split(document.source, DocumentRecord(document.content_hash, keys), passages)
 
 
 def read_records(lines: bytes) -> dict[str, DocumentRecord]:

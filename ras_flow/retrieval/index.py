@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, Self
 
+from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import Retriever, SentenceEncoder
 from ras_flow.errors import (
     ConfigurationError,
@@ -92,6 +93,7 @@ class CorpusIndex:
         max_words: int = MAX_WORDS,
         vectors: VectorChoice = "auto",
         shards: int = 1,
+        engine: Engine = HERE,
     ) -> Self:
         """Split, embed and index documents; an index at the same path is replaced at the end.
 
@@ -106,6 +108,9 @@ class CorpusIndex:
                 100,000 passages, the second up to 1,000,000, else the third. Shards of fewer than
                 1,000 passages are flat. The manifest states the recall that was measured.
             shards: Files that the vectors are split into; built and searched in parallel.
+            engine: Splits documents and builds what searches the shards. The encoder is given
+                as many batches at once as keep it busy; see
+                :func:`ras_flow.cluster.parts.encoder_on`.
 
         Returns:
             The new index, opened.
@@ -124,9 +129,9 @@ class CorpusIndex:
         path = Path(path)
         async with writing(path):
             contents = Contents()
-            await add_documents(contents, documents, max_words, progress)
+            await add_documents(contents, documents, max_words, progress, engine)
             dense = DenseRecord(asked=vectors, shards=shards)
-            await write_index(path, contents, max_words, encoder, dense, None, progress)
+            await write_index(path, contents, max_words, encoder, dense, None, progress, engine)
         return await asyncio.to_thread(cls.open, path, encoder=encoder)
 
     @classmethod

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from ras_flow.cluster.engine import HERE, Engine, in_order
 from ras_flow.components import SentenceEncoder
-from ras_flow.retrieval.ann import EFFORTS, build_ann, choose, set_effort
+from ras_flow.retrieval.ann import EFFORTS, VectorKind, build_ann, choose, set_effort
 from ras_flow.retrieval.bm25 import searchable
 from ras_flow.retrieval.contents import IndexProgress, Report
 from ras_flow.retrieval.dense import encode_checked
@@ -43,6 +46,7 @@ async def write_vectors(
     asked: DenseRecord,
     old: Old | None,
     progress: Report | None,
+    engine: Engine = HERE,
 ) -> DenseRecord:
     """Write the vectors of passages and what searches them.
 
@@ -53,6 +57,7 @@ async def write_vectors(
         asked: The index asked for, and the number of shards.
         old: What need not be embedded again.
         progress: Called on the event loop.
+        engine: Builds what searches the shards; says how many batches the encoder gets at once.
 
     Returns:
         What was written, with its recall.
@@ -68,12 +73,12 @@ async def write_vectors(
         _VectorFiles, folder, vector_names(record), len(passages), encoder.dimension
     )
     try:
-        await _embed(files, passages, encoder, old, progress)
+        await _embed(files, passages, encoder, old, progress, engine)
     finally:
         await asyncio.to_thread(files.close)
     if kind == "flat":
         return record
-    await build_shards(folder, record, progress)
+    await build_shards(folder, record, progress, engine)
     rows = range(0, len(passages), max(1, len(passages) // SAMPLE))
     keys = list(passages)
     texts = [next(sentences(passages[keys[row]]["text"])) for row in rows[:SAMPLE]]
@@ -88,6 +93,7 @@ async def _embed(
     encoder: SentenceEncoder,
     old: Old | None,
     progress: Report | None,
+    engine: Engine,
 ) -> None:
     """Write each passage's vector, encoding only new ones."""
     import numpy as np  # noqa: PLC0415
@@ -96,13 +102,19 @@ async def _embed(
     if old:
         await asyncio.to_thread(_copy, files, new, old)
     keys = list(new)
-    for start in range(0, len(keys), _EMBED_AT_ONCE):
-        some = keys[start : start + _EMBED_AT_ONCE]
-        vectors = await encode_checked(encoder, [searchable(passages[key]) for key in some])
-        rows = np.array([new[key] for key in some], dtype=np.int64)
-        await asyncio.to_thread(files.put, rows, vectors)
-        if progress:
-            progress(IndexProgress("embed", start + len(some), len(keys)))
+    batches = (keys[at : at + _EMBED_AT_ONCE] for at in range(0, len(keys), _EMBED_AT_ONCE))
+    done = 0
+
+    async def embed(some: list[str]) -> npt.NDArray[np.float32]:
+        return await encode_checked(encoder, [searchable(passages[key]) for key in some])
+
+    async with aclosing(in_order(embed, batches, engine.at_once)) as made:
+        async for some, vectors in made:
+            rows = np.array([new[key] for key in some], dtype=np.int64)
+            await asyncio.to_thread(files.put, rows, vectors)
+            done += len(some)
+            if progress:
+                progress(IndexProgress("embed", done, len(keys)))
 
 
 def _copy(files: _VectorFiles, new: dict[str, int], old: Old) -> None:
@@ -120,30 +132,64 @@ def _copy(files: _VectorFiles, new: dict[str, int], old: Old) -> None:
         files.put(places, old[1].take(rows))
 
 
-async def build_shards(folder: Path, record: DenseRecord, progress: Report | None) -> None:
-    """Build what searches each shard, as many at a time as there are cores.
+async def build_shards(
+    folder: Path, record: DenseRecord, progress: Report | None, engine: Engine = HERE
+) -> None:
+    """Build what searches each shard, as many at a time as there are cores or workers.
 
     Args:
         folder: Where the shards' vectors are.
         record: What they are, and what to build.
         progress: Called on the event loop.
+        engine: Builds.
 
     Raises:
         OSError: The disk refuses.
     """
-    import numpy as np  # noqa: PLC0415
+    build = _build_here(folder, record) if engine is HERE else _build_on(engine, folder, record)
+    done = 0
+    async with aclosing(build) as built:
+        async for _ in built:
+            done += 1
+            if progress:
+                progress(IndexProgress("link", done, record.shards))
 
+
+async def _build_here(folder: Path, record: DenseRecord) -> AsyncGenerator[None]:
     def build(name: str) -> None:
-        vectors = np.asarray(np.load(folder / name, mmap_mode="r", allow_pickle=False))
-        build_ann(folder / ann_name(name), vectors, record.kind)
+        build_ann(folder / ann_name(name), _map(folder / name), record.kind)
 
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(min(record.shards, os.cpu_count() or 1)) as workers:
         tasks = [loop.run_in_executor(workers, build, name) for name in vector_names(record)]
-        for done, task in enumerate(asyncio.as_completed(tasks), start=1):
+        for task in asyncio.as_completed(tasks):
             await task
-            if progress:
-                progress(IndexProgress("link", done, record.shards))
+            yield
+
+
+async def _build_on(engine: Engine, folder: Path, record: DenseRecord) -> AsyncGenerator[None]:
+    async def build(name: str) -> bytes:
+        vectors = await asyncio.to_thread(_map, folder / name)
+        return await engine.do(_built, vectors, record.kind)
+
+    async with aclosing(in_order(build, vector_names(record), engine.at_once)) as built:
+        async for name, content in built:
+            await asyncio.to_thread((folder / ann_name(name)).write_bytes, content)
+            yield
+
+
+async def _built(vectors: npt.NDArray[np.float32], kind: VectorKind) -> bytes:
+    """Return the file that :func:`build_ann` writes."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "shard"
+        await asyncio.to_thread(build_ann, path, vectors, kind)
+        return await asyncio.to_thread(path.read_bytes)
+
+
+def _map(path: Path) -> npt.NDArray[np.float32]:
+    import numpy as np  # noqa: PLC0415
+
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def tune(index: VectorIndex, record: DenseRecord, queries: npt.NDArray[np.float32]) -> DenseRecord:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, CorpusIndexError
 from ras_flow.retrieval.bm25 import build_bm25
@@ -95,6 +96,7 @@ async def write_index(
     dense: DenseRecord,
     old: Old | None,
     progress: Report | None,
+    engine: Engine = HERE,
 ) -> None:
     """Write a new generation, switch to it, and remove the others.
 
@@ -106,6 +108,7 @@ async def write_index(
         dense: The index of vectors asked for, and its shards.
         old: Passages whose vectors are known, and these vectors.
         progress: Called on the event loop.
+        engine: As for :func:`ras_flow.retrieval.vector_writer.write_vectors`.
 
     Raises:
         ConfigurationError: The encoder's vectors cannot be used.
@@ -117,7 +120,7 @@ async def write_index(
     try:
         await asyncio.to_thread(folder.mkdir)
         if encoder:
-            dense = await write_vectors(folder, passages, encoder, dense, old, progress)
+            dense = await write_vectors(folder, passages, encoder, dense, old, progress, engine)
         names = await asyncio.to_thread(_write_files, folder, contents, passages)
         names += vector_files(dense) if encoder else []
         files = await asyncio.to_thread(_record_files, folder, names)

@@ -71,7 +71,7 @@ class Model:
         self._go_on.set()
 
     def _answer(self, body: dict[str, Any]) -> Answer:
-        role, text = ROLES[body["messages"][0]["content"]], last_message(body)
+        role, text = ROLES.get(body["messages"][0]["content"], "reader"), last_message(body)
         self.asked.append((role, body))
         if self.hang(role, text):
             self.hanging.set()

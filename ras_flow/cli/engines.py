@@ -1,0 +1,56 @@
+"""``--engine``: where the work of a command is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ras_flow.cluster.engine import Engine
+
+
+class EngineName(StrEnum):
+    """Where the work is done."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="Where the work is done: in this process, or by the workers of a Ray cluster, which "
+        "is that of RAY_ADDRESS or else one on this machine.",
+    ),
+]
+
+
+@contextmanager
+def opened_engine(name: EngineName, most: int | None = None) -> Iterator[Engine]:
+    """Open an engine before there is an event loop.
+
+    Args:
+        name: Which one.
+        most: Workers at most; None for as many as there is room for.
+
+    Yields:
+        The engine; what was started for it is ended at the end.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        ClusterError: The cluster cannot be reached or has no room.
+    """
+    if name == EngineName.LOCAL:
+        from ras_flow.cluster.engine import HERE
+
+        yield HERE
+        return
+    from ras_flow.cluster.workers import open_workers
+
+    with open_workers(most) as workers:
+        yield workers

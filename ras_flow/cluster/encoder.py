@@ -1,0 +1,51 @@
+"""A sentence encoder that works in an engine's workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ras_flow.cluster.engine import HERE, Engine, same
+from ras_flow.components import SentenceEncoder
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+def encoder_on(engine: Engine, name: str) -> SentenceEncoder:
+    """Return a sentence encoder that works where an engine does.
+
+    Args:
+        engine: This process (:data:`ras_flow.cluster.engine.HERE`), or workers.
+        name: As for :class:`ras_flow.llms.sentence_encoder.LocalSentenceEncoder`.
+
+    Returns:
+        The encoder.
+
+    Raises:
+        ConfigurationError: The model is not found, or its weights are damaged.
+    """
+    encoder = LocalSentenceEncoder(name)
+    return encoder if engine is HERE else _Encoder(engine, encoder)
+
+
+class _Encoder:
+    def __init__(self, engine: Engine, encoder: LocalSentenceEncoder) -> None:
+        self._engine, self._name = engine, encoder.name
+        self.identity, self.dimension = encoder.identity, encoder.dimension
+
+    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return await self._engine.do(_encode, self._name, self.identity, texts)
+
+
+async def _encode(name: str, identity: str, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    # Not `encode`, which joins small batches: vectors depend on the batch in their last bits.
+    encoder = same(_opened(name), identity)
+    return await asyncio.to_thread(encoder.encode_sync, texts)
+
+
+_opened = lru_cache(maxsize=8)(LocalSentenceEncoder)

@@ -1,0 +1,192 @@
+"""Worker processes of a Ray cluster: a local one, or that of RAY_ADDRESS.
+
+A worker that dies is started again, and its units of work are done again; see :data:`RETRIES`. The
+models that they name are opened once in each worker.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from typing import Any, TypeVar, TypeVarTuple
+
+from ras_flow.errors import ClusterError
+from ras_flow.extras import require
+
+T = TypeVar("T")
+Given = TypeVarTuple("Given")
+
+RETRIES = 3
+"""How often a unit of work is done again whose worker died."""
+
+PATIENCE = 120.0
+"""Seconds until a first worker must have started."""
+
+_AHEAD = 2
+"""Units for each worker: one that it does, and one that waits for it."""
+
+
+class Workers:
+    """An engine (:class:`ras_flow.cluster.engine.Engine`) of Ray's actors; see `open_workers`.
+
+    Args:
+        ray: The module.
+        actors: At least one.
+    """
+
+    def __init__(self, ray: Any, actors: list[Any]) -> None:
+        self._ray = ray
+        self._busy = dict.fromkeys(actors, 0)
+        self.at_once = _AHEAD * len(actors)
+
+    def __len__(self) -> int:
+        """Return the number of workers."""
+        return len(self._busy)
+
+    async def do(self, work: Callable[[*Given], Awaitable[T]], *given: *Given) -> T:
+        """Have the worker that has least to do do a unit of work.
+
+        Args:
+            work: A function of a module, which the worker imports.
+            given: Its arguments.
+
+        Returns:
+            What the function returns; its errors are raised here.
+
+        Raises:
+            ClusterError: Each worker that did it died, or the cluster was lost.
+        """
+        actor = min(self._busy, key=self._busy.__getitem__)
+        self._busy[actor] += 1
+        task = actor.do.remote(work, *given)
+        done = False
+        try:
+            made: T = await task
+            done = True
+        except self._ray.exceptions.RayTaskError as error:
+            done = True
+            raise error.cause from error
+        except self._ray.exceptions.RayError as error:
+            done = True
+            raise ClusterError(_lost(error)) from error
+        finally:
+            self._busy[actor] -= 1
+            if not done:
+                self._ray.cancel(task)
+        return made
+
+
+class _Worker:
+    """What runs in a worker's process, any number of units at once."""
+
+    def __init__(self, folder: str) -> None:
+        with suppress(OSError):  # Another machine may have no such folder.
+            os.chdir(folder)
+
+    async def version(self) -> str:
+        return version("ras-flow")
+
+    async def do(self, work: Callable[[*Given], Awaitable[T]], *given: *Given) -> T:
+        return await work(*given)
+
+
+@contextmanager
+def open_workers(most: int | None = None) -> Iterator[Workers]:
+    """Start workers, one for each free GPU of the cluster, or each free processor if it has none.
+
+    The cluster is the one that this process is connected to, else that of the environment variable
+    RAY_ADDRESS, else a local one, which ends with the workers. This takes seconds, and blocks: call
+    it before there is an event loop.
+
+    Args:
+        most: Workers at most; None for as many as there is room for.
+
+    Yields:
+        The workers; they are ended at the end.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        ClusterError: The cluster cannot be reached or has no room, or its machines have another
+            version of this package.
+    """
+    _set_up()
+    ray = require("ray", extra="ray")
+    ours = not ray.is_initialized()
+    if ours:
+        _connect(ray)
+    actors: list[Any] = []
+    try:
+        actors += _start(ray, most)
+        yield Workers(ray, actors)
+    finally:
+        for actor in actors:
+            ray.kill(actor)
+        if ours:
+            ray.shutdown()
+
+
+def _set_up() -> None:
+    """Set what Ray reads when it is imported."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    # It prints what befalls workers among the command's output, whatever `log_to_driver` says.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    if not os.environ.get("RAY_ADDRESS"):
+        # On all systems, despite its name: a cluster that listens to this machine alone.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+
+
+def _connect(ray: Any) -> None:
+    address = os.environ.get("RAY_ADDRESS")
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address:
+            ray.init(address, **quiet)
+        else:
+            ray.init("local", include_dashboard=False, **quiet)
+    except (OSError, RuntimeError, ValueError) as error:
+        where = f"at RAY_ADDRESS={address}" if address else "on this machine"
+        raise ClusterError(
+            f"No Ray cluster {where} ({error}). Start one with `ray start --head`, give its "
+            "address in RAY_ADDRESS, or unset that for a local one."
+        ) from error
+
+
+def _start(ray: Any, most: int | None) -> list[Any]:
+    free = ray.available_resources()
+    gpus, cpus = (int(free.get(name, 0)) for name in ("GPU", "CPU"))
+    count = max(1, gpus or cpus)
+    worker = ray.remote(_Worker).options(
+        num_cpus=1,
+        num_gpus=1 if gpus else 0,
+        max_restarts=-1,
+        max_task_retries=RETRIES,
+    )
+    actors = [worker.remote(os.getcwd()) for _ in range(min(count, most or count))]
+    try:
+        versions = [actor.version.remote() for actor in actors]
+        started, _ = ray.wait(versions, timeout=PATIENCE)
+        found = {ray.get(one) for one in started}
+    except ray.exceptions.RayError as error:
+        raise ClusterError(_lost(error)) from error
+    if not found:
+        raise ClusterError(
+            f"The Ray cluster started no worker within {PATIENCE:.0f} s: other programs have all "
+            "its processors. Wait for them, or add machines."
+        )
+    if found != {version("ras-flow")}:
+        raise ClusterError(
+            f"The Ray cluster has ras-flow {', '.join(found)}, this process has "
+            f"{version('ras-flow')}: install the same version on every machine."
+        )
+    return actors
+
+
+def _lost(error: Exception) -> str:
+    said = str(error).strip().partition("\n")[0]
+    return (
+        f"The Ray cluster gave up a piece of work: {said} A worker that dies again and again often "
+        "has too little memory; ras-flow must be installed on every machine. See the logs of Ray "
+        "(/tmp/ray/session_latest/logs)."
+    )

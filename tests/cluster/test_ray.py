@@ -1,0 +1,318 @@
+"""The same results by Ray's workers as by this process, whoever is killed: a real local cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from ras_flow.cluster.encoder import encoder_on
+from ras_flow.cluster.engine import HERE, Engine
+from ras_flow.cluster.parts import parts_on
+from ras_flow.cluster.workers import RETRIES, Workers, open_workers
+from ras_flow.context import Context
+from ras_flow.errors import ClusterError, DocumentError, MissingExtraError
+from ras_flow.precompute import Filling, precompute
+from ras_flow.retrieval import CorpusIndex, SourceDocument, vector_writer
+from ras_flow.retrieval.contents import IndexProgress
+from ras_flow.triple_cache import KeptTriples, read_kept
+from tests.cli.command import Command, Done, ras_flow
+from tests.cli.model import Model, write_documents
+from tests.cluster import work
+from tests.evaluation.running.small import QUESTIONS, write_questions
+from tests.graph.world import DOCUMENTS
+from tests.retrieval.helpers import WordEncoder
+from tests.retrieval.test_index import files
+from tests.retrieval.test_vectors import corpus
+from tests.servers import Answer
+
+pytestmark = pytest.mark.slow
+
+PATIENCE = 120
+"""Seconds that a command may take where the machine has much else to do."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """A cluster that this process is connected to; the address for others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+        patch.setenv("OPENAI_API_KEY", "test")
+        import ray
+
+        ray.init(
+            "local", num_cpus=4, include_dashboard=False, log_to_driver=False, logging_level="ERROR"
+        )
+        yield ray.get_runtime_context().gcs_address
+        ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def workers(cluster: str) -> Iterator[Workers]:
+    with open_workers(most=2) as workers:
+        yield workers
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with Model() as model:
+        yield model
+
+
+async def killer(workers: Workers) -> Callable[[], None]:
+    """Return what kills a worker when it is first called."""
+    alive = [await workers.do(work.pid)]
+
+    def kill() -> None:
+        while alive:
+            os.kill(alive.pop(), signal.SIGKILL)
+
+    return kill
+
+
+async def build(path: Path, engine: Engine, kill: Callable[[], None] | None = None) -> Any:
+    def progress(at: IndexProgress) -> None:
+        if kill and at.stage == "embed":
+            kill()
+
+    documents = corpus(100)
+    encoder = encoder_on(engine, Context.encoder)
+    await CorpusIndex.build(
+        path, documents, encoder=encoder, progress=progress, shards=2, engine=engine
+    )
+    return files(path)
+
+
+async def test_an_index_has_the_same_bytes_also_when_a_worker_is_killed(
+    tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_writer, "_EMBED_AT_ONCE", 32)
+    kill = await killer(workers)
+    there = await build(tmp_path / "there", workers, kill)
+    assert there == await build(tmp_path / "here", HERE)
+    assert {"vectors-000.npy", "vectors-001.npy", "passages.jsonl"} < there.keys()
+
+
+async def test_what_searches_the_shards_has_the_same_bytes(
+    tmp_path: Path, workers: Workers
+) -> None:
+    made = []
+    for name, engine in (("here", HERE), ("there", workers)):
+        index = await CorpusIndex.build(
+            tmp_path / name,
+            corpus(2_100),
+            encoder=WordEncoder(dimension=32),
+            vectors="hnsw",
+            shards=2,
+            engine=engine,
+        )
+        assert index.manifest.dense and index.manifest.dense.kind == "hnsw"
+        made.append((files(tmp_path / name), index.manifest.dense))
+    assert made[0] == made[1]
+
+
+async def test_the_same_triples_also_when_a_worker_is_killed(
+    tmp_path: Path, workers: Workers, model: Model
+) -> None:
+    index = await CorpusIndex.build(
+        tmp_path / "index",
+        [SourceDocument(d["title"], d["title"], d["text"]) for d in DOCUMENTS],
+        encoder=None,
+    )
+    context = Context(extractor="openai:test", base_url=model.server.url)
+    kill = await killer(workers)
+
+    async def fill(engine: Engine) -> tuple[Filling, list[KeptTriples]]:
+        store = InMemoryStore()
+        extractor = await parts_on(engine).get_extractor(context)
+
+        def progress(_: Filling) -> None:
+            if engine is workers:
+                kill()
+
+        filling = await precompute(index.passages, extractor, store, workers=2, progress=progress)
+        kept = [kept async for kept in read_kept(store)]
+        return filling, sorted(kept, key=lambda one: one.passage)
+
+    here, there = await fill(HERE), await fill(workers)
+    assert here == there
+    assert (here[0].extracted, here[0].triples, len(here[1])) == (4, 6, 4)
+
+
+async def test_an_error_of_the_work_is_the_callers(tmp_path: Path, workers: Workers) -> None:
+    with pytest.raises(DocumentError) as raised:
+        await workers.do(work.refuse, "a.txt has no text")
+    assert (type(raised.value), str(raised.value)) == (DocumentError, "a.txt has no text")
+    with pytest.raises(ZeroDivisionError):
+        await workers.do(work.divide, 0)
+    with pytest.raises(DocumentError, match="empty.txt has no text"):
+        await CorpusIndex.build(
+            tmp_path, [SourceDocument("empty.txt", "", " ")], encoder=None, engine=workers
+        )
+
+
+async def test_work_that_kills_each_worker_is_given_up(tmp_path: Path, workers: Workers) -> None:
+    attempts = tmp_path / "attempts"
+    with pytest.raises(ClusterError, match="gave up a piece of work"):
+        await workers.do(work.die, str(attempts))
+    assert len(attempts.read_text()) == 1 + RETRIES
+    assert await workers.do(work.after, 0, 5) == 5
+
+
+async def test_another_model_of_the_same_name_is_refused(workers: Workers) -> None:
+    encoder = encoder_on(workers, Context.encoder)
+    encoder.identity = "another"  # type: ignore[misc]
+    with pytest.raises(ClusterError, match="the same models"):
+        await encoder.encode(["text"])
+
+
+def ended(command: Command) -> Done:
+    return command.wait(PATIENCE)
+
+
+def test_a_killed_precompute_goes_on_where_it_was(
+    tmp_path: Path, cluster: str, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", cluster)
+    command = precomputing(tmp_path, model)
+    model.hang = lambda role, text: "Narvik is a town" in text
+    going = Command(*command)
+    going.until(model.hanging.is_set, PATIENCE)
+    before = len(model.answered)
+    going.send(signal.SIGKILL)
+    assert ended(going).code == -signal.SIGKILL
+    model.release()
+    done = ended(Command(*command, "--json"))
+    assert (done.code, done.err) == (0, "")
+    again = json.loads(done.out)
+    assert (again["known"], again["extracted"]) == (before, 4 - before)
+    assert len(set(model.answered)) == len(model.answered) == 4, "none was asked for twice"
+
+
+def precomputing(folder: Path, model: Model) -> list[str]:
+    index, docs = str(folder / "index"), str(write_documents(folder / "docs"))
+    assert ras_flow("index", "build", index, docs, "--bm25-only").code == 0
+    models = ["--extractor", "openai:test", "--base-url", model.server.url, "--max-retries", "0"]
+    return ["triples", "precompute", index, *models, "--workers", "1", "--engine", "ray"]
+
+
+def test_a_killed_evaluation_goes_on_to_the_same_rows(
+    tmp_path: Path, cluster: str, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    monkeypatch.setenv("RAY_ADDRESS", cluster)
+    model.answers = lambda role, text: (
+        Answer("[SUFFICIENT]" if "[SUBQ]" in text else "[SUBQ] x")
+        if role == "planner" and "Harbour" in text
+        else None
+    )
+    config = str(settings(tmp_path, model))
+    here = ras_flow("eval", config, "--out", str(tmp_path / "here"))
+    assert here.code == 0, here.err
+    asked = sorted(model.answered)
+    model.answered.clear()
+
+    model.hang = lambda role, text: role == "answerer" and "Harbour" in text
+    command = ["eval", config, "--out", str(tmp_path / "there"), "--engine", "ray"]
+    going = Command(*command)
+    going.until(model.hanging.is_set, PATIENCE)
+    going.send(signal.SIGKILL)
+    ended(going)
+    model.release()
+    there = ended(Command(*command))
+    assert (there.code, there.err) == (0, "")
+    assert sorted(model.answered) == asked, "what was kept was not asked for again"
+    rows = predictions(tmp_path / "there")
+    assert rows == predictions(tmp_path / "here")
+    assert [(row["system"], row["outcome"]["answer"]) for row in rows][0] == ("ras", "Narvik")
+    assert len(rows) == 4 and not any(row["outcome"]["error"] for row in rows)
+
+
+def settings(folder: Path, model: Model) -> Path:
+    write_questions(
+        folder, [{**row, "documents": DOCUMENTS} for row in (QUESTIONS[0], QUESTIONS[2])]
+    )
+    path = folder / "eval.toml"
+    path.write_text(
+        f"""
+[models]
+planner = "openai:test"
+extractor = "openai:test"
+answerer = "openai:test"
+base_url = "{model.server.url}"
+[settings]
+retriever = "bm25"
+top_k = 1
+max_retries = 0
+[limits]
+at_once = 2
+[benchmarks.small]
+format = "jsonl"
+path = "questions.jsonl"
+[systems.ras]
+[systems.single]
+"""
+    )
+    return path
+
+
+def predictions(folder: Path) -> list[Any]:
+    """Return what was written, without times."""
+    return [
+        timeless(json.loads(line))
+        for path in sorted(folder.glob("predictions/*/*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+
+
+def timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: timeless(one) for name, one in value.items() if name != "seconds"}
+    return value
+
+
+def test_a_cluster_of_its_own_is_for_this_machine_alone_and_ends_on_ctrl_c(
+    tmp_path: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    model.hang = lambda role, text: "Narvik is a town" in text
+    going = Command(*precomputing(tmp_path, model))
+    going.until(model.hanging.is_set, PATIENCE)
+    started = psutil.Process(going.process.pid).children(recursive=True)
+    names = {process.name() for process in started}
+    assert {"raylet", "gcs_server"} <= names
+    listening = {
+        connection.laddr.ip
+        for process in started
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert listening == {"127.0.0.1"}
+    going.send(signal.SIGINT)
+    done = ended(going)
+    assert (done.code, "Traceback" in done.err) == (130, False)
+    assert "go on with the same command" in done.err
+    _, alive = psutil.wait_procs(started, timeout=10)
+    assert not alive
+
+
+def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    done = ended(Command("index", "build", "i", "docs", "--bm25-only", "--engine", "ray"))
+    assert (done.code, done.out) == (1, "")
+    assert "RAY_ADDRESS=127.0.0.1:1" in done.err and "Traceback" not in done.err
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"ras-flow\[ray\]"), open_workers():
+        pass
