@@ -36,6 +36,7 @@ from ras_flow.context import DEFAULT_MODEL, ExtractorOutput
 from ras_flow.demo import passages as demo_passages
 from ras_flow.evaluation.facts import FactPassage, fact_recall, read_facts
 from ras_flow.llms import load_language_model
+from ras_flow.llms.tuned import extractor_name
 from ras_flow.roles import PromptedExtractor
 from ras_flow.roles.extractor_forms import Form
 from ras_flow.roles.extractors import form_for
@@ -133,7 +134,7 @@ async def main() -> None:
     parser.add_argument("--output", choices=get_args(ExtractorOutput), default="text")
     parser.add_argument("--facts", type=Path, help="a file in the form of 2WikiMultihopQA")
     given = parser.parse_args()
-    model = load_language_model(given.model, base_url=given.base_url)
+    model = load_language_model(extractor_name(given.model), base_url=given.base_url)
     stated = read_facts(given.facts) if given.facts else demo()
     form = replace(form_for(model, given.output), max_new_tokens=given.tokens)
     # Loads the model and reads the prompt's start.
