@@ -7,6 +7,7 @@ models that they name are opened once in each worker.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -142,6 +143,7 @@ def _connect(ray: Any) -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address:
+            _reach(address)
             ray.init(address, **quiet)
         else:
             ray.init("local", include_dashboard=False, **quiet)
@@ -151,6 +153,13 @@ def _connect(ray: Any) -> None:
             f"No Ray cluster {where} ({error}). Start one with `ray start --head`, give its "
             "address in RAY_ADDRESS, or unset that for a local one."
         ) from error
+
+
+def _reach(address: str) -> None:
+    """Look whether anyone listens there, which takes Ray minutes to find out."""
+    host, _, port = address.rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def _start(ray: Any, most: int | None) -> list[Any]:

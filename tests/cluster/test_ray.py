@@ -291,7 +291,7 @@ def test_a_cluster_of_its_own_is_for_this_machine_alone_and_ends_on_ctrl_c(
     names = {process.name() for process in started}
     assert {"raylet", "gcs_server"} <= names
     listening = {
-        connection.laddr.ip
+        connection.laddr.ip.removeprefix("::ffff:")
         for process in started
         for connection in process.net_connections("inet")
         if connection.status == psutil.CONN_LISTEN
