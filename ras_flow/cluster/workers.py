@@ -150,8 +150,9 @@ def _connect(ray: Any) -> None:
     except (OSError, RuntimeError, ValueError) as error:
         where = f"at RAY_ADDRESS={address}" if address else "on this machine"
         raise ClusterError(
-            f"No Ray cluster {where} ({error}). Start one with `ray start --head`, give its "
-            "address in RAY_ADDRESS, or unset that for a local one."
+            f"No Ray cluster {where} ({error}). Start one with `ray start --head` and give its "
+            "address in RAY_ADDRESS, with RAY_AUTH_MODE=token where it asks for a token; or unset "
+            "both for a local one."
         ) from error
 
 
