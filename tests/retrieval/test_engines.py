@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from zlib import crc32
@@ -164,6 +166,20 @@ async def test_a_run_names_the_file_as_its_index(engine: Path) -> None:
     retriever = await parts.get_retriever(Context(index=str(engine)))
     name = read_engine(engine).identity
     assert retriever.identity.startswith("hybrid(bm25:") and name in retriever.identity
+
+
+def test_a_local_folder_is_let_go_of_at_the_end_of_a_process(tmp_path: Path) -> None:
+    path = tmp_path / "engine.toml"
+    path.write_text('engine = "qdrant"\ncollection = "c"\npath = "q"')
+    program = (
+        "import asyncio, sys\n"
+        "from ras_flow import Context\n"
+        "from ras_flow.parts import Parts\n"
+        "asyncio.run(Parts.of().get_retriever(Context(index=sys.argv[1])))\n"
+    )
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program, path], stderr=subprocess.PIPE)
+        assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import NAMESPACE_URL, uuid5
@@ -72,6 +73,8 @@ class QdrantStore:
             self._client = client.QdrantClient(
                 path=config.path, force_disable_check_same_thread=True
             )
+            # By itself it lets go of the folder too late in Python's end, with a traceback.
+            weakref.finalize(self, self._client.close)
         else:
             self._client = client.QdrantClient(url=config.url, api_key=config.api_key or None)
         self._store: Any = None
