@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     """For each layer: keys and values, each of shape (1, heads, tokens, head size)."""
 
 
-LOOP = 32
-"""Tokens that a repeated block must fill before a text counts as repeating itself."""
+LOOP = 64
+"""Tokens that a repeated block must fill before a text counts as repeating itself.
+
+A triple is written in some 16 tokens, and small models go on after two or three copies of one.
+"""
 
 LONGEST_BLOCK = 128
 """Tokens of the longest block that is looked for: a few triples."""
