@@ -24,11 +24,12 @@ SMALLEST = 1_000
 EFFORTS: dict[VectorKind, tuple[int, ...]] = {
     "flat": (0,),
     "hnsw": (64, 128, 256, 512),
-    "ivfpq": (8, 16, 32, 64, 128, 256),
+    "ivfpq": (32, 64, 128, 256),
 }
 """What a build tries until the recall suffices: HNSW's efSearch, IVF's nprobe."""
 
 _LINKS = 32
+_CANDIDATES = 200
 _SUBVECTOR = 8
 _ROUNDS = 10
 _PER_LIST, _PER_CODE = 40, 64
@@ -133,7 +134,9 @@ def set_effort(index: Any, kind: VectorKind, effort: int) -> None:
 
 
 def _hnsw(faiss: Any, dimension: int) -> Any:
-    return faiss.index_factory(dimension, f"HNSW{_LINKS},SQ8", faiss.METRIC_INNER_PRODUCT)
+    index = faiss.index_factory(dimension, f"HNSW{_LINKS},SQ8", faiss.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction = _CANDIDATES
+    return index
 
 
 def _ivfpq(faiss: Any, rows: int, dimension: int) -> Any:
