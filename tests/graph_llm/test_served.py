@@ -29,6 +29,7 @@ from ras_flow.graph_llm.exported import read_export
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM
 from ras_flow.graph_llm.shared import SharedGraphLLM
+from ras_flow.llms.decoding import LOOP
 from ras_flow.parts import Parts
 from tests.graph_llm.tiny import BRIDGE, build, chain, graph
 from tests.servers import Answer
@@ -103,9 +104,9 @@ async def test_without_graph_encoder_tokens_are_sent(exports: dict[str, Path], s
 
 async def test_a_text_ends_where_it_would_end_here(source: Any) -> None:
     """A server goes on to its limit where a model here stops to repeat itself."""
-    with CompletionsServer([Answer(letters("ab" * 32), at_limit=True)]) as server:
+    with CompletionsServer([Answer(letters("ab" * LOOP), at_limit=True)]) as server:
         [reply] = await GraphPlanner(source(server)).plan([REQUEST])
-    assert reply.text == "ab" * 16 and reply.output_tokens == 64
+    assert reply.text == "ab" * (LOOP // 2) and reply.output_tokens == 2 * LOOP
 
 
 async def test_replies_are_in_order_and_few_requests_at_once(source: Any) -> None:
