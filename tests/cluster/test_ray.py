@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -218,7 +219,7 @@ def test_a_killed_evaluation_goes_on_to_the_same_rows(
     config = str(settings(tmp_path, model))
     here = ras_flow("eval", config, "--out", str(tmp_path / "here"))
     assert here.code == 0, here.err
-    asked = sorted(model.answered)
+    asked = list(model.answered)
     model.answered.clear()
 
     model.hang = lambda role, text: role == "answerer" and "Harbour" in text
@@ -230,7 +231,9 @@ def test_a_killed_evaluation_goes_on_to_the_same_rows(
     model.release()
     there = ended(Command(*command))
     assert (there.code, there.err) == (0, "")
-    assert sorted(model.answered) == asked, "what was kept was not asked for again"
+    again = Counter(model.answered) - Counter(asked)
+    assert again.total() <= 1, "only a call of the other question may have been under way"
+    assert not Counter(asked) - Counter(model.answered)
     rows = predictions(tmp_path / "there")
     assert rows == predictions(tmp_path / "here")
     assert [(row["system"], row["outcome"]["answer"]) for row in rows][0] == ("ras", "Narvik")

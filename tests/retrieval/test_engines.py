@@ -177,9 +177,8 @@ def test_a_local_folder_is_let_go_of_at_the_end_of_a_process(tmp_path: Path) -> 
         "from ras_flow.parts import Parts\n"
         "asyncio.run(Parts.of().get_retriever(Context(index=sys.argv[1])))\n"
     )
-    for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", program, path], stderr=subprocess.PIPE)
-        assert (done.returncode, done.stderr) == (0, b"")
+    done = subprocess.run([sys.executable, "-c", program, path], stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) -> None:
