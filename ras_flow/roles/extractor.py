@@ -11,6 +11,7 @@ from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import format_triple
+from ras_flow.llms.decoding import LOOP
 from ras_flow.prompts.extractor import source
 from ras_flow.retrieval.split import MAX_WORDS, split_text
 from ras_flow.roles.extractor_forms import Form, text_form
@@ -53,7 +54,7 @@ class PromptedExtractor:
         self.model = model
         self.form = form = form or text_form()
         self.batch_size = model.batch_size
-        asked = (list(form.prefix), form.max_new_tokens, form.schema, STOP, MAX_SOURCE)
+        asked = (list(form.prefix), form.max_new_tokens, form.schema, STOP, MAX_SOURCE, LOOP)
         self.identity = f"{model.identity}+{sha256(repr(asked).encode()).hexdigest()[:8]}"
 
     async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:

@@ -145,6 +145,14 @@ async def test_a_trained_model_reads_the_passage_alone() -> None:
     assert len({*forms, PromptedExtractor(model, json_form()).identity}) == 3
 
 
+def test_triples_of_texts_that_ended_elsewhere_are_anothers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = PromptedExtractor(Recorder(first_word)).identity
+    monkeypatch.setattr("ras_flow.roles.extractor.LOOP", 32)
+    assert PromptedExtractor(Recorder(first_word)).identity != before
+
+
 FIELD = st.one_of(
     st.text(max_size=12),
     st.sampled_from(['"', "{x}", "a|b", "P> no", "(S> a| P> b| O> c)", "[1]", "x" * 400, "4 May"]),
