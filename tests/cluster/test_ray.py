@@ -28,7 +28,7 @@ from ras_flow.triple_cache import KeptTriples, read_kept
 from tests.cli.command import Command, Done, ras_flow
 from tests.cli.model import Model, write_documents
 from tests.cluster import work
-from tests.evaluation.running.small import QUESTIONS, write_questions
+from tests.evaluation.running.small import write_settings
 from tests.graph.world import DOCUMENTS
 from tests.retrieval.helpers import WordEncoder
 from tests.retrieval.test_index import files
@@ -216,7 +216,8 @@ def test_a_killed_evaluation_goes_on_to_the_same_rows(
         if role == "planner" and "Harbour" in text
         else None
     )
-    config = str(settings(tmp_path, model))
+    more = "max_retries = 0\n[limits]\nat_once = 2"
+    config = str(write_settings(tmp_path, model.server.url, more))
     here = ras_flow("eval", config, "--out", str(tmp_path / "here"))
     assert here.code == 0, here.err
     asked = list(model.answered)
@@ -238,34 +239,6 @@ def test_a_killed_evaluation_goes_on_to_the_same_rows(
     assert rows == predictions(tmp_path / "here")
     assert [(row["system"], row["outcome"]["answer"]) for row in rows][0] == ("ras", "Narvik")
     assert len(rows) == 4 and not any(row["outcome"]["error"] for row in rows)
-
-
-def settings(folder: Path, model: Model) -> Path:
-    write_questions(
-        folder, [{**row, "documents": DOCUMENTS} for row in (QUESTIONS[0], QUESTIONS[2])]
-    )
-    path = folder / "eval.toml"
-    path.write_text(
-        f"""
-[models]
-planner = "openai:test"
-extractor = "openai:test"
-answerer = "openai:test"
-base_url = "{model.server.url}"
-[settings]
-retriever = "bm25"
-top_k = 1
-max_retries = 0
-[limits]
-at_once = 2
-[benchmarks.small]
-format = "jsonl"
-path = "questions.jsonl"
-[systems.ras]
-[systems.single]
-"""
-    )
-    return path
 
 
 def predictions(folder: Path) -> list[Any]:

@@ -169,3 +169,35 @@ class Reader:
             text = "Leo Fahr" if "designed by Leo Fahr" in asked else "unknown"
             made.append(Generation(text, len(asked.split()), 2))
         return made
+
+
+def write_settings(folder: Path, base_url: str, more: str = "") -> Path:
+    """Write settings of a small evaluation with two systems, and its two questions.
+
+    Args:
+        folder: Where to.
+        base_url: Address of the model server.
+        more: Further lines, after those of `[settings]`.
+    """
+    rows = [{**row, "documents": DOCUMENTS} for row in (QUESTIONS[0], QUESTIONS[2])]
+    write_questions(folder, rows)
+    path = folder / "eval.toml"
+    path.write_text(
+        f"""
+[models]
+planner = "openai:test"
+extractor = "openai:test"
+answerer = "openai:test"
+base_url = "{base_url}"
+[settings]
+retriever = "bm25"
+top_k = 1
+{more}
+[benchmarks.small]
+format = "jsonl"
+path = "questions.jsonl"
+[systems.ras]
+[systems.single]
+"""
+    )
+    return path

@@ -12,8 +12,7 @@ import pytest
 from tests.cli.command import ras_flow
 from tests.cli.conftest import plain_environment as plain_environment
 from tests.cli.model import ROLES, usual
-from tests.evaluation.running.small import QUESTIONS, write_questions
-from tests.graph.world import DOCUMENTS
+from tests.evaluation.running.small import write_settings
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
 
@@ -37,28 +36,7 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def settings(tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "test")
-    write_questions(
-        tmp_path, [{**row, "documents": DOCUMENTS} for row in (QUESTIONS[0], QUESTIONS[2])]
-    )
-    path = tmp_path / "eval.toml"
-    path.write_text(
-        f"""
-[models]
-planner = "openai:test"
-extractor = "openai:test"
-answerer = "openai:test"
-base_url = "{server.url}"
-[settings]
-retriever = "bm25"
-top_k = 1
-[benchmarks.small]
-format = "jsonl"
-path = "questions.jsonl"
-[systems.ras]
-[systems.single]
-"""
-    )
-    return path
+    return write_settings(tmp_path, server.url)
 
 
 def test_an_evaluation_is_run_reported_compared_and_its_runs_are_shown(
