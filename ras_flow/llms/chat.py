@@ -11,6 +11,7 @@ from ras_flow.errors import ModelResponseError
 from ras_flow.llms.clients import Pools
 from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
+from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
 from ras_flow.llms.slots import PerLoop, all_or_none
 from ras_flow.llms.waiting import a_place
 from ras_flow.llms.weights import hash_text
@@ -73,7 +74,7 @@ class ChatLanguageModel:
         self._chat = connect(model, base_url, timeout) if isinstance(model, str) else model
         self._endpoint = endpoint_of(self._chat)
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
-        self._takes_schemas = True
+        self._schemas = SchemaProbe(f"{self._endpoint.model} at {self._endpoint.host}")
         self._slots = PerLoop(lambda: asyncio.Semaphore(max_concurrency))
         self._pools = Pools(self._chat, own=not self._by_name)
         profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
@@ -105,7 +106,8 @@ class ChatLanguageModel:
             max_new_tokens: Limit for each output.
             stop: Strings at which an output ends; they are not part of it.
             schema: JSON schema that the server is asked to write by, in OpenAI's and Anthropic's
-                interfaces. A server may ignore it; one that rejects it is not asked again.
+                interfaces. A short request finds out first whether the server enforces it; where
+                it does not, the schema is not sent.
 
         Returns:
             One generation a prompt, in order.
@@ -116,8 +118,15 @@ class ChatLanguageModel:
             ModelResponseError: The request was rejected.
             OverloadedError: Too many calls of this process wait already.
         """
+        if prompts and schema is not None and not await self._writes_by(schema):
+            schema = None
         return await all_or_none(
             self._answer(prompt, max_new_tokens, list(stop), schema) for prompt in prompts
+        )
+
+    async def _writes_by(self, schema: Mapping[str, Any]) -> bool:
+        return bool(self._schema_settings(schema)) and await self._schemas.enforces(
+            schema, lambda schema: self._answer(PROBE, PROBE_TOKENS, [], schema)
         )
 
     async def _answer(
@@ -145,11 +154,7 @@ class ChatLanguageModel:
             if self._may_drop_temperature(chat, error):
                 self._chat = self._chat.model_copy(update={"temperature": None})
                 return await self._answer(prompt, max_new_tokens, stop, schema)
-            if not more:
-                raise
-            made = await self._answer(prompt, max_new_tokens, stop, None)
-            self._takes_schemas = False
-            return made
+            raise
         return self._generation(prompt, answer, stop)
 
     async def _invoke(
@@ -178,12 +183,9 @@ class ChatLanguageModel:
 
     def _schema_settings(self, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return what asks the server for JSON; nothing where that is not known to be possible."""
-        if schema is None or not self._takes_schemas:
+        if schema is None:
             return {}
-        asked = {
-            "type": "json_schema",
-            "json_schema": {"name": "output", "schema": dict(schema), "strict": True},
-        }
+        asked = response_format(schema)
         if self._chat._llm_type.startswith("openai"):
             # As a plain argument it would go through a parser that fails where the output is cut.
             body = getattr(self._chat, "extra_body", None) or {}

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ras_flow.components import Generation, Message
-from ras_flow.errors import ModelResponseError
 from ras_flow.llms.completions import CompletionsServer
 from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
+from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
 from ras_flow.llms.slots import all_or_none
 from ras_flow.tracing import traced_generation
 
@@ -49,7 +49,8 @@ class ServedLanguageModel(LocalLanguageModel):
             max_retries=max_retries,
             max_concurrency=max_concurrency,
         )
-        self._takes_schemas = True
+        endpoint = self._server.endpoint
+        self._schemas = SchemaProbe(f"{endpoint.model} at {endpoint.host}")
 
     async def generate(
         self,
@@ -65,8 +66,8 @@ class ServedLanguageModel(LocalLanguageModel):
             prompts: One message list a prompt.
             max_new_tokens: Limit for each output.
             stop: Strings at which an output ends; they are not part of it.
-            schema: JSON schema that the server is asked to write by; one that rejects it is not
-                asked again.
+            schema: JSON schema that the server is asked to write by. A short request finds out
+                first whether the server enforces it; where it does not, the schema is not sent.
 
         Returns:
             One generation a prompt, in order.
@@ -79,6 +80,10 @@ class ServedLanguageModel(LocalLanguageModel):
         """
         if not prompts:
             return []
+        if schema is not None and not await self._schemas.enforces(
+            schema, lambda schema: self._continue(PROBE, PROBE_TOKENS, (), schema)
+        ):
+            schema = None
         async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
             made += await all_or_none(
                 self._continue(prompt, max_new_tokens, stop, schema) for prompt in prompts
@@ -93,21 +98,13 @@ class ServedLanguageModel(LocalLanguageModel):
         schema: Mapping[str, Any] | None,
     ) -> Generation:
         more: dict[str, Any] = {"stop": list(stop)} if stop else {}
-        if schema is not None and self._takes_schemas:
-            asked = {"name": "output", "schema": dict(schema), "strict": True}
-            more["response_format"] = {"type": "json_schema", "json_schema": asked}
+        if schema is not None:
+            more["response_format"] = response_format(schema)
 
         async def sent() -> Mapping[str, Any]:
             # In a thread: the first prompt loads the tokenizer.
             tokens = (await asyncio.to_thread(self._encode, prompt, share=False)).rest
             return {"prompt": list(tokens), "add_special_tokens": False}
 
-        try:
-            written = await self._server.complete(sent, max_new_tokens=max_new_tokens, **more)
-        except ModelResponseError:
-            if "response_format" not in more:
-                raise
-            generation = await self._continue(prompt, max_new_tokens, stop, None)
-            self._takes_schemas = False
-            return generation
+        written = await self._server.complete(sent, max_new_tokens=max_new_tokens, **more)
         return await asyncio.to_thread(written.generation, load_tokenizer(self.name), stop)

@@ -10,6 +10,7 @@ import pytest
 
 from ras_flow import Context, build_graph
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.llms.schemas import PROBE
 from ras_flow.prompts import answerer, extractor, planner
 from ras_flow.testing import HashEncoder, ListRetriever
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES
@@ -46,6 +47,8 @@ def serve(order: str | None) -> OpenAIServer:
         if system == answerer.INSTRUCTION:
             read = normalize_name(text)  # as a model reads it, whatever the spelling
             return Answer("Narvik" if "place of birth o> narvik" in read else "unknown")
+        if system == PROBE[0]["content"]:
+            return Answer("{}")
         assert system in (extractor.INSTRUCTION, extractor.JSON_INSTRUCTION)
         title = text.partition("\n")[0].removeprefix("Title: ")
         return Answer(order if title == "Evil" and order is not None else TRIPLES.get(title, ""))

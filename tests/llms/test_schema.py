@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from ras_flow.errors import ModelResponseError
 from ras_flow.llms import ChatLanguageModel, load_language_model
+from ras_flow.llms.schemas import PROBE
 from ras_flow.prompts.extractor import SCHEMA
 from ras_flow.prompts.tuned_extractor import INSTRUCTION
 from ras_flow.roles import make_extractor
@@ -74,22 +76,60 @@ async def test_every_server_gives_the_same_triples(
     assert made.triples == FACTS and (made.error, made.dropped) == (None, [])
     if behaviour is not wraps:
         assert free.triples == made.triples
-    assert schema_of(server.requests[0]["body"]) is None
-    assert schema_of(server.requests[1]["body"]) == SCHEMA
+    first, probe, *_, last = [request["body"] for request in server.requests]
+    assert schema_of(first) is None
+    assert schema_of(probe) == SCHEMA and PROBE[0]["content"] in json.dumps(probe)
+    assert PASSAGE["text"] not in json.dumps(probe)
+    assert schema_of(last) == (SCHEMA if behaviour is takes else None)
 
 
-async def test_a_server_that_rejects_schemas_is_asked_with_one_only_once() -> None:
-    with OpenAIServer(rejects) as server:
+@pytest.mark.parametrize(
+    ("behaviour", "schemas", "said"),
+    [
+        (takes, [True, True, True], None),
+        (ignores, [True, False, False], "m at .* ignores them"),
+        (wraps, [True, False, False], "m at .* ignores them"),
+        (rejects, [True, False, False, False], "rejects them .*response_format is not supported"),
+    ],
+)
+async def test_a_server_is_probed_once_before_any_passage(
+    behaviour: Any, schemas: list[bool], said: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with OpenAIServer(behaviour) as server:
         extractor = make_extractor(model_of(server), "json")
-        for _ in range(3):
+        for _ in range(2):
             [made] = await extractor.extract([PASSAGE])
             assert made.triples == FACTS
-    assert [bool(schema_of(request["body"])) for request in server.requests] == [
-        True, False, False, False
-    ]  # fmt: skip
+    assert [bool(schema_of(request["body"])) for request in server.requests] == schemas
+    assert len(caplog.messages) == (said is not None)
+    assert said is None or re.search(said, caplog.text)
 
 
-async def test_a_passage_that_is_rejected_either_way_ends_no_schema() -> None:
+async def test_a_model_that_is_still_thinking_is_taken_to_write_by_the_schema() -> None:
+    def script(body: dict[str, Any]) -> Answer:
+        return Answer("", at_limit=True) if "ready" in last_message(body) else takes(body)
+
+    with OpenAIServer(script) as server:
+        [made] = await make_extractor(model_of(server), "json").extract([PASSAGE])
+    assert made.triples == FACTS and schema_of(server.requests[-1]["body"]) == SCHEMA
+
+
+async def test_a_server_that_answers_nothing_at_all_is_probed_again() -> None:
+    found = False
+
+    def script(body: dict[str, Any]) -> Answer:
+        return takes(body) if found else Answer(status=404, error="no such model")
+
+    with OpenAIServer(script) as server:
+        extractor = make_extractor(model_of(server), "json")
+        [failed] = await extractor.extract([PASSAGE])
+        found = True
+        [made] = await extractor.extract([PASSAGE])
+    assert failed.error and "no such model" in failed.error
+    assert made.triples == FACTS and schema_of(server.requests[-1]["body"]) == SCHEMA
+
+
+async def test_a_passage_that_is_rejected_ends_no_schema() -> None:
     def script(body: dict[str, Any]) -> Answer:
         if "Bad" in last_message(body):
             return Answer(status=400, error="this text is not allowed")

@@ -11,6 +11,7 @@ import pytest
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms import ServedLanguageModel, load_language_model
 from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
+from ras_flow.llms.schemas import PROBE_TOKENS
 from ras_flow.llms.shipped import WEIGHTS
 from ras_flow.prompts.extractor import SCHEMA
 from ras_flow.prompts.tuned_extractor import INSTRUCTION
@@ -21,6 +22,8 @@ from tests.servers import Answer
 from tests.servers.completions_server import CompletionsServer
 
 PASSAGE = Passage(id="1", title="Aurora Bridge", text="Designed by Mira Lund. <|end|>")
+NAMES = ("subject", "predicate", "object")
+TRIPLE = ("Aurora Bridge", "designer", "Mira Lund")
 FACT = "(S> Aurora Bridge| P> designer| O> Mira Lund)"
 
 
@@ -58,21 +61,37 @@ async def test_a_text_that_is_cut_says_so(folder: Path, at_limit: bool) -> None:
     assert made.truncated is at_limit
 
 
-async def test_a_server_that_takes_no_schema_is_asked_for_text_from_then_on(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("to_schema", "sent"),
+    [
+        (None, [True, True, True]),
+        (FACT, [True, False, False]),
+        (Answer(status=400, error="no response_format"), [True, False, False, False]),
+    ],
+)
+async def test_schemas_are_sent_where_a_probe_showed_that_they_are_enforced(
+    folder: Path, to_schema: Answer | str | None, sent: list[bool]
+) -> None:
+    written = json.dumps({"triples": [dict(zip(NAMES, TRIPLE, strict=True))]})
+
     def script(body: dict[str, Any]) -> Answer:
-        if "response_format" in body:
-            return Answer(status=400, error="response_format is not supported")
-        return Answer(tokens(folder, FACT))
+        if "response_format" not in body:
+            return Answer(tokens(folder, FACT))
+        if isinstance(to_schema, Answer):
+            return to_schema
+        return Answer(tokens(folder, to_schema or written))
 
     with CompletionsServer(script) as server:
         model = ServedLanguageModel(str(folder), base_url=server.url)
         extractor = make_extractor(model, "json")
         for _ in range(2):
             [made] = await extractor.extract([PASSAGE])
-            assert made.triples == [("Aurora Bridge", "designer", "Mira Lund")]
-    sent = [one["body"].get("response_format") for one in server.requests]
-    assert [bool(one) for one in sent] == [True, False, False]
-    assert sent[0]["json_schema"]["schema"] == json.loads(json.dumps(SCHEMA))
+            assert made.triples == [TRIPLE]
+    asked = [one["body"].get("response_format") for one in server.requests]
+    assert [bool(one) for one in asked] == sent
+    assert asked[0]["json_schema"]["schema"] == json.loads(json.dumps(SCHEMA))
+    limits = [one["body"]["max_tokens"] for one in server.requests]
+    assert limits[0] == PROBE_TOKENS < min(limits[-2:])
 
 
 async def test_a_trained_extractor_is_asked_as_it_was_trained() -> None:

@@ -218,7 +218,9 @@ async def test_tokens_are_those_of_a_model_here(served: Served) -> None:
 
 
 @pytest.mark.parametrize("interface", ["openai", "vllm"])
-async def test_structured_outputs_hold(served: Served, interface: str) -> None:
+async def test_structured_outputs_hold(
+    served: Served, interface: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """A model of random weights writes JSON by the schema only because the server makes it."""
     name = f"{interface}:{served.plain}"
     model: Any = await Parts().get_model(name, context(served, name))
@@ -228,3 +230,4 @@ async def test_structured_outputs_hold(served: Served, interface: str) -> None:
     start = "".join(made.text.split())
     assert start.startswith('{"triples":[')
     assert not "".join(free.text.split()).startswith("{")
+    assert "Structured outputs are not used" not in caplog.text

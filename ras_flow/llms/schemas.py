@@ -1,0 +1,88 @@
+"""Structured outputs: whether a server writes by a JSON schema is probed before it is relied on."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from ras_flow.components import Generation, Message
+from ras_flow.errors import ModelResponseError
+
+PROBE: list[Message] = [{"role": "user", "content": "Write the word ready, and nothing else."}]
+"""What a server is asked: one that enforces a schema answers with a JSON object all the same."""
+
+PROBE_TOKENS = 32
+"""Tokens that the answer may have: only its beginning is looked at."""
+
+_log = logging.getLogger(__name__)
+
+Ask = Callable[[Mapping[str, Any] | None], Awaitable[Generation]]
+"""Sends :data:`PROBE` to the server, with a schema or without."""
+
+
+def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the field of a request that asks for JSON by a schema, in OpenAI's interfaces.
+
+    Args:
+        schema: A JSON schema of an object.
+    """
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "output", "schema": dict(schema), "strict": True},
+    }
+
+
+class SchemaProbe:
+    """What one server does with JSON schemas.
+
+    Args:
+        server: What to call it in the log.
+    """
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._enforced: dict[str, bool] = {}
+
+    async def enforces(self, schema: Mapping[str, Any], ask: Ask) -> bool:
+        """Tell whether the server writes by a schema, which is probed once.
+
+        Callers that arrive before the first probe has ended send one of their own. Its few tokens
+        are counted nowhere.
+
+        Args:
+            schema: The schema that is to be used.
+            ask: Sends the probe.
+
+        Returns:
+            False where the server rejects the schema or answers as if there were none, which is
+            logged as a warning; True where it enforces it, and where a model that thinks first has
+            not come to its answer.
+
+        Raises:
+            AuthenticationError: The key was refused.
+            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
+            ModelResponseError: The server also rejects the same request without a schema.
+        """
+        key = json.dumps(schema, sort_keys=True)
+        if key not in self._enforced:
+            self._enforced[key] = await self._probe(schema, ask)
+        return self._enforced[key]
+
+    async def _probe(self, schema: Mapping[str, Any], ask: Ask) -> bool:
+        try:
+            answer = (await ask(schema)).text.lstrip()
+        except ModelResponseError as error:
+            await ask(None)
+            why = f"rejects them ({error})"
+        else:
+            if not answer or answer.startswith("{"):
+                return True
+            why = "ignores them"
+        _log.warning(
+            "Structured outputs are not used: %s %s. JSON is asked for in words alone.",
+            self._server,
+            why,
+        )
+        return False
