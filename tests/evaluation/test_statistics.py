@@ -54,7 +54,7 @@ def test_few_pairs_have_their_exact_p() -> None:
     assert paired_permutation([0.3], [0.3]) == 1.0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(MARGINS, MARGINS), min_size=2, max_size=8))
 def test_the_exact_p_is_scipys(pairs: list[tuple[float, float]]) -> None:
     first, second = zip(*pairs, strict=True)
@@ -86,7 +86,7 @@ def test_systems_are_compared_question_by_question() -> None:
 
 
 @given(SCORES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_system_does_not_differ_from_itself(scores: list[float]) -> None:
     found = paired_bootstrap(scores, scores, samples=200)
     assert (found.mean, found.low, found.high, found.p) == (0, 0, 0, 1)

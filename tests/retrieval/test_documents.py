@@ -275,9 +275,7 @@ def test_skipping_goes_on_after_a_bad_file(tmp_path: Path) -> None:
     assert len(report.errors) == 1 and "a.txt" in str(report.errors[0])
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), suffix=st.sampled_from(sorted(READERS)))
 def test_damaged_files_raise_nothing_but_document_errors(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, suffix: str

@@ -211,9 +211,7 @@ documents = st.dictionaries(
 )
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(documents, min_size=1, max_size=4))
 def test_any_series_of_updates_equals_a_build_from_scratch(
     tmp_path_factory: pytest.TempPathFactory, states: list[dict[str, str]]

@@ -52,7 +52,7 @@ def sharded(vectors: npt.NDArray[np.float32], shards: int) -> VectorIndex:
     return VectorIndex([Shard(a, vectors[a:b]) for a, b in zip(ends, ends[1:], strict=False)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 300),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.errors import InputError
@@ -49,7 +49,6 @@ def named(record: Record, name: str) -> Record:
     return {**record, "id": name}
 
 
-@settings(deadline=None)
 @given(st.lists(records, unique_by=lambda record: record["id"]))
 def test_what_is_written_is_read_back(tmp_path_factory: Any, written: list[Record]) -> None:
     path = tmp_path_factory.mktemp("records") / "train.jsonl"

@@ -249,7 +249,7 @@ noises = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases(), noises, st.integers(0, 50))
 def test_every_run_is_sound(case: Case, noise: Noise, seed: int) -> None:
     everything: list[Record] = []
@@ -322,7 +322,7 @@ def test_plans_name_the_page_that_they_look_for() -> None:
 
 
 @given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_with_passages_a_run_has_the_same_plans_and_tells_a_fact_no_sooner(
     seed: int, found: float, missed: float
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.datasets.wording import fill, references
@@ -63,7 +63,6 @@ def test_a_sentence_is_read(title: str, sentence: str, triples: list[tuple[str, 
 words = st.lists(st.sampled_from("Aino is was born in ( ) , and ; of 1921 – the who".split()))
 
 
-@settings(deadline=None)
 @given(st.text(), words.map(" ".join) | st.text())
 def test_what_is_read_fits_the_triple_format(title: str, sentence: str) -> None:
     for triple in sentence_triples(title, sentence):

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.errors import ConfigurationError, InputError
@@ -25,7 +25,6 @@ def record(**fields: Any) -> Record:
     return {**base, **fields}  # type: ignore[return-value]
 
 
-@settings(deadline=None)
 @given(st.text(), st.integers())
 def test_spellings_of_a_question_share_its_split(question: str, seed: int) -> None:
     split = Splitter(seed, dev=0.3, test=0.3)
@@ -88,7 +87,6 @@ any_records = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(any_records, max_size=12))
 def test_no_input_keeps_two_labels(made: list[Record]) -> None:
     named = [{**one, "id": str(n)} for n, one in enumerate(made)]
