@@ -147,12 +147,13 @@ def _connect(ray: Any) -> None:
             ray.init(address, **quiet)
         else:
             ray.init("local", include_dashboard=False, **quiet)
-    except (OSError, RuntimeError, ValueError) as error:
+    except Exception as error:  # A node that does not start in time is no more to Ray than that.
+        ray.shutdown()
         where = f"at RAY_ADDRESS={address}" if address else "on this machine"
         raise ClusterError(
-            f"No Ray cluster {where} ({error}). Start one with `ray start --head` and give its "
-            "address in RAY_ADDRESS, with RAY_AUTH_MODE=token where it asks for a token; or unset "
-            "both for a local one."
+            f"No Ray cluster {where} ({error}). If the machine was too busy to start it in time, "
+            "try again. Start one with `ray start --head` and give its address in RAY_ADDRESS, "
+            "with RAY_AUTH_MODE=token where it asks for a token; or unset both for a local one."
         ) from error
 
 

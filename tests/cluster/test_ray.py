@@ -288,6 +288,19 @@ def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) ->
     assert "RAY_ADDRESS=127.0.0.1:1" in done.err and "Traceback" not in done.err
 
 
+def test_a_cluster_that_does_not_start_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object, **__: object) -> None:
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray.init", late)
+    with (
+        pytest.raises(ClusterError, match=r"on this machine \(.*timed out.*too busy"),
+        open_workers(),
+    ):
+        pass
+
+
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"ras-flow\[ray\]"), open_workers():
