@@ -44,7 +44,8 @@ def model_card(record: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]] |
         "triples `(S> subject| P> predicate| O> object)`. Use it with `local:FOLDER` as the "
         "extractor of ras-flow.",
         "## Training",
-        f"{trained['examples']} examples, {trained['steps']} steps of "
+        (f"Begun with the extractor {began}. " if (began := trained.get("began")) else "")
+        + f"{trained['examples']} examples, {trained['steps']} steps of "
         f"{optimizer['batch_size']} × {optimizer['accumulation']} examples, learning rate "
         f"{optimizer['learning_rate']}, {optimizer['schedule']} schedule, "
         + (

@@ -20,11 +20,14 @@ class ModelSettings:
         name: A folder, or a name on the hub.
         kind: ``causal`` for chat models, ``seq2seq`` for Flan-T5 and its kind.
         instruction: What is asked with each passage, in training as at inference.
+        start: An extractor whose adapter training goes on with, such as ``local:default`` or
+            ``local:FOLDER``; empty for a new one.
     """
 
     name: str = SMOLLM2
     kind: Literal["causal", "seq2seq"] = "causal"
     instruction: str = INSTRUCTION
+    start: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class DataSettings:
             see :func:`ras_flow.evaluation.facts.read_facts`.
         most: At most so many training examples of a source, by the beginning of its name;
             proportionally fewer in the other splits.
+        skip: Training examples of a source that are left out first: those that an earlier training
+            with the same files and seed had as its ``most``.
         dev: Share of the titles for watching the training.
         test: Share of the titles for the untouched part.
         seed: Decides splits and limits.
@@ -45,6 +50,7 @@ class DataSettings:
     files: tuple[str, ...]
     facts: tuple[str, ...] = ()
     most: Mapping[str, int] = field(default_factory=dict)
+    skip: Mapping[str, int] = field(default_factory=dict)
     dev: float = 0.03
     test: float = 0.08
     seed: int = 13

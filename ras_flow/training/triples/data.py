@@ -62,7 +62,7 @@ def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
         examples, dev=settings.dev, test=settings.test, seed=settings.seed, reserved=reserved
     )
     parts = Splits(
-        train=limit(parts.train, settings.most, seed=settings.seed),
+        train=limit(parts.train, settings.most, skip=settings.skip, seed=settings.seed),
         dev=limit(parts.dev, _scaled(settings, settings.dev), seed=settings.seed),
         test=limit(parts.test, _scaled(settings, settings.test), seed=settings.seed),
         excluded=parts.excluded,

@@ -97,17 +97,30 @@ def split(
     return Splits(parts.train, parts.dev, parts.test, excluded)
 
 
-def limit(examples: Iterable[Example], most: Mapping[str, int], *, seed: int) -> list[Example]:
+def limit(
+    examples: Iterable[Example],
+    most: Mapping[str, int],
+    *,
+    seed: int,
+    skip: Mapping[str, int] | None = None,
+) -> list[Example]:
     """Keep at most so many examples of a source, complete ones first.
 
     Args:
         examples: Examples.
         most: Limits by source, or by the beginning of its name; the longest beginning counts.
         seed: Decides which ones are kept.
+        skip: By the same names, how many are left out first: what a call with them as ``most``
+            would keep.
 
     Returns:
         The examples that are kept, in their order.
     """
+    skip = skip or {}
+    if unlimited := sorted(skip.keys() - most.keys()):
+        raise ConfigurationError(
+            f"data.skip names {unlimited[0]!r}, and data.most does not. Name it in both."
+        )
     by_limit: dict[str, list[Example]] = {}
     everything = list(examples)
     for example in everything:
@@ -117,7 +130,8 @@ def limit(examples: Iterable[Example], most: Mapping[str, int], *, seed: int) ->
     out: set[str] = set()
     for name, some in by_limit.items():
         some.sort(key=lambda e: (not e.complete, fraction(seed, "limit", e.id)))
-        out.update(example.id for example in some[most[name] :])
+        first = skip.get(name, 0)
+        out.update(example.id for example in [*some[:first], *some[first + most[name] :]])
     return [example for example in everything if example.id not in out]
 
 

@@ -18,6 +18,7 @@ from ras_flow.training.triples.data import TrainingData, load_data
 from ras_flow.training.triples.encoding import Collator, Encoder
 from ras_flow.training.triples.folder import write_folder
 from ras_flow.training.triples.order import LengthGrouped
+from ras_flow.training.triples.start import first_extractor, load_adapter
 
 CLASSES = {"causal": "AutoModelForCausalLM", "seq2seq": "AutoModelForSeq2SeqLM"}
 
@@ -58,7 +59,7 @@ def train(
     if output.exists():
         raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
     run = output.with_name(f"{output.name}.run")
-    claim(run, {**config.as_record(), "examples": examples})
+    first = first_extractor(config)
     loaded = load_data(config.data, data)
     encoder = Encoder(_tokenizer(config), config.model, config.lengths)
     encoded = {
@@ -74,6 +75,9 @@ def train(
     model = read_model(config.model.name, kind=CLASSES[config.model.kind])
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
+    if first:
+        load_adapter(model, first)
+    claim(run, {**config.as_record(), "examples": examples, "began": first and first.key})
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
     deadline = None if seconds is None else started + seconds
     told = callbacks(run, deadline=deadline, patience=0, log=log)
@@ -84,7 +88,8 @@ def train(
     state = trainer.state
     progress = Progress(state.global_step >= state.max_steps, state.global_step, state.max_steps)
     if progress.finished:
-        _write(config, output, trainer, loaded, len(encoded["train"]))
+        began = first.key if first else ""
+        _write(config, output, trainer, loaded, used=len(encoded["train"]), began=began)
         shutil.rmtree(run)
     return progress
 
@@ -186,7 +191,13 @@ def _trainer(
 
 
 def _write(
-    config: TrainingConfig, output: Path, trainer: Any, data: TrainingData, used: int
+    config: TrainingConfig,
+    output: Path,
+    trainer: Any,
+    data: TrainingData,
+    *,
+    used: int,
+    began: str,
 ) -> None:
     scratch = output.with_name(f"{output.name}.unfinished")
     # What a killed process may have left.
@@ -197,6 +208,7 @@ def _write(
         trainer.model,
         config,
         {
+            "began": began,
             "examples": used,
             "steps": trainer.state.global_step,
             "dev_loss": round(losses[-1], 4) if losses else None,

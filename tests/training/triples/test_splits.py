@@ -65,3 +65,14 @@ def test_limits_keep_complete_examples_first_and_the_longest_name_counts() -> No
     assert all(example.complete for example in by_source["dart-e2e"])
     assert sum(example.complete for example in by_source["dart-sql"]) == 3
     assert limit(some, {"dart": 4, "dart-e2e": 2}, seed=3) == kept
+
+
+def test_what_an_earlier_training_had_is_skipped() -> None:
+    some = [Example(f"{i}", "dart-e2e", "", "x", (), complete=i % 2 == 0) for i in range(10)]
+    earlier = limit(some, {"dart": 4}, seed=3)
+    later = limit(some, {"dart": 3}, skip={"dart": 4}, seed=3)
+    both = {example.id for example in limit(some, {"dart": 7}, seed=3)}
+    assert {example.id for example in earlier + later} == both
+    assert len(later) == 3 and len(both) == 7
+    with pytest.raises(ConfigurationError, match=r"data\.skip names 'other'"):
+        limit(some, {"dart": 3}, skip={"other": 1}, seed=3)

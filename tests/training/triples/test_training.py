@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,50 @@ def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
     with pytest.raises(ConfigurationError, match="other settings"):
         train(other, home / "begun", data=home)
     assert not (home / "begun").exists()
+
+
+def start(home: Path, folder: Path, **changes: Any) -> TrainingConfig:
+    made = config(home, **changes)
+    return replace(made, model=replace(made.model, start=f"local:{folder}"))
+
+
+def test_training_goes_on_from_a_trained_adapter(home: Path, unbroken: Path) -> None:
+    still = OptimizerSettings(learning_rate=0.0, batch_size=3, steps=1)
+    train(start(home, unbroken, optimizer=still), home / "same", data=home)
+    train(start(home, unbroken), home / "further", data=home)
+    before, same, further = (
+        load_file(folder / "adapter_model.safetensors")
+        for folder in (unbroken, home / "same", home / "further")
+    )
+    assert all(torch.equal(before[name], same[name]) for name in before)
+    changed = [name for name in before if not torch.equal(before[name], further[name])]
+    assert any("lora_A" in name for name in changed) and before.keys() == further.keys()
+    record = json.loads((home / "further" / "extractor.json").read_text())
+    assert record["trained"]["began"] == find_tuned(str(unbroken)).key  # type: ignore[union-attr]
+    assert record["trained"]["began"] in (home / "further" / "README.md").read_text()
+
+
+def test_a_start_that_does_not_fit_is_named(home: Path, unbroken: Path, tmp_path: Path) -> None:
+    for problem, settings in {
+        "is no adapter": start(home, tmp_path),
+        "lora.rank = 0": start(home, unbroken, lora=LoraSettings(rank=0)),
+        "rank 4, alpha 32.*rank 2": start(home, unbroken, lora=LoraSettings(rank=2)),
+        "alpha 32.*alpha 8": start(home, unbroken, lora=LoraSettings(rank=4, alpha=8)),
+        "model.instruction = 'Write facts.'": replace(
+            config(home), model=ModelSettings(str(home / "causal"), "causal", "x", str(unbroken))
+        ),
+    }.items():
+        with pytest.raises(ConfigurationError, match=problem):
+            train(settings, tmp_path / "out", data=home)
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_start_is_refused(home: Path, unbroken: Path, tmp_path: Path) -> None:
+    shutil.copytree(unbroken, tmp_path / "damaged")
+    weights = tmp_path / "damaged" / "adapter_model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    with pytest.raises(ConfigurationError, match="adapter_model.safetensors"):
+        train(start(home, tmp_path / "damaged"), tmp_path / "out", data=home)
 
 
 def test_what_is_there_is_never_overwritten(home: Path, unbroken: Path) -> None:

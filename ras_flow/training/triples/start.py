@@ -1,0 +1,83 @@
+"""What training begins with: new weights, or those of an extractor that was trained before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.extras import require
+from ras_flow.llms.tuned import SHIPPED, Tuned, check_files, find_tuned
+from ras_flow.training.triples.config import TrainingConfig
+
+
+def first_extractor(config: TrainingConfig) -> Tuned | None:
+    """Return the extractor that training begins with.
+
+    Args:
+        config: The settings.
+
+    Returns:
+        It; None for new weights.
+
+    Raises:
+        ConfigurationError: There is none of that name, or it is another kind of model than the
+            settings say.
+    """
+    start = config.model.start
+    if not start:
+        return None
+    name = start.removeprefix("local:")
+    tuned = find_tuned(str(SHIPPED) if name == "default" else name)
+    if not config.lora.rank:
+        raise ConfigurationError(
+            "model.start goes on with an adapter, and lora.rank = 0 trains the whole model. Name a "
+            "model to train in model.name, or set lora.rank."
+        )
+    if tuned is None or not tuned.adapter:
+        raise ConfigurationError(
+            f"model.start = {start!r} is no adapter. Name local:default, or local: with a folder "
+            "that `ras-flow train triples` wrote with a `lora.rank`."
+        )
+    wanted = (config.model.name, config.model.kind, config.model.instruction)
+    for name, want, found in zip(
+        ("model.name", "model.kind", "model.instruction"),
+        wanted,
+        (tuned.base, tuned.kind, tuned.instruction),
+        strict=True,
+    ):
+        if want != found:
+            raise ConfigurationError(
+                f"The extractor {start!r} of model.start was trained with {name} = {found!r}, and "
+                f"the settings say {want!r}. Set it so, or leave model.start out."
+            )
+    return tuned
+
+
+def load_adapter(model: Any, tuned: Tuned) -> None:
+    """Give a new adapter the weights of a trained one.
+
+    Args:
+        model: A peft model with a new adapter.
+        tuned: The trained extractor.
+
+    Raises:
+        ConfigurationError: A file of it is missing or altered, or its adapter has another rank,
+            scale or other layers.
+    """
+    check_files(tuned.folder, tuned.files)
+    peft = require("peft", extra="local")
+    found = peft.LoraConfig.from_pretrained(str(tuned.folder))
+    wanted = model.peft_config["default"]
+    weights = peft.load_peft_weights(str(tuned.folder), device="cpu")
+    here = {
+        name: tuple(weight.shape) for name, weight in peft.get_peft_model_state_dict(model).items()
+    }
+    same = {name: tuple(weight.shape) for name, weight in weights.items()} == here
+    if not same or found.lora_alpha != wanted.lora_alpha:
+        raise ConfigurationError(
+            f"The adapter in {tuned.folder} has rank {found.r}, alpha {found.lora_alpha} and "
+            f"{len(weights)} weights, the settings make one of rank {wanted.r}, alpha "
+            f"{wanted.lora_alpha} and {len(here)} weights. Set [lora] as it was trained, or leave "
+            "model.start out."
+        )
+    peft.set_peft_model_state_dict(model, weights)
