@@ -110,7 +110,9 @@ def load_graph_llm(
         ConfigurationError: A file is missing or damaged, the version is unknown, or the base
             model is another one.
     """
-    config = read_manifest(folder).config
+    manifest = read_manifest(folder)
+    check_files(manifest, folder)  # Before the base is read, which takes seconds.
+    config = manifest.config
     model = build_graph_llm(replace(config, base=base or config.base), dtype=dtype)
     load_weights(model, folder)
     if not trainable:

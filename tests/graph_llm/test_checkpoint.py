@@ -169,7 +169,7 @@ def test_missing_and_damaged_files_are_named(copy: Path, name: str) -> None:
         load_graph_llm(copy)
     (copy / name).unlink()
     with pytest.raises(ConfigurationError, match=f"{name} is missing"):
-        load_graph_llm(copy)
+        load_graph_llm(copy, base="/no/base/is/read/for/that")
 
 
 def test_damaged_or_missing_descriptions(copy: Path, tmp_path: Path) -> None:
