@@ -19,6 +19,9 @@ _UNMARKED_OBJECT = re.compile(
     r"\s*(?:[A-Z]\s*>)?",
     re.IGNORECASE,
 )
+_OBJECT_IN_PREDICATE = re.compile(
+    r"(?<=[\s|(])(P\s*>\s*(?:is|are|was|were))\s+((?:an?|the)\s[^|()\n]{1,300}\))", re.IGNORECASE
+)
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
@@ -93,6 +96,7 @@ def parse_triples(text: str) -> ParsedTriples:
     =========================================  ==================================================
     "|" and more after a field                 the triple is kept, the surplus dropped
     no "O>", or another letter in its place    the third field is the object
+    no object, but "P> is a member)"           "is" is the predicate, "a member" the object
     a marker twice or out of order             dropped; after a complete triple, surplus
     an empty field, or one over 300 characters dropped
     no final ")", another triple follows       kept
@@ -110,6 +114,7 @@ def parse_triples(text: str) -> ParsedTriples:
         The triples with cleaned fields, and the dropped pieces.
     """
     text = _UNMARKED_OBJECT.sub(r"\1 O>", _INVISIBLE.sub("", text))
+    text = _OBJECT_IN_PREDICATE.sub(r"\1| O> \2", text)
     found = list(_read_marked(text))
     if not any(triple for _, triple in found):
         found += _read_json(text)

@@ -291,3 +291,28 @@ def test_a_third_field_without_its_marker_is_the_object(text: str) -> None:
 def test_a_surplus_field_before_the_object_is_not_the_object() -> None:
     parsed = parse_triples("(S> a1| P> b1| 1999| O> c1)")
     assert parsed.triples == [("a1", "b1", "c1")]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("(S> Lund| P> is an engineer)", ("Lund", "is", "an engineer")),
+        ("(S> Lund| P> was the designer of it)", ("Lund", "was", "the designer of it")),
+        ("(s> Lund | p> are A pair )", ("Lund", "are", "A pair")),
+        ("(S> Lund| P> is a| O> person)", ("Lund", "is a", "person")),
+        ("(S> Lund| P> was a member (late)| O> club)", ("Lund", "was a member (late)", "club")),
+    ],
+)
+def test_an_object_inside_the_predicate_is_found(written: str, read: tuple[str, str, str]) -> None:
+    for text in (written, f"{written}, (S> a| P> b| O> c)", f"(S> a| P> b| O> c), {written}"):
+        parsed = parse_triples(text)
+        assert read in parsed.triples and not parsed.dropped
+        assert len(parsed.triples) == (1 if text == written else 2)
+
+
+@pytest.mark.parametrize(
+    "text", ["(S> Lund| P> is)", "(S> Lund| P> lives in Oslo)", "(S> Lund| P> is a "]
+)
+def test_where_no_object_can_be_told_nothing_is_made_up(text: str) -> None:
+    parsed = parse_triples(text)
+    assert not parsed.triples and parsed.dropped
