@@ -292,13 +292,18 @@ def test_a_cluster_that_does_not_start_in_time_is_told(monkeypatch: pytest.Monke
     def late(*_: object, **__: object) -> None:
         raise Exception("The current node timed out during startup.")
 
+    ended: list[None] = []
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    # Other tests of this process may be connected.
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setattr("ray.init", late)
+    monkeypatch.setattr("ray.shutdown", lambda: ended.append(None))
     with (
         pytest.raises(ClusterError, match=r"on this machine \(.*timed out.*too busy"),
         open_workers(),
     ):
         pass
+    assert ended == [None], "what was started of it is ended"
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

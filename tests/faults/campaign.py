@@ -97,7 +97,7 @@ async def model_faults(kind: str, runs: int, *, seed: int = 0, share: float = 0.
         )
         graph = builder().compile(checkpointer=saver)
 
-        asked = settings(server.url).changed()
+        asked = settings(server.url, timeout=1.0).changed()
 
         async def go(number: int, given: Any) -> None:
             config: Any = {"configurable": {"thread_id": str(number)}}

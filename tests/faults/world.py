@@ -31,7 +31,7 @@ def town(number: int) -> str:
     return f"Town{number}"
 
 
-def settings(base_url: str) -> Context:
+def settings(base_url: str, *, timeout: float = 60.0) -> Context:
     """Return settings where the server plays every role."""
     return Context(
         planner="openai:planner",
@@ -39,7 +39,7 @@ def settings(base_url: str) -> Context:
         answerer="openai:answerer",
         base_url=base_url,
         top_k=2,
-        model_timeout=1.0,
+        model_timeout=timeout,
         max_retries=1,
     )
 
