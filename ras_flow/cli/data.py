@@ -1,4 +1,4 @@
-"""ras-flow data: make training data for the Graph LLM."""
+"""ras-flow data: make training data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ras_flow.components import LanguageModel
     from ras_flow.training.data.stats import Stats
 
-app = typer.Typer(help="Make training data for the Graph LLM.", no_args_is_help=True)
+app = typer.Typer(help="Make training data.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of the data set.")]
 
@@ -106,6 +106,56 @@ def convert(
     with _Shown() as shown:
         stats = asyncio.run(convert_mix(settings, out, model, shown))
     _report(out, stats, as_json)
+
+
+@app.command()
+def complete_triples(
+    passages: Annotated[
+        Path, typer.Argument(metavar="PASSAGES", help="A corpus: JSON lines with title, text.")
+    ],
+    questions: Annotated[
+        Path,
+        typer.Argument(metavar="QUESTIONS", help="Questions on it, with support and triples."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="File to write, for train triples.")],
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(help="Use no passage with a title of this file; may be repeated."),
+    ] = None,
+    held_out_if: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Use no passage of questions where this is true."),
+    ] = None,
+    most_words: Annotated[
+        int | None, typer.Option(help="Longest passage; training leaves out over 512 tokens.")
+    ] = None,
+    extractor: Annotated[
+        str, typer.Option(help="Model whose triples are completed; as runs name it.")
+    ] = _MODEL,
+    base_url: Annotated[str | None, typer.Option(help="Server of a remote model.")] = None,
+) -> None:
+    """Complete an extractor's triples with the evidence of questions; start it again to go on."""
+    from ras_flow.context import NO_EXTRACTOR, Context
+    from ras_flow.errors import InputError
+    from ras_flow.parts import Parts
+    from ras_flow.training.triples.completing import complete, facts_of_corpus
+
+    if extractor == NO_EXTRACTOR:
+        raise InputError("The extractor 'none' makes no triples: there is nothing to complete.")
+    settings = Context.from_mapping({"extractor": extractor, "base_url": base_url})
+    stated = facts_of_corpus(
+        passages,
+        questions,
+        held_out=held_out or (),
+        held_out_if=held_out_if,
+        most_words=most_words,
+    )
+
+    async def run() -> int:
+        model = await Parts().get_extractor(settings)
+        return len(await complete(stated, model, out, log=lambda line: typer.echo(line, err=True)))
+
+    typer.echo(f"{out}: {asyncio.run(run())} of {len(stated)} passages")
 
 
 @app.command()

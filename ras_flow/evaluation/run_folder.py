@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import platform
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
@@ -31,6 +30,7 @@ from ras_flow.errors import RunError
 from ras_flow.evaluation.assembly import Cell
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows
+from ras_flow.files import write_whole
 
 PACKAGES = ("ras-flow", "langgraph", "langchain", "torch", "transformers", "bm25s", "faiss-cpu")
 
@@ -131,11 +131,9 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         RunError: The disk refuses.
     """
-    scratch = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(text, encoding="utf-8")
-        os.replace(scratch, path)
+        write_whole(path, text)
     except OSError as error:
         raise RunError(f"{path} cannot be written ({error.strerror}).") from error
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.files import write_whole
 
 Logger = Callable[[str], None]
 """Told what happens, a line at a time."""
@@ -50,9 +51,7 @@ def claim(run: Path, record: Mapping[str, Any]) -> None:
     wanted = json.loads(json.dumps(record))
     if not file.is_file():
         run.mkdir(parents=True, exist_ok=True)
-        scratch = file.with_name(f"{SETTINGS}.unfinished")
-        scratch.write_text(json.dumps(wanted, indent=2), encoding="utf-8")
-        scratch.replace(file)
+        write_whole(file, json.dumps(wanted, indent=2))
         return
     begun = _flat(_fixed(json.loads(file.read_text(encoding="utf-8"))))
     now = _flat(_fixed(wanted))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
-from tests.graph.world import TRIPLES
+from tests.graph.world import DOCUMENTS, TRIPLES
 from tests.servers import Answer
 
 
@@ -86,6 +86,29 @@ def test_a_stopped_precompute_goes_on_where_it_was(
     again = json.loads(ras_flow(*command(model, index), "--json").out)
     assert (again["known"], again["extracted"]) == (before, 4 - before)
     assert len(set(model.answered)) == len(model.answered) == 4, "none was asked for twice"
+
+
+def test_triples_are_completed_with_the_evidence_of_questions(model: Model, tmp_path: Path) -> None:
+    corpus, questions, out = (tmp_path / f"{name}.jsonl" for name in ("corpus", "asked", "out"))
+    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in DOCUMENTS))
+    evidence = [["Mira Lund", "place of birth", "Narvik"], ["Mira Lund", "sex", "She"]]
+    questions.write_text(json.dumps({"support": [["Mira Lund", 0]], "triples": evidence}))
+    settings = ["--extractor", "openai:test", "--base-url", model.server.url, "--out", str(out)]
+    done = ras_flow("data", "complete-triples", str(corpus), str(questions), *settings)
+    assert (done.code, done.out) == (0, f"{out}: 1 of 1 passages\n")
+    row = json.loads(out.read_text())
+    assert (row["src"], row["title"]) == ("completed", "Mira Lund")
+    assert row["triples"] == [
+        ["MIRA LUND", "occupation", "engineer"],
+        ["Mira Lund", "place of birth", "Narvik"],
+        ["Mira Lund", "sex", "She"],
+    ]
+    asked = model.count("extractor")
+    ras_flow("data", "complete-triples", str(corpus), str(questions), *settings)
+    assert model.count("extractor") == asked, "what was extracted is kept"
+    none = ras_flow("data", "complete-triples", str(corpus), str(questions), "--out", str(out),
+                    "--extractor", "none")  # fmt: skip
+    assert none.code == 1 and "nothing to complete" in none.err
 
 
 def test_passages_that_fail_are_told_and_the_others_kept(model: Model, index: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from datetime import datetime
 from enum import StrEnum
@@ -14,6 +13,7 @@ import typer
 
 from ras_flow.cli.runs.options import Database, Run, parse_run, read_run
 from ras_flow.errors import InputError, RunError
+from ras_flow.files import write_whole
 
 if TYPE_CHECKING:
     from ras_flow.runs import Runs, RunSummary
@@ -48,7 +48,7 @@ def export(
         typer.echo(text if sys.stdout.isatty() else text.encode())
         return
     try:
-        _write(output, text)
+        write_whole(output, text)
     except OSError as error:
         raise InputError(f"{output} cannot be written: {error.strerror}.") from error
     typer.echo(f"{output}: {len(text.encode())} bytes", err=True)
@@ -89,20 +89,6 @@ def prune(
         return
     asyncio.run(_delete(database, [run.id for run in chosen]))
     typer.echo(f"Deleted {count}.")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file at once: who is killed here leaves what was there before."""
-    path = path.resolve()
-    if path.exists() and not path.is_file():  # A device or pipe.
-        path.write_text(text, encoding="utf-8", newline="\n")
-        return
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        scratch.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def _written(document: RunDocument, branch: int, format: Format) -> str:

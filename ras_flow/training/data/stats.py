@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import file_digest
@@ -12,6 +11,7 @@ from statistics import mean, median
 from typing import Any
 
 from ras_flow.errors import InputError
+from ras_flow.files import write_whole
 from ras_flow.formats.history import format_history
 from ras_flow.state.kg import QueryKG
 from ras_flow.training.data.inputs import as_graph, as_request, target_text
@@ -176,8 +176,8 @@ def write_card(folder: Path, stats: Stats) -> None:
         *(f"- {name}: `{sum}`" for name, sum in stats.checksums.items()),
         "",
     ]
-    _write(folder / "README.md", "\n".join(lines))
-    _write(folder / "stats.json", json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    write_whole(folder / "README.md", "\n".join(lines))
+    write_whole(folder / "stats.json", json.dumps(value, ensure_ascii=False, indent=1) + "\n")
 
 
 def checksum(path: Path) -> str:
@@ -191,12 +191,6 @@ def checksum(path: Path) -> str:
             return file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)
 
 
 def _text(record: Record) -> str:

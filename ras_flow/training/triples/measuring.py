@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from ras_flow.evaluation.facts import FactPassage, fact_recall
 from ras_flow.evaluation.triples import Outcome, Scores, score
+from ras_flow.files import write_whole
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import Rule
 from ras_flow.llms.tuned import MANIFEST
@@ -172,11 +172,5 @@ def add_to_card(folder: Path, measured: Sequence[Measured]) -> None:
     """
     metrics = [figures.as_record() for figures in measured]
     record = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    _replace(folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")
-    _replace(folder / CARD, model_card(record, metrics))
-
-
-def _replace(file: Path, text: str) -> None:
-    scratch = file.with_name(f"{file.name}.unfinished")
-    scratch.write_text(text, encoding="utf-8")
-    os.replace(scratch, file)
+    write_whole(folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")
+    write_whole(folder / CARD, model_card(record, metrics))

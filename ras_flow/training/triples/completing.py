@@ -1,0 +1,160 @@
+"""Labels completed: what an extractor makes of a passage, with the facts that it missed.
+
+The evidence of multi-hop questions (2WikiMultihopQA's triples) is what an answer rests on, but says
+one fact of a passage and leaves out all others; learnt from as it is, it would teach to leave facts
+out. So an extractor reads the passage, its repetitions go, and a fact that it did not find is added
+in words of the evidence. :mod:`.cleaning` then puts the triples in the order of the text, leaves
+out what the text does not state, and marks as partial what still says too little.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+
+from ras_flow.components import Extractor
+from ras_flow.datasets.reading import Row, read_rows
+from ras_flow.errors import InputError
+from ras_flow.evaluation.facts import FactPassage, holds, titles_of
+from ras_flow.files import write_whole
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.schema import Passage, passage_id
+from ras_flow.training.triples.examples import Example, Spo
+from ras_flow.training.triples.raw import extract_raw
+from ras_flow.training.triples.splits import title_key
+
+SOURCE = "completed"
+"""The source of the examples, for the settings' ``data.most``."""
+
+
+def facts_of_corpus(
+    passages: Path,
+    questions: Path,
+    *,
+    held_out: Iterable[Path] = (),
+    held_out_if: str | None = None,
+    most_words: int | None = None,
+) -> list[FactPassage]:
+    """Find the facts of questions in the passages that state them.
+
+    Args:
+        passages: JSON lines with ``title`` and ``text``.
+        questions: JSON lines with ``triples`` (evidence) and ``support`` (titles).
+        held_out: Files in the form of 2WikiMultihopQA, kept for measurements: no passage with a
+            title of theirs is used.
+        held_out_if: A field of the questions, true or false: those with true are kept for
+            measurements, and no passage is used whose title is in their support or evidence.
+        most_words: Longest passage that is used; training leaves out those over 512 tokens.
+
+    Returns:
+        Each passage once, with its facts: subject is the title, and the object is in the text.
+
+    Raises:
+        InputError: A file cannot be read, a row is malformed, or no passage is left.
+    """
+    kept = {title_key(title) for file in held_out for title in titles_of(file)}
+    facts: dict[str, list[Spo]] = {}
+    for row in read_rows(questions):
+        triples = row.triples("triples")
+        if held_out_if and row.flag(held_out_if):
+            kept |= {title_key(name) for name in _names(row, triples)}
+            continue
+        for fact in triples:
+            about = facts.setdefault(title_key(fact[0]), [])
+            if fact not in about:
+                about.append(fact)
+    found: dict[str, FactPassage] = {}
+    for row in read_rows(passages):
+        title, text = row.text("title"), row.text("text")
+        key, words = title_key(title), f" {normalize_name(text)} "
+        stated = tuple(f for f in facts.get(key, ()) if f" {normalize_name(f[2])} " in words)
+        short = most_words is None or len(text.split()) <= most_words
+        if stated and short and key not in kept:
+            passage: Passage = {"id": passage_id(title, text), "title": title, "text": text}
+            found.setdefault(passage["id"], FactPassage(passage, stated))
+    if not found:
+        raise InputError(
+            f"No passage of {passages} states a fact of {questions} that is not held out. Name "
+            "files of the same corpus, or hold out less."
+        )
+    return list(found.values())
+
+
+def completed(stated: FactPassage, triples: Collection[Spo]) -> Example:
+    """Return a passage with an extractor's triples, each once, and the facts that they lack.
+
+    Args:
+        stated: The passage and its facts.
+        triples: What the extractor made of it.
+    """
+    passage = stated.passage
+    kept = {tuple(map(normalize_name, triple)): triple for triple in reversed([*triples])}
+    mine = list(reversed(kept.values()))
+    missing = [fact for fact in stated.facts if not holds(mine, fact)]
+    return Example(
+        id=f"{SOURCE}-{passage['id']}",
+        source=SOURCE,
+        title=passage["title"],
+        text=passage["text"],
+        triples=(*mine, *missing),
+    )
+
+
+async def complete(
+    stated: Sequence[FactPassage],
+    extractor: Extractor,
+    out: Path,
+    *,
+    log: Callable[[str], None] = lambda _: None,
+) -> list[Example]:
+    """Extract passages, complete their triples, and write a file to train on.
+
+    Args:
+        stated: Passages with facts.
+        extractor: Any extractor.
+        out: The file, JSON lines for :func:`.examples.read_examples`. What the extractor made is
+            kept beside it, with ".raw.jsonl" after its name: an interruption loses at most a batch.
+        log: Told how far it is.
+
+    Returns:
+        The examples; passages that the extractor failed on are left out.
+
+    Raises:
+        InputError: A file cannot be written, or what was kept is of another extractor.
+        AuthenticationError: The extractor's key was refused.
+        ModelUnavailableError: The model cannot be reached.
+    """
+    by_length = sorted(stated, key=lambda one: len(one.passage["text"]))
+    made = await extract_raw(
+        extractor,
+        [one.passage for one in by_length],
+        file=out.with_name(f"{out.name}.raw.jsonl"),
+        log=log,
+    )
+    examples = []
+    for one in stated:
+        extraction = made[one.passage["id"]].extraction
+        if extraction.error is None:
+            examples.append(completed(one, extraction.triples))
+    try:
+        write_whole(out, "".join(_line(example) for example in examples))
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}.") from error
+    return examples
+
+
+def _names(row: Row, triples: Iterable[Spo]) -> list[str]:
+    ends = [end for subject, _, object in triples for end in (subject, object)]
+    return ends + [title for title, _ in row.pairs("support")]
+
+
+def _line(example: Example) -> str:
+    row = {
+        "id": example.id,
+        "src": example.source,
+        "title": example.title,
+        "text": example.text,
+        "triples": example.triples,
+    }
+    return json.dumps(row) + "\n"

@@ -1,0 +1,173 @@
+"""Completed labels: held-out titles stay out, no fact is missing, nothing is extracted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.components import Extraction
+from ras_flow.errors import InputError
+from ras_flow.evaluation.facts import FactPassage, holds
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.schema import Passage, passage_id
+from ras_flow.training.triples.cleaning import clean
+from ras_flow.training.triples.completing import complete, completed, facts_of_corpus
+from ras_flow.training.triples.examples import read_examples
+from tests.training.triples.samples import fact_rows, write_rows
+
+SALT_ROAD = "Salt Road is a drama film directed by Aino Laine in 1952."
+AINO = "Aino Laine was born in Oulu and died in Turku."
+LEDA = "Leda Koskinen was born in Vaasa."
+
+
+def stated(title: str, text: str, *facts: tuple[str, str, str]) -> FactPassage:
+    passage = Passage(id=passage_id(title, text), title=title, text=text)
+    return FactPassage(passage, facts)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    texts = {"Salt Road (film)": SALT_ROAD, "Aino Laine": AINO, "Leda Koskinen": LEDA, "Oulu": "A."}
+    rows = [{"title": title, "text": text} for title, text in texts.items()]
+    return write_rows(tmp_path / "corpus.jsonl.gz", rows)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    film = {
+        "support": [["Salt Road", 0], ["Aino Laine", 0]],
+        "triples": [["Salt Road", "director", "Aino Laine"], ["Aino Laine", "born in", "Oulu"]],
+        "measured": False,
+    }
+    leda = {
+        "support": [["Leda Koskinen", 0]],
+        "triples": [["Leda Koskinen", "place of birth", "Vaasa"]],
+        "measured": True,
+    }
+    unstated = {
+        "support": [["Oulu", 0]],
+        "triples": [["Oulu", "country", "Finland"], ["Aino Laine", "died in", "Turku"]],
+        "measured": False,
+    }
+    return write_rows(tmp_path / "questions.jsonl", [film, leda, unstated, film])
+
+
+def titles(found: Sequence[FactPassage]) -> list[str]:
+    return [one.passage["title"] for one in found]
+
+
+def test_facts_are_found_in_the_passages_that_state_them(corpus: Path, questions: Path) -> None:
+    found = facts_of_corpus(corpus, questions)
+    assert titles(found) == ["Salt Road (film)", "Aino Laine", "Leda Koskinen"]
+    assert found[0].facts == (("Salt Road", "director", "Aino Laine"),)
+    assert [fact[2] for fact in found[1].facts] == ["Oulu", "Turku"]
+
+
+def test_what_is_held_out_is_not_used(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    kept = write_rows(tmp_path / "measured.jsonl", fact_rows())
+    assert titles(facts_of_corpus(corpus, questions, held_out=[kept])) == ["Leda Koskinen"]
+    asked = facts_of_corpus(corpus, questions, held_out_if="measured")
+    assert titles(asked) == ["Salt Road (film)", "Aino Laine"]
+    assert titles(facts_of_corpus(corpus, questions, most_words=10)) == titles(asked)[1:] + [
+        "Leda Koskinen"
+    ]
+
+
+def test_files_that_do_not_fit_are_named(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="states a fact of .*questions.* that is not held out"):
+        facts_of_corpus(corpus, questions, most_words=2)
+    with pytest.raises(InputError, match=r"questions\.jsonl:1:seen: expected true or false"):
+        facts_of_corpus(corpus, questions, held_out_if="seen")
+    wrong = write_rows(tmp_path / "wrong.jsonl", [{"title": "Oulu"}])
+    with pytest.raises(InputError, match=r"wrong\.jsonl:1:text"):
+        facts_of_corpus(wrong, questions)
+
+
+def test_a_missing_fact_is_added_and_repetitions_go() -> None:
+    made = [
+        ("Aino Laine", "was", "born"),
+        ("aino laine", "was", "Born"),
+        ("Aino Laine", "in", "Oulu"),
+    ]
+    example = completed(
+        stated(
+            "Aino Laine",
+            AINO,
+            ("Aino Laine", "place of birth", "Oulu"),
+            ("Aino Laine", "place of death", "Turku"),
+        ),
+        made,
+    )
+    assert example.triples == (
+        ("Aino Laine", "was", "born"),
+        ("Aino Laine", "in", "Oulu"),
+        ("Aino Laine", "place of death", "Turku"),
+    )
+
+
+NAME = st.sampled_from(["Aino Laine", "Oulu", "Turku", "AINO LAINE", "was", "a director"])
+
+
+@given(st.lists(st.tuples(NAME, NAME, NAME)))
+def test_no_fact_is_ever_missing_and_no_triple_is_there_twice(
+    made: list[tuple[str, str, str]],
+) -> None:
+    one = stated("Aino Laine", AINO, ("Aino Laine", "place of birth", "Oulu"))
+    triples = completed(one, made).triples
+    assert holds(triples, one.facts[0])
+    keys = [tuple(map(normalize_name, triple)) for triple in triples]
+    assert len(keys) == len(set(keys))
+    assert set(keys) >= {tuple(map(normalize_name, triple)) for triple in made}
+
+
+class Reader:
+    """Finds where somebody was born, fails on one text, and may be killed."""
+
+    batch_size = 4
+    identity = "reader"
+
+    def __init__(self, calls: int = 100) -> None:
+        self.left = calls
+        self.asked: list[str] = []
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        self.asked += [passage["title"] for passage in passages]
+        return [
+            Extraction([], [], "too long", 1, 1)
+            if "Salt" in passage["title"]
+            else Extraction([(passage["title"], "was born in", "Oulu \ud800")], [], None, 1, 1)
+            for passage in passages
+        ]
+
+
+async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    found = facts_of_corpus(corpus, questions)
+    out = tmp_path / "completed.jsonl"
+    killed = Reader(calls=0)
+    with pytest.raises(KeyboardInterrupt):
+        await complete(found, killed, out)
+    assert not out.exists()
+    examples = await complete(found, Reader(), out)
+    assert [example.title for example in examples] == ["Aino Laine", "Leda Koskinen"]
+    assert list(read_examples(out)) == examples
+    again = Reader()
+    assert await complete(found, again, out) == examples
+    assert again.asked == []
+    cleaned, _ = clean(read_examples(out))
+    born, died = cleaned[0].triples
+    assert (born[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
+
+
+async def test_a_file_that_cannot_be_written_is_named(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        await complete(facts_of_corpus(corpus, questions), Reader(), tmp_path / "file" / "out")
