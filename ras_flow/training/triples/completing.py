@@ -121,17 +121,19 @@ async def complete(
         The examples; passages that the extractor failed on are left out.
 
     Raises:
-        InputError: A file cannot be written, or what was kept is of another extractor.
+        InputError: A file cannot be written, is there from other work, or what was kept is of
+            another extractor.
         AuthenticationError: The extractor's key was refused.
         ModelUnavailableError: The model cannot be reached.
     """
+    raw = out.with_name(f"{out.name}.raw.jsonl")
+    if out.exists() and not raw.exists():
+        raise InputError(
+            f"{out} is there already, and nothing of this work is. Name another file, or remove it."
+        )
     by_length = sorted(stated, key=lambda one: len(one.passage["text"]))
-    made = await extract_raw(
-        extractor,
-        [one.passage for one in by_length],
-        file=out.with_name(f"{out.name}.raw.jsonl"),
-        log=log,
-    )
+    passages = [one.passage for one in by_length]
+    made = await extract_raw(extractor, passages, file=raw, log=log)
     examples = []
     for one in stated:
         extraction = made[one.passage["id"]].extraction

@@ -165,6 +165,13 @@ async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_
     assert (born[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
 
 
+async def test_another_file_is_not_overwritten(corpus: Path, questions: Path) -> None:
+    before = corpus.read_bytes()
+    with pytest.raises(InputError, match="is there already"):
+        await complete(facts_of_corpus(corpus, questions), Reader(), corpus)
+    assert corpus.read_bytes() == before
+
+
 async def test_a_file_that_cannot_be_written_is_named(
     corpus: Path, questions: Path, tmp_path: Path
 ) -> None:

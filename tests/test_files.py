@@ -1,0 +1,50 @@
+"""Files written whole: a failure leaves what was there, links and pipes stay what they are."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from ras_flow.files import write_whole
+
+
+def test_a_text_replaces_a_file_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "card.md"
+    write_whole(file, "Åse\r\n\n")
+    assert file.read_bytes() == "Åse\r\n\n".encode()
+    write_whole(file, "new")
+    assert file.read_text() == "new"
+    assert os.listdir(tmp_path) == ["card.md"]
+
+
+def test_a_text_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "card.md"
+    write_whole(file, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(file, "half a pair \ud800")
+    assert file.read_text() == "old"
+    assert os.listdir(tmp_path) == ["card.md"]
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "missing" / "card.md", "new")
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_whole(link, "new")
+    assert link.is_symlink() and target.read_text() == "new"
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write_whole(pipe, "through")
+    reader.join(10)
+    assert read == ["through"] and pipe.is_fifo()
