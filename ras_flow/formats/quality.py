@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ras_flow.formats.full_names import full_name
 from ras_flow.formats.inverse import Form, forms, inverted
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun, means_title, short_title
@@ -38,9 +39,8 @@ def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     The title is written without its "(film)" where other triples write it so. A title that is a
     pronoun itself ("Her (film)") is written whole.
     """
-    names = {normalize_name(part) for subject, _, object in triples for part in (subject, object)}
     short = normalize_name(short_title(title))
-    name = title if short not in names or is_pronoun(short) else short_title(title)
+    name = _written(title, triples)
 
     def resolved(part: str) -> str:
         its_own = is_pronoun(part) and normalize_name(part) == short
@@ -48,6 +48,19 @@ def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
 
     named = [(resolved(spo[0]), spo[1], resolved(spo[2])) for spo in triples]
     return [spo for spo in named if not any(is_pronoun(p) and p != name for p in (spo[0], spo[2]))]
+
+
+def name_in_short(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
+    """Write the title for the full name with which the text opens, as questions do."""
+    full = normalize_name(full_name(title, text))
+    if not full:
+        return list(triples)
+    name = _written(title, triples)
+
+    def short(part: str) -> str:
+        return name if normalize_name(part) == full else part
+
+    return [(short(subject), predicate, short(object)) for subject, predicate, object in triples]
 
 
 def leave_out_loops(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
@@ -69,6 +82,7 @@ def join_inverses(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
 
 RULES: Mapping[str, Rule] = {
     "pronoun": name_the_title,
+    "full name": name_in_short,
     "subject as object": leave_out_loops,
     "inverse": join_inverses,
 }
@@ -98,6 +112,13 @@ def refine(
         if len(kept) < before:
             left_out[reason] = before - len(kept)
     return Refined(kept, left_out)
+
+
+def _written(title: str, triples: Iterable[Spo]) -> str:
+    """Return the title, without its "(film)" where triples write it so, unless it is a pronoun."""
+    names = {normalize_name(part) for subject, _, object in triples for part in (subject, object)}
+    short = normalize_name(short_title(title))
+    return title if short not in names or is_pronoun(short) else short_title(title)
 
 
 def _names(one: str, other: str) -> tuple[str, str]:

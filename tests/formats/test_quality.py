@@ -70,6 +70,31 @@ def test_the_title_is_written_as_the_other_triples_write_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "opening", "part", "expected"),
+    [
+        ("Aino Laine", "Aino Maria Laine (born 1911)", "Aino Maria Laine", "Aino Laine"),
+        ("Aino Laine", "Aino Maria Laine was", "aino maria laine", "Aino Laine"),
+        ("Al Lee (actor)", "Sir Al Ray Lee, a", "Sir Al Ray Lee", "Al Lee (actor)"),
+        ("Russ Meyer", "Russell Albion Meyer(", "Russell Albion Meyer", "Russ Meyer"),
+        ("Georg W. Holm", "Georg Walter Holm is", "Georg Walter Holm", "Georg W. Holm"),
+        ("Aino Laine", "Aino Maria Laine was", "Aino Maria", "Aino Maria"),
+        ("Aino Laine", "Aino Laine and Leda Laine are", "Leda Laine", "Leda Laine"),
+        ("Ed Laine", "Edgar Laine is", "Edgar Laine", "Edgar Laine"),  # may be another one
+        ("Oulu", "Salt Oulu is", "Salt Oulu", "Salt Oulu"),
+        ("Ice sheet", "The Greenland ice sheet is", "The Greenland ice sheet",
+         "The Greenland ice sheet"),
+        ("History of Rome", "Rome was", "Rome", "Rome"),
+        ("New York", "New York City is", "New York City", "New York City"),
+        ("", "Aino Maria Laine was", "Aino Maria Laine", "Aino Maria Laine"),
+    ],
+)  # fmt: skip
+def test_full_names(title: str, opening: str, part: str, expected: str) -> None:
+    about = title, f"{opening} a person of note."
+    assert only((part, "met", "Bo"), about) == (expected, "met", "Bo")
+    assert only(("Bo", "met", part), about) == ("Bo", "met", expected)
+
+
+@pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         ("director", "directed", True),

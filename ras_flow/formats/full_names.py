@@ -1,0 +1,44 @@
+"""Full names: a text that is called "Russ Meyer" opens with "Russell Albion Meyer"."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.pronouns import short_title
+
+_NAME_ENDS = re.compile(r"[(,;:\[]|\s(?:is|was|are|were|has|had)\s")
+_OPENING = 200
+_MOST_WORDS = 10
+_CLIPPED = 3
+"""Letters from which the beginning of a name stands for it, as "Russ" does; an initial does too."""
+
+
+@lru_cache(maxsize=256)
+def full_name(title: str, text: str) -> str:
+    """Return the longer form of its title with which a text opens.
+
+    Args:
+        title: A passage's title; "(film)" and the like at its end do not count.
+        text: Its text.
+
+    Returns:
+        The words before the first comma, bracket or "is", where the title's words are among them in
+        their order, whole or clipped ("Russ" for "Russell", "W." for "Walker"), the last one whole
+        and last; empty where they are not, or the title is not of two capitalised words or more.
+    """
+    short = short_title(title)
+    wanted = normalize_name(short).split()
+    opening = _NAME_ENDS.split(text[:_OPENING].strip(), maxsplit=1)[0].strip()
+    words = normalize_name(opening).split()
+    capitalised = all(word[0].isupper() for word in re.findall(r"\w+", short))
+    if len(wanted) < 2 or not capitalised or words == wanted or len(words) > _MOST_WORDS:
+        return ""
+    left = iter(words)
+    in_order = all(any(_stands_for(part, word) for word in left) for part in wanted)
+    return opening if in_order and words[-1] == wanted[-1] else ""
+
+
+def _stands_for(part: str, word: str) -> bool:
+    return word == part or (word.startswith(part) and (len(part) == 1 or len(part) >= _CLIPPED))
