@@ -9,6 +9,10 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import short_title
 
 _NAME_ENDS = re.compile(r"[(,;:\[]|\s(?:is|was|are|were|has|had)\s")
+_WORD = re.compile(r"\w+")
+_PARTICLES = frozenset(
+    "af al av bin bint da de del della den der di du e el ibn la le ten ter van von y zu".split()
+)
 _OPENING = 200
 _MOST_WORDS = 10
 _CLIPPED = 3
@@ -26,18 +30,24 @@ def full_name(title: str, text: str) -> str:
     Returns:
         The words before the first comma, bracket or "is", where the title's words are among them in
         their order, whole or clipped ("Russ" for "Russell", "W." for "Walker"), the last one whole
-        and last; empty where they are not, or the title is not of two capitalised words or more.
+        and last; empty where they are not, or one of both is no name: a title of one word, or a
+        small word that is in no name ("The wife of Aino Laine").
     """
     short = short_title(title)
     wanted = normalize_name(short).split()
     opening = _NAME_ENDS.split(text[:_OPENING].strip(), maxsplit=1)[0].strip()
     words = normalize_name(opening).split()
-    capitalised = all(word[0].isupper() for word in re.findall(r"\w+", short))
-    if len(wanted) < 2 or not capitalised or words == wanted or len(words) > _MOST_WORDS:
+    if words == wanted or not 2 <= len(wanted) <= len(words) <= _MOST_WORDS:
+        return ""
+    if not (_is_name(short) and _is_name(opening)):
         return ""
     left = iter(words)
     in_order = all(any(_stands_for(part, word) for word in left) for part in wanted)
     return opening if in_order and words[-1] == wanted[-1] else ""
+
+
+def _is_name(text: str) -> bool:
+    return all(word[0].isupper() or word in _PARTICLES for word in _WORD.findall(text))
 
 
 def _stands_for(part: str, word: str) -> bool:

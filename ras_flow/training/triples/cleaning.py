@@ -10,8 +10,8 @@ or overlong fields, a pronoun, an object that is its subject, or what the text d
 three quarters of the text's names and numbers, and half of all its telling words, is taken as
 complete. One that says at least 40% of the names and numbers is kept as partial: it teaches what
 facts look like, but neither its closing parenthesis nor its end is learnt from, since more should
-follow (:mod:`.encoding`). Anything below is left out. (:mod:`.completing`
-adds what is missing to labels, before they come here.)
+follow (:mod:`.encoding`). Anything below is left out. (What is missing is added to labels by
+:mod:`.completing`, before they come here.)
 """
 
 from __future__ import annotations
