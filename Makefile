@@ -9,7 +9,7 @@ export Q DOCS
 # The two environments of the tests are installed side by side.
 MAKEFLAGS += --jobs=2
 
-.PHONY: ask test lint clean
+.PHONY: ask test coverage lint clean
 
 ask: .venv/.ask
 	@$(BIN)/ras-flow ask $${DOCS:+--docs "$$DOCS"} -- $${Q:+"$$Q"}
@@ -18,6 +18,10 @@ test: .venv/.test .venv/.browser .venv-vllm/.made
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 2 --dist loadfile
+
+# Counting lines makes the tests slower.
+coverage: .venv/.test .venv/.browser .venv-vllm/.made
 	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=
 	$(BIN)/coverage report --skip-covered | tail -n 15
 
