@@ -103,9 +103,8 @@ def test_triples_are_completed_with_the_evidence_of_questions(model: Model, tmp_
         ["Mira Lund", "place of birth", "Narvik"],
         ["Mira Lund", "sex", "She"],
     ]
-    asked = model.count("extractor")
     ras_flow("data", "complete-triples", str(corpus), str(questions), *settings)
-    assert model.count("extractor") == asked, "what was extracted is kept"
+    assert model.count("extractor") == 1, "what was extracted is kept"
     none = ras_flow("data", "complete-triples", str(corpus), str(questions), "--out", str(out),
                     "--extractor", "none")  # fmt: skip
     assert none.code == 1 and "nothing to complete" in none.err

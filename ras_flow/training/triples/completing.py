@@ -133,7 +133,7 @@ async def complete(
         )
     by_length = sorted(stated, key=lambda one: len(one.passage["text"]))
     passages = [one.passage for one in by_length]
-    made = await extract_raw(extractor, passages, file=raw, log=log)
+    made = await extract_raw(extractor, passages, file=raw, timed=False, log=log)
     examples = []
     for one in stated:
         extraction = made[one.passage["id"]].extraction

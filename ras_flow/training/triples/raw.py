@@ -53,6 +53,7 @@ async def extract_raw(
     passages: Sequence[Passage],
     *,
     file: Path | None = None,
+    timed: bool = True,
     log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Raw]:
     """Extract passages, but those that a file has already.
@@ -61,6 +62,8 @@ async def extract_raw(
         extractor: Any extractor.
         passages: The passages.
         file: Where to read what is known, and to keep what is made; None to keep nothing.
+        timed: Whether the seconds matter: the first passage is then extracted once before, so that
+            loading a model is not counted.
         log: Told how far it is.
 
     Returns:
@@ -73,7 +76,7 @@ async def extract_raw(
     """
     known = await asyncio.to_thread(_open, file, extractor.identity) if file else {}
     missing = list({p["id"]: p for p in passages if p["id"] not in known}.values())
-    if missing:  # Loading is not counted.
+    if missing and timed:
         await extractor.extract(missing[:1])
     step = max(AT_ONCE, extractor.batch_size)
     for start in range(0, len(missing), step):

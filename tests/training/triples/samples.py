@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from ras_flow.components import Extraction
+from ras_flow.state.schema import Passage
 
 NAMES = "Alder Birch Cedar Elder Hazel Laurel Maple Rowan Sorrel Willow Aspen Juniper".split()
 TOWNS = "Oslo Bergen Narvik Molde Halden Hamar Tromso Larvik Skien Moss Horten Bodo".split()
@@ -58,3 +62,27 @@ def fact_rows() -> list[dict[str, Any]]:
             ],
         }
     ]
+
+
+class Worker:
+    """An extractor that is killed after so many calls."""
+
+    batch_size = 4
+
+    def __init__(
+        self,
+        make: Callable[[Passage], Extraction],
+        calls: int = 100,
+        identity: str = "worker",
+    ) -> None:
+        self.identity = identity
+        self.left = calls
+        self.asked: list[str] = []
+        self._make = make
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        self.asked += [passage["text"] for passage in passages]
+        return [self._make(passage) for passage in passages]

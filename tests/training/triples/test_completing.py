@@ -17,7 +17,7 @@ from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.triples.cleaning import clean
 from ras_flow.training.triples.completing import complete, completed, facts_of_corpus
 from ras_flow.training.triples.examples import read_examples
-from tests.training.triples.samples import fact_rows, write_rows
+from tests.training.triples.samples import Worker, fact_rows, write_rows
 
 SALT_ROAD = "Salt Road is a drama film directed by Aino Laine in 1952."
 AINO = "Aino Laine was born in Oulu and died in Turku."
@@ -124,51 +124,35 @@ def test_no_fact_is_ever_missing_and_no_triple_is_there_twice(
     assert set(keys) >= {tuple(map(normalize_name, triple)) for triple in made}
 
 
-class Reader:
-    """Finds where somebody was born, fails on one text, and may be killed."""
-
-    batch_size = 4
-    identity = "reader"
-
-    def __init__(self, calls: int = 100) -> None:
-        self.left = calls
-        self.asked: list[str] = []
-
-    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-        self.left -= 1
-        if self.left < 0:
-            raise KeyboardInterrupt
-        self.asked += [passage["title"] for passage in passages]
-        return [
-            Extraction([], [], "too long", 1, 1)
-            if "Salt" in passage["title"]
-            else Extraction([(passage["title"], "was born in", "Oulu \ud800")], [], None, 1, 1)
-            for passage in passages
-        ]
+def born(passage: Passage) -> Extraction:
+    """Find where somebody was born, and fail on a film."""
+    if "Salt" in passage["title"]:
+        return Extraction([], [], "too long", 1, 1)
+    return Extraction([(passage["title"], "was born in", "Oulu \ud800")], [], None, 1, 1)
 
 
 async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_path: Path) -> None:
     found = facts_of_corpus(corpus, questions)
     out = tmp_path / "completed.jsonl"
-    killed = Reader(calls=0)
+    killed = Worker(born, calls=0)
     with pytest.raises(KeyboardInterrupt):
         await complete(found, killed, out)
     assert not out.exists()
-    examples = await complete(found, Reader(), out)
+    examples = await complete(found, Worker(born), out)
     assert [example.title for example in examples] == ["Aino Laine", "Leda Koskinen"]
     assert list(read_examples(out)) == examples
-    again = Reader()
+    again = Worker(born)
     assert await complete(found, again, out) == examples
     assert again.asked == []
     cleaned, _ = clean(read_examples(out))
-    born, died = cleaned[0].triples
-    assert (born[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
+    first, died = cleaned[0].triples
+    assert (first[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
 
 
 async def test_another_file_is_not_overwritten(corpus: Path, questions: Path) -> None:
     before = corpus.read_bytes()
     with pytest.raises(InputError, match="is there already"):
-        await complete(facts_of_corpus(corpus, questions), Reader(), corpus)
+        await complete(facts_of_corpus(corpus, questions), Worker(born), corpus)
     assert corpus.read_bytes() == before
 
 
@@ -177,4 +161,4 @@ async def test_a_file_that_cannot_be_written_is_named(
 ) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
-        await complete(facts_of_corpus(corpus, questions), Reader(), tmp_path / "file" / "out")
+        await complete(facts_of_corpus(corpus, questions), Worker(born), tmp_path / "file" / "out")

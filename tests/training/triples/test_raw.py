@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,30 +14,15 @@ from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import AT_ONCE, extract_raw, passage_of, read_raw
 from ras_flow.training.triples.rules import measure_rules
+from tests.training.triples.samples import Worker
 
 
 def passage(title: str, text: str) -> Passage:
     return Passage(id=passage_id(title, text), title=title, text=text)
 
 
-class Worker:
-    """Fails after so many calls."""
-
-    batch_size = 4
-
-    def __init__(self, calls: int = 100, identity: str = "worker") -> None:
-        self.identity = identity
-        self.left = calls
-        self.asked: list[str] = []
-
-    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-        self.left -= 1
-        if self.left < 0:
-            raise KeyboardInterrupt
-        self.asked += [p["text"] for p in passages]
-        return [
-            Extraction([(p["text"], "is", "\u2028text")], ["cut"], "half", 3, 4) for p in passages
-        ]
+def half(passage: Passage) -> Extraction:
+    return Extraction([(passage["text"], "is", "\u2028text")], ["cut"], "half", 3, 4)
 
 
 MANY = [passage("T", f"Text {i}") for i in range(AT_ONCE + 2)]
@@ -46,13 +30,13 @@ MANY = [passage("T", f"Text {i}") for i in range(AT_ONCE + 2)]
 
 async def test_an_interrupted_measurement_goes_on(tmp_path: Path) -> None:
     file = tmp_path / "new" / "kept.jsonl"
-    first = Worker(calls=2)  # the one that loads the model, and one
+    first = Worker(half, calls=2)  # the one that loads the model, and one
     with pytest.raises(KeyboardInterrupt):
         await extract_raw(first, MANY, file=file)
     assert len(read_raw(file)) == AT_ONCE
     with file.open("a") as lines:
         lines.write('{"passage": "cut o')
-    second = Worker()
+    second = Worker(half)
     made = await extract_raw(second, MANY, file=file)
     assert set(second.asked) == {f"Text {AT_ONCE}", f"Text {AT_ONCE + 1}"}
     assert list(made) == [p["id"] for p in MANY]
@@ -60,22 +44,22 @@ async def test_an_interrupted_measurement_goes_on(tmp_path: Path) -> None:
         [("Text 0", "is", "\u2028text")], ["cut"], "half", 3, 4
     )
     assert read_raw(file) == made
-    third = Worker()
+    third = Worker(half)
     assert await extract_raw(third, MANY, file=file) == made
     assert third.asked == []
 
 
 async def test_without_a_file_nothing_is_kept() -> None:
-    made = await extract_raw(Worker(), [MANY[0], MANY[0]])
+    made = await extract_raw(Worker(half), [MANY[0], MANY[0]])
     assert list(made) == [MANY[0]["id"]]
-    assert await extract_raw(Worker(), []) == {}
+    assert await extract_raw(Worker(half), []) == {}
 
 
 async def test_another_extractors_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "kept.jsonl"
-    await extract_raw(Worker(), MANY[:1], file=file)
+    await extract_raw(Worker(half), MANY[:1], file=file)
     with pytest.raises(InputError, match="another extractor"):
-        await extract_raw(Worker(identity="other"), MANY[:1], file=file)
+        await extract_raw(Worker(half, identity="other"), MANY[:1], file=file)
 
 
 @pytest.mark.parametrize(
