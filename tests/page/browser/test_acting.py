@@ -297,6 +297,7 @@ async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
         await page.get_by_role("button", name="with 1 edit").click()
         await expect(page).to_have_url(re.compile("branch=2"))  # The fork is over.
         await expect(page.locator(".answer")).to_have_text("unknown")
+        await drawn(page)
         await click_edge(page, "designer")
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge"])
         await page.get_by_label("Branch", exact=True).select_option("1")

@@ -337,7 +337,7 @@ async def test_a_large_graph_has_names_where_one_looks_from_near(open_page: Open
     assert await page.evaluate(named) == 0
     for _ in range(9):
         await page.keyboard.press("+")
-    await until(page, f"{named} > 0")
-    assert await page.evaluate(named) < 1_000
+    # Names are given once the view rests: on a busy machine also between two of the steps.
+    await until(page, f"0 < {named} && {named} < 1_000")
     await page.keyboard.press("0")
     await until(page, f"{named} === 0")
