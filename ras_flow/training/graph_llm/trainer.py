@@ -62,6 +62,8 @@ def make_trainer(
         warmup_steps=settings.warmup,
         weight_decay=settings.weight_decay,
         max_grad_norm=settings.clip,
+        # Said plainly, or several processes without a GPU would each train alone.
+        use_cpu=not gpu and not torch.backends.mps.is_available(),
         bf16=settings.precision == "bf16" or (settings.precision == "auto" and gpu),
         dataloader_num_workers=settings.workers,
         dataloader_pin_memory=gpu,

@@ -36,6 +36,7 @@ from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
 from ras_flow.training.graph_llm.next_passage import find_next
 from ras_flow.training.graph_llm.scores import Measures
+from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.start import first_model
 from ras_flow.training.graph_llm.trainer import make_trainer
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
 REPORT = "training.json"
 """Settings, losses and measures, in the finished folder."""
+
+SPREAD_OVER = 256
+"""About how many records' graphs new soft tokens are spread over."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +108,15 @@ def train_graph_llm(
     record |= {"began_with": began}
     claim(run, record | {"records": [len(loaded.train), len(loaded.dev)]})
     train, dev = (_examples(config, part, encoder, log) for part in (loaded.train, loaded.dev))
+    if model.config.gnn is not None and not began:
+        every = max(1, len(train) // SPREAD_OVER)
+        some = [train[position] for position in range(0, len(train), every)]
+        spread_soft_tokens(model, [example.request.graph for example in some])
     order = Mixed(
         [one.record for one in loaded.train],
         train.lengths(),
         config.mix,
-        step=config.optimizer.batch_size * config.optimizer.accumulation,
+        step=config.optimizer.batch_size * config.optimizer.accumulation * _processes(),
         seed=config.optimizer.seed,
     )
     log(f"{len(order)} of {len(train)} records an epoch, {len(dev)} for watching")
@@ -232,6 +240,11 @@ def _read(config: TrainingConfig, data: Path) -> _Data:
     if not train:
         raise InputError(f"There are no records to train on in {', '.join(config.data.sets)}.")
     return _Data(train, sample(dev, config.watch.records, seed=seed))
+
+
+def _processes() -> int:
+    """Return how many processes train together, as torchrun and accelerate tell each of them."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def _examples(

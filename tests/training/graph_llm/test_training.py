@@ -16,6 +16,7 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
+from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
 from ras_flow.training.run import Progress
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
@@ -185,6 +186,21 @@ def test_training_goes_on_from_an_earlier_one(
         for folder in (unbroken, tmp_path / "more")
     )
     assert after < before
+
+
+def test_new_soft_tokens_begin_with_what_differs(base: Path, data: Path, tmp_path: Path) -> None:
+    still = {"learning_rate": 0.0, "graph_learning_rate": 0.0, "steps": 1}
+    train(base, data, tmp_path / "spread", optimizer=still)
+    model = load_graph_llm(tmp_path / "spread")
+    shown = [one for one in records() if one["chain"]]
+    with torch.no_grad():
+        graphs = build_graphs(shown, ENCODER)
+        tokens = model.soft_tokens([graphs[row] for row in range(len(shown))])
+    filled = torch.stack(
+        [t[-1] for t, one in zip(tokens, shown, strict=True) if one["chain"][-1]["triples"]]
+    )
+    rows = torch.nn.functional.normalize(filled, dim=1)
+    assert float((rows @ rows.T).mean()) < 0.5
 
 
 @pytest.mark.parametrize(

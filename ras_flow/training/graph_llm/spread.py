@@ -1,0 +1,48 @@
+"""A start from which soft tokens of different graphs differ.
+
+The mean of a graph's nodes after a few convolutions is nearly the same for every graph, so a new
+projector makes nearly the same soft token of all. Training finds it easier to learn one good
+token for every prompt than to widen so small a difference, and soon there is none. So a new
+projector first takes away what the graphs have in common, and scales what is left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.extras import require
+
+if TYPE_CHECKING:
+    from ras_flow.graph_llm.model import GraphLLM
+    from ras_flow.graph_llm.soft import Graphs
+
+_LEAST = 1e-6
+"""Under this a dimension's spread is rounding."""
+
+
+def spread_soft_tokens(model: GraphLLM, graphs: Graphs) -> None:
+    """Fold mean and spread of the graphs' vectors into a new projector (§3.3).
+
+    Both layers then see vectors with mean zero over these graphs, the first also with a spread
+    of one in each dimension.
+
+    Args:
+        model: A Graph LLM with a graph encoder; its projector is changed in place.
+        graphs: Graphs as in training, a few hundred of them; hops without nodes do not count.
+            With fewer than two hops left, nothing is changed.
+    """
+    torch = require("torch", extra="local")
+    encoder: Any = model.encoder
+    projector: Any = model.projector
+    inner, outer = projector.inner, projector.outer
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        vectors = torch.cat(encoder(graphs))
+        vectors = vectors[(vectors != encoder.empty).any(1)]
+        if len(vectors) > 1:
+            inner.weight.div_(vectors.std(0).clamp(min=_LEAST))
+            inner.bias.sub_(inner.weight @ vectors.mean(0))
+            hidden = torch.nn.functional.gelu(inner(vectors))
+            outer.bias.copy_(-(outer.weight @ hidden.mean(0)))
+    model.train(training)

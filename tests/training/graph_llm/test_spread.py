@@ -1,0 +1,58 @@
+"""Soft tokens of different graphs differ when training begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from ras_flow.graph_llm.model import GraphLLM
+from ras_flow.training.graph_llm.spread import spread_soft_tokens
+from tests.graph_llm.tiny import APART, BRIDGE, FAILED, HALF, LOOP, build, graph
+
+GRAPHS = [graph(*BRIDGE), graph(*LOOP), graph(*APART), graph(*HALF)]
+
+
+def cosine(model: GraphLLM) -> float:
+    """Return the mean cosine of different graphs' first soft tokens."""
+    model.eval()
+    with torch.no_grad():
+        rows = torch.stack([tokens[0] for tokens in model.soft_tokens(GRAPHS)])
+    alike = torch.nn.functional.normalize(rows, dim=1) @ rows.T / rows.norm(dim=1)
+    others = ~torch.eye(len(rows), dtype=torch.bool)
+    return float(alike[others].mean())
+
+
+def test_different_graphs_get_different_tokens(base: Path) -> None:
+    model = build(base)
+    before = cosine(model)
+    spread_soft_tokens(model, GRAPHS)
+    assert cosine(model) < min(0.1, before)
+
+
+def test_both_layers_see_what_differs(base: Path) -> None:
+    model = build(base)
+    spread_soft_tokens(model, GRAPHS)
+    with torch.no_grad():
+        vectors = torch.cat(model.encoder(GRAPHS))
+        filled = vectors[(vectors != 0).any(1)]
+        projector = model.projector
+        hidden = torch.nn.functional.gelu(projector.inner(filled))
+        means = projector.outer(hidden).mean(0)
+    assert torch.allclose(means, torch.zeros_like(means), atol=1e-5)
+
+
+@pytest.mark.parametrize("graphs", [[graph(*FAILED), None], [graph(*LOOP)]])
+def test_too_few_graphs_change_nothing(base: Path, graphs: list[object]) -> None:
+    model = build(base)
+    before = {name: weight.clone() for name, weight in model.named_parameters()}
+    spread_soft_tokens(model, graphs)  # type: ignore[arg-type]
+    assert all(torch.equal(before[name], weight) for name, weight in model.named_parameters())
+
+
+def test_the_model_stays_in_its_mode(base: Path) -> None:
+    for mode in (True, False):
+        model = build(base).train(mode)
+        spread_soft_tokens(model, GRAPHS)
+        assert model.training is mode
