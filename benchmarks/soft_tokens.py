@@ -5,10 +5,12 @@
 ``MODEL`` is a folder that ``ras-flow train graph-llm`` wrote, or ``local:default``.
 
 Two things are printed. How alike the soft tokens of different records are, as mean cosines, beside
-those of an encoder with new weights: tokens that are all the same cannot tell anything. And the
-loss a token of the targets (nats, the target given) with each record's own graph, with another
-one's, and with none, both with the triples written out in the prompt, as the model was trained, and
-without them: what the model reads of the graph is the difference between the columns.
+those of an encoder with new weights, as made and as training begins (spread): tokens that are all
+the same cannot tell anything. And the loss a token of the targets (nats, the target given), as the
+mean over records, with each record's own graph, with another one's, and with none, both with the
+triples written out in the prompt, as the model was trained, and without them: what the model reads
+of the graph is the difference between the columns, in brackets with its 95% interval by resampling
+the records.
 """
 
 from __future__ import annotations
@@ -21,33 +23,33 @@ from pathlib import Path
 from statistics import mean
 
 import torch
+from tables import beside
 
 from ras_flow.components import AttributedGraph, ChainLink
 from ras_flow.errors import InputError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
-from ras_flow.graph_llm.collate import Collator, Example
+from ras_flow.graph_llm.collate import Example
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.graph_llm.soft import encode_graphs, graph_part
+from ras_flow.graph_llm.soft import graph_part
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.training.data.records import Split
 from ras_flow.training.graph_llm.examples import Examples, read_split, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
+from ras_flow.training.graph_llm.losses import target_losses
+from ras_flow.training.graph_llm.spread import spread_soft_tokens
 
 Graph = AttributedGraph | None
 SEED = 7
 
 
-def loss(model: GraphLLM, examples: Sequence[Example], graphs: Sequence[Graph]) -> float:
-    """Return the mean loss a token of the targets."""
-    collate = Collator(model.formatter)
-    total, tokens = 0.0, 0
-    for example, graph in zip(examples, graphs, strict=True):
-        one = replace(example, request=replace(example.request, graph=graph))
-        batch = collate([one])
-        count = int((batch["labels"] >= 0).sum())
-        total += float(model(**batch).loss) * count
-        tokens += count
-    return total / tokens
+def losses(model: GraphLLM, examples: Sequence[Example], graphs: Sequence[Graph]) -> list[float]:
+    """Return the loss on each target, in nats a token."""
+    given = (
+        replace(example, request=replace(example.request, graph=graph))
+        for example, graph in zip(examples, graphs, strict=True)
+    )
+    return target_losses(model, given)
 
 
 def without_triples(example: Example) -> Example:
@@ -64,18 +66,19 @@ def alikeness(tokens: Sequence[torch.Tensor]) -> float:
 
 
 @torch.inference_mode()
-def main(name: str, data: Path, split: str, most: int) -> None:
+def main(name: str, data: Path, split: Split, most: int) -> None:
     """Print both tables."""
     source = find_graph_llm(name)
     model = load_graph_llm(source.folder if source else Path(name))
     if model.config.gnn is None:
         raise InputError(f"{name} was trained without a graph encoder: it has no soft tokens.")
     model.eval()
-    chosen = [
+    filled = [
         one
-        for one in sample(read_split([data], split), 4 * most, seed=SEED)
+        for one in sample(read_split([data], split), 8 * most, seed=SEED)
         if any(link["triples"] for link in one.record["chain"])
-    ][:most]
+    ]
+    chosen, rest = filled[:most], filled[most:]
     encoder = LocalSentenceEncoder(model.config.encoder.partition("@")[0])
     graphs = build_graphs([one.record for one in chosen], encoder)
     other = shuffled(graphs, SEED)
@@ -83,19 +86,23 @@ def main(name: str, data: Path, split: str, most: int) -> None:
     anothers = [other[row] for row in range(len(chosen))]
     print(f"{platform.machine()}, torch {torch.__version__}; {name}; {len(chosen)} of {split}\n")
 
-    torch.manual_seed(SEED)
     words = model.base.get_input_embeddings().weight
+    made = {"trained": model.soft_tokens(own)}
+    trained = model.encoder, model.projector
+    torch.manual_seed(SEED)
     new = graph_part(model.config, words.shape[1]).eval()
-    made = {
-        "trained": model.soft_tokens(own),
-        "new weights": encode_graphs(new["encoder"], new["projector"], own),
-    }
+    model.encoder, model.projector = new["encoder"], new["projector"]
+    made["new weights"] = model.soft_tokens(own)
+    unseen = build_graphs([one.record for one in rest], encoder)
+    spread_soft_tokens(model, [unseen[row] for row in range(len(rest))])
+    made["new weights, spread over other graphs"] = model.soft_tokens(own)
+    model.encoder, model.projector = trained
     print("| graph encoder | mean cosine of different records' soft tokens | size beside a word |")
     print("| --- | ---: | ---: |")
     for what, tokens in made.items():
         size = mean(float(some.norm(dim=1).mean()) for some in tokens)
-        beside = size / float(words.norm(dim=1).mean()) if what == "trained" else 1.0
-        print(f"| {what} | {alikeness(tokens):.3f} | {beside:.2f} |")
+        ratio = size / float(words.norm(dim=1).mean()) if what == "trained" else 1.0
+        print(f"| {what} | {alikeness(tokens):.3f} | {ratio:.2f} |")
 
     every = Examples(chosen, None)
     asked = [every[row] for row in range(len(every))]
@@ -105,11 +112,13 @@ def main(name: str, data: Path, split: str, most: int) -> None:
     for task in ("plan", "answer"):
         rows = [row for row, one in enumerate(chosen) if one.record["task"] == task]
         for way, examples in ways.items():
-            losses = [
-                loss(model, [examples[row] for row in rows], [some[row] for row in rows])
+            asked_here = [examples[row] for row in rows]
+            with_own, *others = (
+                losses(model, asked_here, [some[row] for row in rows])
                 for some in (own, anothers, [None] * len(own))
-            ]
-            print(f"| {task} ({len(rows)}) | {way} |", *(f"{one:.4f} |" for one in losses))
+            )
+            cells = [beside(with_own, None, 4), *(beside(one, with_own, 4) for one in others)]
+            print(f"| {task} ({len(rows)}) | {way} |", *(f"{one} |" for one in cells), flush=True)
 
 
 if __name__ == "__main__":
