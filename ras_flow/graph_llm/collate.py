@@ -32,6 +32,7 @@ class Collated(TypedDict):
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
     labels: torch.Tensor
+    weights: torch.Tensor
     graphs: list[AttributedGraph | None]
 
 
@@ -41,11 +42,19 @@ class Collator:
     Args:
         formatter: The model's formatter.
         max_target: Tokens of a target at most.
+        label_weight: How much each token of a plan's label counts, beside 1 for any other token.
     """
 
-    def __init__(self, formatter: PromptFormatter, *, max_target: int = MAX_TARGET) -> None:
+    def __init__(
+        self,
+        formatter: PromptFormatter,
+        *,
+        max_target: int = MAX_TARGET,
+        label_weight: float = 1.0,
+    ) -> None:
         self.formatter = formatter
         self.max_target = max_target
+        self.label_weight = label_weight
 
     def __call__(self, examples: Sequence[Example]) -> Collated:
         """Format and pad examples.
@@ -66,14 +75,25 @@ class Collator:
         input_ids = torch.zeros(size, dtype=torch.long)
         attention_mask = torch.zeros(size, dtype=torch.long)
         labels = torch.full(size, IGNORED)
+        weights = torch.ones(size)
         for row, (prompt, target) in enumerate(zip(prompts, targets, strict=True)):
             whole = torch.tensor([*prompt, *target])
+            start = length - len(target)
             input_ids[row, length - len(whole) :] = whole
             attention_mask[row, length - len(whole) :] = 1
-            labels[row, length - len(target) :] = torch.tensor(target)
+            labels[row, start:] = torch.tensor(target)
+            weights[row, start : start + self._label_tokens(examples[row])] = self.label_weight
         return Collated(
             input_ids=input_ids,
             attention_mask=attention_mask,
             labels=labels,
+            weights=weights,
             graphs=[example.request.graph for example in examples],
         )
+
+    def _label_tokens(self, example: Example) -> int:
+        """Return how many tokens of a target are its label: none of an answer's."""
+        if not isinstance(example.request, PlanRequest):
+            return 0
+        label, closing, _ = example.target.partition("]")
+        return len(self.formatter.target(label + closing)) - 1

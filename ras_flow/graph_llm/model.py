@@ -108,9 +108,10 @@ class GraphLLM(nn.Module):
         attention_mask: torch.Tensor,
         graphs: Graphs,
         labels: torch.Tensor | None = None,
-        **kwargs: Any,
+        weights: torch.Tensor | None = None,
+        num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
-        """Predict the next token at each position; with labels, also the loss.
+        """Predict the next token at each position; with labels, also the loss (§3.4).
 
         Args:
             input_ids: Shape (batch, tokens), with :data:`ras_flow.graph_llm.prompt.SOFT` where
@@ -118,28 +119,34 @@ class GraphLLM(nn.Module):
             attention_mask: Same shape; 0 for padding, on either side.
             graphs: One graph a row.
             labels: Same shape; -100 where nothing is to be learned.
-            **kwargs: For the language model, such as Trainer's ``num_items_in_batch``.
+            weights: Same shape: how much each label counts; None for 1 each.
+            num_items_in_batch: What the sum of the losses is divided by; None for the number of
+                labels. Trainer passes the number in all batches of a step.
 
         Returns:
-            The language model's output. With labels its logits begin at the position before the
-            first label: those of a long prompt over a large vocabulary would fill the memory.
+            The language model's output, and with labels the loss in nats a label. The logits then
+            begin at the position before the first label: those of a long prompt over a large
+            vocabulary would fill the memory.
 
         Raises:
             InputError: The places for soft tokens are not as many as the graphs have.
             ConfigurationError: A graph's attributes have another length.
         """
+        kept = 0  # all
         if labels is not None:
             learned = (labels != IGNORED).any(0).nonzero()
             first = max(int(learned[0]) - 1, 0) if len(learned) else labels.shape[1] - 1
-            labels = labels[:, first:]
-            kwargs |= {"labels": labels, "logits_to_keep": labels.shape[1]}
-        return self.lm(
+            kept = labels.shape[1] - first
+        output = self.lm(
             inputs_embeds=self._embed(input_ids, graphs),
             attention_mask=attention_mask,
             position_ids=(attention_mask.cumsum(1) - 1).clamp(min=0),
             use_cache=False,
-            **kwargs,
+            logits_to_keep=kept,
         )
+        if labels is not None:
+            output["loss"] = _loss(output.logits, labels, weights, num_items_in_batch)
+        return output
 
     def generate(
         self,
@@ -217,6 +224,23 @@ class GraphLLM(nn.Module):
         """Return the embeddings of words, and of anything where soft tokens go."""
         words: torch.Tensor = self.base.get_input_embeddings()(input_ids.clamp(min=0))
         return words
+
+
+def _loss(
+    logits: torch.Tensor,
+    labels: torch.Tensor,
+    weights: torch.Tensor | None,
+    count: torch.Tensor | int | None,
+) -> torch.Tensor:
+    """Return the weighted sum of the labels' losses, divided by their number or by ``count``."""
+    first = labels.shape[1] - logits.shape[1] + 1
+    learned = labels[:, first:]
+    each = nn.functional.cross_entropy(
+        logits[:, :-1].float().transpose(1, 2), learned, ignore_index=IGNORED, reduction="none"
+    )
+    if weights is not None:
+        each = each * weights[:, first:]
+    return each.sum() / ((learned != IGNORED).sum() if count is None else count)
 
 
 def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:

@@ -179,6 +179,21 @@ def test_the_loss_is_that_of_the_whole_sequence(model: GraphLLM) -> None:
     assert found.logits.shape[1] < logits.shape[1] / 4
 
 
+def test_a_label_counts_as_much_as_it_weighs(model: GraphLLM) -> None:
+    asked = [example("[SUBQ] Where is it?"), Example(AnswerRequest("Why?"), "[SUBQ] no plan")]
+    plain, heavy = (Collator(model.formatter, label_weight=w)(asked) for w in (1.0, 3.0))
+    weighed = heavy["weights"] != 1
+    written = [model.tokenizer.decode(heavy["input_ids"][row][weighed[row]]) for row in (0, 1)]
+    assert ["".join(text.split()) for text in written] == ["[SUBQ]", ""], "an answer has no label"
+    labels = torch.where(weighed, heavy["labels"], -100)
+    with torch.no_grad():
+        light = model(**plain).loss
+        extra = model(**plain | {"labels": labels}).loss * weighed.sum()
+        loss = model(**heavy).loss
+    count = (plain["labels"] != -100).sum()
+    torch.testing.assert_close(loss * count, light * count + 2 * extra)
+
+
 def test_exactly_lora_gnn_and_projector_are_trained(llama: Path) -> None:
     model = build(llama, lora=LoraConfig(targets=("q_proj", "v_proj")))
     trainable = {name for name, p in model.named_parameters() if p.requires_grad}

@@ -90,6 +90,9 @@ class OptimizerSettings:
         warmup: Share of the steps during which they rise.
         weight_decay: AdamW's; not of biases and norms.
         clip: Norm at which gradients are cut.
+        label_weight: How much each token of a plan's label counts in the loss, beside 1 for any
+            other token of a target. A label is one choice among a dozen words, and it is the one
+            that decides where the graph goes next.
         batch_size: Records that are computed at once; may be changed in a run that was begun, as
             long as batch_size times accumulation stays.
         accumulation: Batches that make a step.
@@ -106,6 +109,7 @@ class OptimizerSettings:
     warmup: float = 0.15
     weight_decay: float = 0.01
     clip: float = 0.5
+    label_weight: float = 1.0
     batch_size: int = 2
     accumulation: int = 2
     epochs: float = 2.0
@@ -164,6 +168,7 @@ class TrainingConfig:
         mix, optimizer, watch = self.mix, self.optimizer, self.watch
         for name, number in {
             "mix.temperature": mix.temperature,
+            "optimizer.label_weight": optimizer.label_weight,
             "optimizer.batch_size": optimizer.batch_size,
             "optimizer.accumulation": optimizer.accumulation,
             "optimizer.epochs": optimizer.epochs,

@@ -13,6 +13,9 @@ from ras_flow.formats.plan import parse_plan
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.next_passage import NextPassage
 
+LATER = "after a search"
+"""The plans that have found something: before it, asking is nearly always right."""
+
 
 @dataclass
 class Scores:
@@ -54,7 +57,8 @@ class Measures:
     """A model's figures.
 
     Attributes:
-        scores: By task and source; the source ``"all"`` has all of a task.
+        scores: By task and source; the source ``"all"`` has all of a task, and :data:`LATER` the
+            plans of all sources that come after a search.
         texts: What the model wrote, by record's id.
         next_passage: What its subqueries find in an index, where one was searched.
     """
@@ -99,7 +103,8 @@ def measure(records: Sequence[Record], texts: Mapping[int, str]) -> Measures:
     """
     scores: dict[tuple[str, str], Scores] = {}
     for row, record in enumerate(records):
-        for source in ("all", record["source"]):
+        later = [LATER] if record["task"] == "plan" and record["chain"] else []
+        for source in ("all", *later, record["source"]):
             _count(scores.setdefault((record["task"], source), Scores()), record, texts[row])
     return Measures(scores, {record["id"]: texts[row] for row, record in enumerate(records)})
 

@@ -125,7 +125,9 @@ def make_trainer(
     trainer = GraphTrainer(
         model=Wrapped(),
         args=arguments,
-        data_collator=Collator(model.formatter, max_target=config.model.target),
+        data_collator=Collator(
+            model.formatter, max_target=config.model.target, label_weight=settings.label_weight
+        ),
         train_dataset=train,
         eval_dataset=dev if len(dev) else None,
         callbacks=callbacks,

@@ -326,7 +326,8 @@ def _facts(config: TrainingConfig, report: Mapping[str, Any]) -> dict[str, objec
         "Training records": sum(report["records"]["train"].values()),
         "Records seen an epoch": sum(report["seen_an_epoch"].values()),
         "Steps": report["steps"],
-        "Records a step": optimizer.batch_size * optimizer.accumulation,
+        "Records a step": optimizer.batch_size * optimizer.accumulation * _processes(),
+        "Weight of labels": optimizer.label_weight,
         "Learning rates (LoRA, graph)": (optimizer.learning_rate, optimizer.graph_learning_rate),
         "Loss on dev": report["dev_loss"],
     }

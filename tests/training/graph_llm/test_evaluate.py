@@ -11,6 +11,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.testing import ListRetriever
 from ras_flow.training.graph_llm.evaluate import evaluate_language_model
 from ras_flow.training.graph_llm.next_passage import NextPassage, find_next
+from ras_flow.training.graph_llm.scores import LATER
 from ras_flow.training.graph_llm.training import evaluate
 from tests.training.graph_llm.samples import config, records
 
@@ -43,6 +44,8 @@ async def test_a_language_model_is_measured_as_a_graph_llm_is() -> None:
     assert (plans.records, plans.right, plans.unusable) == (6, 6, 0)
     # Subqueries of first plans are not compared; "P1?" is another than "P0?".
     assert (plans.compared, plans.exact) == (2, 1)
+    later = measures.scores["plan", LATER]
+    assert (later.records, later.labels) == (4, {"SUBQ -> SUBQ": 2, "SUFFICIENT -> SUFFICIENT": 2})
     assert (answers.records, answers.right, answers.f1) == (2, 1, 1.0)
     assert measures.texts[rows[3]["id"]] == "Narvik"
 
