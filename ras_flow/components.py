@@ -140,6 +140,7 @@ class AttributedGraph:
         edge_attr: Embeddings of ``edges``, shape (number of edges, dimension).
         edge_index: Subject and object of each edge as positions in ``nodes``, shape (2, edges).
         hops: For each hop, the positions in ``edges`` of the triples first or again found there.
+        query_attr: Embeddings of the hops' subqueries, shape (number of hops, dimension).
         encoder: Identity of the sentence encoder that made the embeddings; empty if unknown.
     """
 
@@ -149,6 +150,7 @@ class AttributedGraph:
     edge_attr: npt.NDArray[np.float32]
     edge_index: npt.NDArray[np.int64]
     hops: list[list[int]]
+    query_attr: npt.NDArray[np.float32]
     encoder: str = ""
 
 

@@ -24,7 +24,7 @@ async def attribute_graph(
     Args:
         triples: The graph G_Q as the state holds it.
         hops: The subquery chain.
-        encoder: Embeds entity and relation names.
+        encoder: Embeds entity and relation names, and subqueries.
 
     Returns:
         The graph with one node for each entity and one edge for each triple, in the order of the
@@ -35,10 +35,12 @@ async def attribute_graph(
     nodes = list(kg.entities.values())
     edges = [triple["predicate"] for triple in kg.triples.values()]
     relations = list(dict.fromkeys(edges))
+    subqueries = [hop["subquery"] for hop in hops]
     # In a thread: an encoder may read its weights to know its name and its dimension.
     identity, dimension = await asyncio.to_thread(lambda: (encoder.identity, encoder.dimension))
-    vectors = await _EMBEDDINGS.encode(encoder, identity, [*nodes, *relations])
-    by_relation = dict(zip(relations, vectors[len(nodes) :], strict=True))
+    vectors = await _EMBEDDINGS.encode(encoder, identity, [*nodes, *relations, *subqueries])
+    asked = len(nodes) + len(relations)
+    by_relation = dict(zip(relations, vectors[len(nodes) : asked], strict=True))
     edge_attr = np.zeros((len(edges), dimension), dtype=np.float32)
     for index, edge in enumerate(edges):
         edge_attr[index] = by_relation[edge]
@@ -54,5 +56,6 @@ async def attribute_graph(
         edge_attr=edge_attr,
         edge_index=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
         hops=[[row[id] for id in ids] for ids in by_hop(triples, hops)],
+        query_attr=vectors[asked:],
         encoder=identity,
     )

@@ -11,6 +11,7 @@ from torch_geometric.data import Batch, Data
 
 from ras_flow.components import AttributedGraph
 from ras_flow.graph_llm.config import GnnConfig
+from ras_flow.graph_llm.queries import with_queries
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,12 @@ def batch_graphs(
     pieces: list[torch.Tensor] = []
     counts: list[int] = []
     start = piece = 0
-    for graph in graphs:
+    for given in graphs:
+        graph = given or _EMPTY
         count = 0
-        for part, averaged in _parts(graph or _EMPTY, config, dimension):
+        for part, averaged in _parts(
+            with_queries(graph) if config.queries else graph, config, dimension
+        ):
             for rows in averaged:
                 members.append(torch.from_numpy(rows) + start)
                 pieces.append(torch.full((len(rows),), piece + count))
@@ -97,6 +101,7 @@ _EMPTY = AttributedGraph(
     edge_attr=np.zeros((0, 0), dtype=np.float32),
     edge_index=np.zeros((2, 0), dtype=np.int64),
     hops=[],
+    query_attr=np.zeros((0, 0), dtype=np.float32),
 )
 
 
@@ -122,6 +127,7 @@ def _parts(
             edge_attr=graph.edge_attr[hop],
             edge_index=place[graph.edge_index[:, hop]],
             hops=[],
+            query_attr=_EMPTY.query_attr,
         )
         yield _data(subgraph, dimension), [np.arange(len(rows))]
 

@@ -120,12 +120,13 @@ def load_graph_llm(
     return model
 
 
-def load_weights(model: GraphLLM, folder: Path) -> None:
+def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
     """Put a checkpoint's weights into a model that is made as it says.
 
     Args:
         model: The model, its adapter not merged.
         folder: What :func:`save_graph_llm` wrote.
+        graph: Also graph encoder and projector; otherwise the adapter alone.
 
     Raises:
         ConfigurationError: A file is missing or damaged, the version is unknown, or the model is
@@ -143,7 +144,7 @@ def load_weights(model: GraphLLM, folder: Path) -> None:
         )
     read = require("safetensors.torch", extra="local").load_file
     try:
-        if model.config.gnn:
+        if model.config.gnn and graph:
             _graph_part(model).load_state_dict(read(folder / GNN))
         if model.config.lora:
             peft = require("peft", extra="local")

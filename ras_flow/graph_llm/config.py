@@ -48,6 +48,8 @@ class GnnConfig:
             lets messages pass over the union G_Q (eq. 6).
         tokens: ``"one"`` soft token for the whole graph: the mean over the hops, or over all
             nodes where the scope is merged; ``"per_hop"`` one for each hop.
+        queries: Each subquery that found something is a node too, linked to the entities of its
+            hop. Ours: the paper's encoder does not know what was asked for.
     """
 
     kind: GnnKind = "transformer"
@@ -57,6 +59,7 @@ class GnnConfig:
     dropout: float = 0.1
     scope: Scope = "per_hop"
     tokens: Tokens = "one"
+    queries: bool = False
 
     def __post_init__(self) -> None:
         """Check every value.

@@ -31,13 +31,16 @@ async def test_the_next_hop_embeds_only_what_is_new(monkeypatch: Any) -> None:
     planner = ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=True)
     graph = build(world(planner=planner, encoder=encoder))
     await graph.ainvoke({"question": QUESTION}, context=Context(top_k=1))
+    asked = SECOND.removeprefix("[SUBQ] ")
     assert encoder.calls == [
-        ["Aurora Bridge", "Mira Lund", "1961", "designer", "year"],
-        ["engineer", "Narvik", "occupation", "place of birth"],
+        ["Aurora Bridge", "Mira Lund", "1961", "designer", "year", QUESTION],
+        ["engineer", "Narvik", "occupation", "place of birth", asked],
     ]
     seen = planner.requests[-1].graph
     assert seen is not None and seen.encoder == "counting"
     np.testing.assert_array_equal(seen.node_attr, await HashEncoder().encode(seen.nodes))
+    queries = await HashEncoder().encode([QUESTION, asked])
+    np.testing.assert_array_equal(seen.query_attr, queries)
 
 
 async def test_encoders_do_not_share_vectors() -> None:

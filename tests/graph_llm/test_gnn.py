@@ -37,6 +37,7 @@ def lone_node() -> AttributedGraph:
         edge_attr=np.zeros((0, 8), dtype=np.float32),
         edge_index=np.zeros((2, 0), dtype=np.int64),
         hops=[],
+        query_attr=np.zeros((0, 8), dtype=np.float32),
     )
 
 
@@ -47,8 +48,11 @@ def graphs() -> list[AttributedGraph | None]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scope, tokens", MODES)
-def test_batched_equals_one_by_one_in_any_order(kind: str, scope: str, tokens: str) -> None:
-    model = encoder(kind=kind, scope=scope, tokens=tokens)
+@pytest.mark.parametrize("queries", [False, True])
+def test_batched_equals_one_by_one_in_any_order(
+    kind: str, scope: str, tokens: str, queries: bool
+) -> None:
+    model = encoder(kind=kind, scope=scope, tokens=tokens, queries=queries)
     several = graphs()
     with torch.no_grad():
         together = model(several)
@@ -190,3 +194,23 @@ def test_attributes_of_another_length_are_refused() -> None:
 def test_impossible_settings_are_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(wrong))):
         replace(GnnConfig(), **wrong)
+
+
+@pytest.mark.parametrize("scope", ["per_hop", "merged"])
+def test_what_was_asked_counts_where_subqueries_are_nodes(scope: str) -> None:
+    given = graph(*BRIDGE)
+    other = replace(given, query_attr=given.query_attr[::-1].copy())
+    for queries in (False, True):
+        model = encoder(scope=scope, queries=queries)
+        with torch.no_grad():
+            [one], [two] = model([given]), model([other])
+        assert torch.equal(one, two) is not queries
+
+
+def test_a_hop_that_found_nothing_stays_empty() -> None:
+    model = encoder(queries=True, tokens="per_hop")
+    with torch.no_grad():
+        found, nothing = model([graph(*HALF)])[0]
+        [failed] = model([graph(*FAILED)])
+    assert torch.equal(nothing, model.empty) and not torch.equal(found, model.empty)
+    assert torch.equal(failed, model.empty.expand(2, -1))

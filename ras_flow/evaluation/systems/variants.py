@@ -139,6 +139,7 @@ def cut_graph(graph: AttributedGraph, kept: set[str]) -> AttributedGraph:
         edge_attr=graph.edge_attr[edges],
         edge_index=np.asarray(index, dtype=np.int64).reshape(2, len(edges)),
         hops=[[edge_at[edge] for edge in hop if edge in edge_at] for hop in graph.hops],
+        query_attr=graph.query_attr,
         encoder=graph.encoder,
     )
 

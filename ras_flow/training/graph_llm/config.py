@@ -66,6 +66,8 @@ class ModelSettings:
             gains is not from the graph.
         start: A Graph LLM whose weights training begins with, such as ``local:default`` or
             ``local:FOLDER``, made with the same settings; empty for new weights.
+        new_graph: With ``start``, begin with its adapters alone: graph encoder and projector are
+            new, and of any settings.
     """
 
     base: str = SMOLLM2
@@ -77,6 +79,7 @@ class ModelSettings:
     task: Task = "both"
     graphs: Literal["own", "shuffled"] = "own"
     start: str = ""
+    new_graph: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,23 @@ class OptimizerSettings:
 
 
 @dataclass(frozen=True)
+class PretrainSettings:
+    """How a new graph encoder learns by itself, before all else, whether a graph suffices.
+
+    Ours: the paper trains all parts at once.
+
+    Attributes:
+        epochs: Passes over the plans after a search; 0 leaves this out.
+        learning_rate: AdamW's learning rate.
+        batch_size: Graphs of a step.
+    """
+
+    epochs: int = 0
+    learning_rate: float = 5e-4
+    batch_size: int = 16
+
+
+@dataclass(frozen=True)
 class WatchSettings:
     """How training is watched and kept.
 
@@ -153,6 +173,7 @@ class TrainingConfig:
     model: ModelSettings = ModelSettings()
     gnn: GnnConfig = GnnConfig()
     lora: LoraConfig = LoraConfig()
+    pretrain: PretrainSettings = PretrainSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     watch: WatchSettings = WatchSettings()
 
@@ -172,6 +193,7 @@ class TrainingConfig:
             "optimizer.batch_size": optimizer.batch_size,
             "optimizer.accumulation": optimizer.accumulation,
             "optimizer.epochs": optimizer.epochs,
+            "pretrain.batch_size": self.pretrain.batch_size,
             "watch.every": watch.every,
             "watch.batch_size": watch.batch_size,
         }.items():
@@ -181,6 +203,7 @@ class TrainingConfig:
             "mix.plan": mix.plan,
             "mix.first_subq": mix.first_subq,
             "mix.answer": mix.answer,
+            "pretrain.epochs": self.pretrain.epochs,
             "optimizer.workers": optimizer.workers,
             "watch.patience": watch.patience,
         }.items():

@@ -1,4 +1,4 @@
-"""The graphs of all records, with each node's and relation's text embedded once."""
+"""The graphs of all records, with the text of each node, relation and subquery embedded once."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ class Graphs:
             shape,
             node_attr=self.vectors[shape.node_attr[:, 0].astype(np.int64)],
             edge_attr=self.vectors[shape.edge_attr[:, 0].astype(np.int64)],
+            query_attr=self.vectors[shape.query_attr[:, 0].astype(np.int64)],
             encoder=self.encoder,
         )
 
@@ -76,7 +77,7 @@ def build_graphs(
 
     Args:
         records: Training records.
-        encoder: Embeds entities and relations, each text once.
+        encoder: Embeds entities, relations and subqueries, each text once.
         cache: Folder where vectors are kept for the next time; None keeps none.
 
     Returns:

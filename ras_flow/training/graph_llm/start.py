@@ -18,12 +18,19 @@ _FREE = ("window", "dropout")
 """What no weight depends on."""
 
 
-def first_model(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
+_GRAPH = ("gnn.", "projector_hidden", "encoder")
+"""What only graph encoder and projector depend on."""
+
+
+def first_model(
+    start: str, config: GraphLLMConfig, *, new_graph: bool = False
+) -> tuple[GraphLLM, str]:
     """Return the model that training begins with.
 
     Args:
         start: A Graph LLM's name, such as ``local:default``; empty for new weights.
         config: What the model is to be made of.
+        new_graph: Take the adapters of ``start`` alone, beside a new graph encoder and projector.
 
     Returns:
         The model, trainable, and the identity of the weights it begins with: empty for new ones.
@@ -41,7 +48,11 @@ def first_model(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
             "that `ras-flow train graph-llm` wrote."
         )
     wanted, found = (_flat(asdict(one)) for one in (config, source.config))
-    differing = [name for name in wanted | found if wanted.get(name) != found.get(name)]
+    differing = [
+        name
+        for name in wanted | found
+        if wanted.get(name) != found.get(name) and not (new_graph and name.startswith(_GRAPH))
+    ]
     if differing:
         name = differing[0]
         raise ConfigurationError(
@@ -50,7 +61,7 @@ def first_model(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
             "it so, or leave model.start out."
         )
     model = build_graph_llm(config)
-    load_weights(model, source.folder)
+    load_weights(model, source.folder, graph=not new_graph)
     return model, source.identity
 
 

@@ -35,6 +35,7 @@ from ras_flow.training.graph_llm.examples import (
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
 from ras_flow.training.graph_llm.next_passage import find_next
+from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.start import first_model
@@ -101,17 +102,17 @@ def train_graph_llm(
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     settings = config.graph_llm(encoder.identity, encoder.dimension)
     transformers.set_seed(config.optimizer.seed)
-    model, began = first_model(config.model.start, settings)
+    model, began = first_model(config.model.start, settings, new_graph=config.model.new_graph)
     _check_window(config, model)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
     record = {**config.as_record(), "base": base_facts(model.base), "encoder": encoder.identity}
     record |= {"began_with": began}
     claim(run, record | {"records": [len(loaded.train), len(loaded.dev)]})
     train, dev = (_examples(config, part, encoder, log) for part in (loaded.train, loaded.dev))
-    if model.config.gnn is not None and not began:
-        every = max(1, len(train) // SPREAD_OVER)
-        some = [train[position] for position in range(0, len(train), every)]
-        spread_soft_tokens(model, [example.request.graph for example in some])
+    checkpoint = last_checkpoint(run)
+    new_graph = model.config.gnn is not None and (config.model.new_graph or not began)
+    if new_graph and checkpoint is None:
+        _start_graph(config, model, train, dev, log)
     order = Mixed(
         [one.record for one in loaded.train],
         train.lengths(),
@@ -136,7 +137,6 @@ def train_graph_llm(
             log=log,
         ),
     )
-    checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
     with memory_errors_say(
         "Memory ran out. Halve optimizer.batch_size (now "
@@ -257,6 +257,18 @@ def _examples(
     if config.model.graphs == "shuffled":
         graphs = shuffled(graphs, config.optimizer.seed)
     return Examples(records, graphs)
+
+
+def _start_graph(
+    config: TrainingConfig, model: GraphLLM, train: Examples, dev: Examples, log: Logger
+) -> None:
+    """Give a new graph encoder and projector something to begin with."""
+    plans, watched = LaterPlans(train), LaterPlans(dev)
+    seed = config.optimizer.seed
+    pretrain_graph_encoder(model, plans, watched, config.pretrain, seed=seed, log=log)
+    every = max(1, len(train) // SPREAD_OVER)
+    some = [train[position] for position in range(0, len(train), every)]
+    spread_soft_tokens(model, [example.request.graph for example in some])
 
 
 def _graphs(records: Sequence[Placed], encoder: SentenceEncoder) -> Graphs:

@@ -83,7 +83,7 @@ def test_graphs_are_those_of_inference(tmp_path: Path) -> None:
             expected.hops,
         )
         assert found.encoder == expected.encoder
-        for name in ("node_attr", "edge_attr", "edge_index"):
+        for name in ("node_attr", "edge_attr", "edge_index", "query_attr"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
             assert getattr(found, name).dtype == getattr(expected, name).dtype
 

@@ -1,0 +1,106 @@
+"""A graph encoder learns by itself whether a graph suffices."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from ras_flow.components import AttributedGraph
+from ras_flow.graph_llm.config import GnnConfig
+from ras_flow.graph_llm.gnn import GraphEncoder
+from ras_flow.state.kg import triple_id
+from ras_flow.state.schema import Hop, Triple
+from ras_flow.training.graph_llm.config import PretrainSettings
+from ras_flow.training.graph_llm.examples import Examples, read_split
+from ras_flow.training.graph_llm.graphs import build_graphs
+from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
+from ras_flow.training.graph_llm.training import train_graph_llm
+from tests.training.graph_llm.samples import ENCODER, config, records, write_set
+
+NAMES = ["Mira", "Leo", "Ada", "Bo"]
+
+
+class Alone:
+    """As much of a Graph LLM as learns here."""
+
+    def __init__(self, *, queries: bool) -> None:
+        torch.manual_seed(0)
+        self.encoder = GraphEncoder(GnnConfig(hidden=32, heads=2, queries=queries), 8)
+
+
+def asked_for(name: str, found: str) -> AttributedGraph:
+    """Return the graph of one search: whom it asked for, and whom it found."""
+    from ras_flow.graph_llm.attributes import attribute_graph
+
+    fact = Triple(subject=found, predicate="born in", object="Oulu", passages=["p"])
+    hop = Hop(index=0, subquery=name, passages=["p"], scores=[1.0])
+    return asyncio.run(attribute_graph({triple_id(found, "born in", "Oulu"): fact}, [hop], ENCODER))
+
+
+@pytest.mark.parametrize("queries", [True, False])
+def test_what_depends_on_the_question_is_learnt_from_the_question(queries: bool) -> None:
+    """Each name is found as often when it was asked for as when another one was."""
+    plans = [
+        (asked_for(name, NAMES[(at + shift) % 4]), shift == 0)
+        for at, name in enumerate(NAMES)
+        for shift in (0, 0, 0, 1, 2, 3)
+    ]
+    said = pretrain_graph_encoder(
+        Alone(queries=queries),  # type: ignore[arg-type]
+        plans,
+        plans,
+        PretrainSettings(epochs=40, learning_rate=5e-3, batch_size=8),
+        seed=1,
+    )
+    right = sum((one > 0) == label for one, (_, label) in zip(said, plans, strict=True))
+    assert right == len(plans) if queries else right <= len(plans) / 2
+
+
+def test_plans_after_a_search_alone_are_learnt_from(tmp_path: Path) -> None:
+    rows = records(3)
+    placed = read_split([write_set(tmp_path, rows)], "train")
+    plans = LaterPlans(Examples(placed, build_graphs(rows, ENCODER)))  # type: ignore[arg-type]
+    assert [label for _, label in plans] == [False, True] * 3
+    assert [len(graph.hops) for graph, _ in plans] == [1, 2] * 3
+
+
+def test_without_plans_nothing_is_learnt() -> None:
+    model: Any = Alone(queries=True)
+    before = {name: weight.clone() for name, weight in model.encoder.named_parameters()}
+    assert pretrain_graph_encoder(model, [], [], PretrainSettings(epochs=2), seed=1) == []
+    assert all(torch.equal(before[name], w) for name, w in model.encoder.named_parameters())
+
+
+def test_training_begins_with_it_once(base: Path, data: Path, tmp_path: Path) -> None:
+    settings = config(base, gnn={"queries": True}, pretrain={"epochs": 2})
+    lines: list[str] = []
+    train_graph_llm(settings, tmp_path / "whole", data=data, encoder=ENCODER, log=lines.append)
+    assert sum("graph encoder alone" in line for line in lines) == 2
+    lines.clear()
+    while not train_graph_llm(
+        settings, tmp_path / "parts", data=data, encoder=ENCODER, seconds=0, log=lines.append
+    ).finished:
+        pass
+    assert sum("graph encoder alone" in line for line in lines) == 2, "only at the start"
+    one, two = (load_file(tmp_path / name / "gnn.safetensors") for name in ("whole", "parts"))
+    assert all(torch.equal(one[key], two[key]) for key in one)
+
+
+def test_an_earlier_model_gets_a_new_graph_encoder(base: Path, data: Path, tmp_path: Path) -> None:
+    train_graph_llm(config(base), tmp_path / "old", data=data, encoder=ENCODER)
+    still = {"learning_rate": 0.0, "graph_learning_rate": 0.0}
+    start = {"start": f"local:{tmp_path / 'old'}", "new_graph": True}
+    settings = config(base, model=start, gnn={"hidden": 24, "queries": True}, optimizer=still)
+    train_graph_llm(settings, tmp_path / "new", data=data, encoder=ENCODER)
+    old, new = (load_file(tmp_path / n / "adapter_model.safetensors") for n in ("old", "new"))
+    assert all(torch.equal(old[key], new[key]) for key in old)
+    widths = {
+        load_file(tmp_path / n / "gnn.safetensors")["encoder.empty"].shape[0]
+        for n in ("old", "new")
+    }
+    assert widths == {16, 24}
