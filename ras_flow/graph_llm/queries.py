@@ -22,17 +22,15 @@ def with_queries(graph: AttributedGraph) -> AttributedGraph:
         The same graph with the subqueries' nodes after the entities. Their links are edges of
         their hop, without a relation: its attribute is zero.
     """
-    links: list[tuple[int, int]] = []
-    hops: list[list[int]] = []
     found = [row for row, hop in enumerate(graph.hops) if hop]
-    for hop in graph.hops:
-        start = len(graph.edges) + len(links)
-        if hop:
-            node = len(graph.nodes) + sum(map(bool, hops))
-            links += [(node, int(end)) for end in np.unique(graph.edge_index[:, hop])]
-        hops.append([*hop, *range(start, len(graph.edges) + len(links))])
     if not found:
         return graph
+    hops = [list(hop) for hop in graph.hops]
+    links: list[tuple[int, int]] = []
+    for node, row in enumerate(found, start=len(graph.nodes)):
+        for entity in np.unique(graph.edge_index[:, graph.hops[row]]):
+            hops[row].append(len(graph.edges) + len(links))
+            links.append((node, int(entity)))
     blank = np.zeros((len(links), graph.edge_attr.shape[1]), dtype=np.float32)
     ends = np.array(links, dtype=np.int64).T
     return replace(

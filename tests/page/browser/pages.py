@@ -57,17 +57,25 @@ async def labels(page: Page, mark: str) -> list[str]:
     )
 
 
-async def click_edge(page: Page, name: str, *, at: int = 0) -> None:
-    """Click the middle of a drawn edge with the mouse."""
+async def click_edge(page: Page, name: str) -> None:
+    """Click the middle of a drawn edge with the mouse, until the panel tells of its triple.
+
+    While the page's layout changes, the drawing is for some tens of milliseconds not where it
+    will be: whoever misses clicks again.
+    """
     script = f"""() => {{
-        const cy = {_CY.format(at=at)};
+        const cy = {_CY.format(at=0)};
         const edge = cy.edges().not('.hidden').filter(e => e.data('name') === {name!r})[0];
         const box = cy.container().getBoundingClientRect();
         const middle = edge.renderedMidpoint();
         return [box.x + middle.x, box.y + middle.y];
     }}"""
-    x, y = await page.evaluate(script)
-    await page.mouse.click(x, y)
+    told = page.locator(".lineage .headline").filter(has_text=name)
+    async with asyncio.timeout(60):
+        while not await told.is_visible():
+            x, y = await page.evaluate(script)
+            await page.mouse.click(x, y)
+            await asyncio.sleep(0.3)
 
 
 def step(page: Page, number: int) -> Any:
