@@ -12,6 +12,7 @@ from ras_flow.errors import ConfigurationError
 GnnKind = Literal["transformer", "gat", "gcn"]
 Scope = Literal["per_hop", "merged"]
 Tokens = Literal["one", "per_hop"]
+Place = Literal["before", "after"]
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -50,6 +51,9 @@ class GnnConfig:
             nodes where the scope is merged; ``"per_hop"`` one for each hop.
         queries: Each subquery that found something is a node too, linked to the entities of its
             hop. Ours: the paper's encoder does not know what was asked for.
+        place: ``"before"`` puts the soft tokens before the history, as the paper does; ``"after"``
+            makes them the last that the language model reads, so that the first word it writes,
+            which decides on the label, stands right behind them.
     """
 
     kind: GnnKind = "transformer"
@@ -60,6 +64,7 @@ class GnnConfig:
     scope: Scope = "per_hop"
     tokens: Tokens = "one"
     queries: bool = False
+    place: Place = "before"
 
     def __post_init__(self) -> None:
         """Check every value.
@@ -70,6 +75,7 @@ class GnnConfig:
         _one_of("kind", self.kind, get_args(GnnKind))
         _one_of("scope", self.scope, get_args(Scope))
         _one_of("tokens", self.tokens, get_args(Tokens))
+        _one_of("place", self.place, get_args(Place))
         _at_least("layers", self.layers, 1)
         _at_least("heads", self.heads, 1)
         _at_least("hidden", self.hidden, self.heads)

@@ -4,8 +4,9 @@
 
     <instruction> <soft tokens> <history and question> -> <plan or answer>
 
-inside the base model's chat template, if it has one. The instruction comes first, so that
-everything before the soft tokens is the same for all prompts of a task and is computed once.
+inside the base model's chat template, if it has one; with ``gnn.place = "after"`` the soft tokens
+come last of all. The instruction comes first: what is the same for all prompts of a task is
+computed once.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Prompt:
 
     Attributes:
         input_ids: Token ids, with :data:`SOFT` where soft tokens go.
-        position: Where those start: the length of the task's fixed beginning.
+        head_length: How many tokens the task's fixed beginning has.
         soft_tokens: How many there are; none for a model without graph encoder.
         instruction: The instruction, as text.
         text: The history, as text.
@@ -52,7 +53,7 @@ class Prompt:
     """
 
     input_ids: list[int]
-    position: int
+    head_length: int
     soft_tokens: int
     instruction: str
     text: str
@@ -60,8 +61,8 @@ class Prompt:
 
     @property
     def head(self) -> tuple[int, ...]:
-        """The tokens before the soft tokens."""
-        return tuple(self.input_ids[: self.position])
+        """The task's fixed beginning, which has no soft tokens."""
+        return tuple(self.input_ids[: self.head_length])
 
 
 class PromptFormatter:
@@ -97,6 +98,7 @@ class PromptFormatter:
         head, tail = self._frame(instruction)
         gnn = self.config.gnn
         soft = gnn.count_tokens(request.graph) if gnn else 0
+        after = gnn is not None and gnn.place == "after"
         history = format_history(
             request.question,
             request.chain,
@@ -106,9 +108,10 @@ class PromptFormatter:
         )
         text = history.text + again
         rest = self._ids(as_plain_text(text, self.tokenizer) + tail)
+        graph = [SOFT] * soft
         return Prompt(
-            input_ids=[*head, *[SOFT] * soft, *rest],
-            position=len(head),
+            input_ids=[*head, *rest, *graph] if after else [*head, *graph, *rest],
+            head_length=len(head),
             soft_tokens=soft,
             instruction=instruction,
             text=text,
@@ -129,7 +132,7 @@ class PromptFormatter:
         return ids[:max_tokens]
 
     def _make_frame(self, instruction: str) -> tuple[list[int], str]:
-        """Return the tokens before the soft tokens, and the text after the history."""
+        """Return the tokens of the fixed beginning, and the text after the history."""
         if self.tokenizer.chat_template:
             # Not as a system message: some templates refuse one.
             content = f"{instruction}\n{_MARK}"

@@ -10,10 +10,11 @@ from ras_flow.components import AttributedGraph
 
 
 def with_queries(graph: AttributedGraph) -> AttributedGraph:
-    """Add a node for each subquery that found something, linked to all entities of its hop.
+    """Add a node for each subquery, linked to all entities of its hop.
 
     An extension of §3.3: whether a graph suffices depends on the question as well, and the
-    paper's graph encoder sees entities and relations alone.
+    paper's graph encoder sees entities and relations alone. The question is the first subquery
+    (q_0 = Q, §3.1), so each later subquery that found something is linked to the first one too.
 
     Args:
         graph: The graph; not changed.
@@ -22,23 +23,26 @@ def with_queries(graph: AttributedGraph) -> AttributedGraph:
         The same graph with the subqueries' nodes after the entities. Their links are edges of
         their hop, without a relation: its attribute is zero.
     """
-    found = [row for row, hop in enumerate(graph.hops) if hop]
-    if not found:
+    if not any(graph.hops):
         return graph
+    question = len(graph.nodes)
     hops = [list(hop) for hop in graph.hops]
     links: list[tuple[int, int]] = []
-    for node, row in enumerate(found, start=len(graph.nodes)):
-        for entity in np.unique(graph.edge_index[:, graph.hops[row]]):
-            hops[row].append(len(graph.edges) + len(links))
-            links.append((node, int(entity)))
+    for row, hop in enumerate(graph.hops):
+        linked = np.unique(graph.edge_index[:, hop]).tolist() if hop else []
+        if linked and row:
+            linked.append(question)
+        start = len(graph.edges) + len(links)
+        hops[row] += range(start, start + len(linked))
+        links += [(question + row, other) for other in linked]
     blank = np.zeros((len(links), graph.edge_attr.shape[1]), dtype=np.float32)
-    ends = np.array(links, dtype=np.int64).T
+    names = [""] * len(graph.hops)
     return replace(
         graph,
-        nodes=[*graph.nodes, *[""] * len(found)],
-        node_attr=np.concatenate([graph.node_attr, graph.query_attr[found]]),
+        nodes=[*graph.nodes, *names],
+        node_attr=np.concatenate([graph.node_attr, graph.query_attr]),
         edges=[*graph.edges, *[""] * len(links)],
         edge_attr=np.concatenate([graph.edge_attr, blank]),
-        edge_index=np.concatenate([graph.edge_index, ends], axis=1),
+        edge_index=np.concatenate([graph.edge_index, np.array(links, dtype=np.int64).T], axis=1),
         hops=hops,
     )

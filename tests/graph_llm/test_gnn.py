@@ -188,7 +188,7 @@ def test_attributes_of_another_length_are_refused() -> None:
     "wrong",
     [
         {"kind": "gin"}, {"layers": 0}, {"hidden": 3}, {"dropout": 1.0}, {"scope": "all"},
-        {"tokens": "two"}, {"heads": True},
+        {"tokens": "two"}, {"heads": True}, {"place": "between"},
     ],
 )  # fmt: skip
 def test_impossible_settings_are_named(wrong: dict[str, Any]) -> None:

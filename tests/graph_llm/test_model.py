@@ -69,7 +69,7 @@ def reference(model: GraphLLM, request: PlanRequest, new: int = 12) -> str:
     ids = torch.tensor([prompt.input_ids])
     words = model.base.get_input_embeddings()(ids.clamp(min=0))
     [soft] = model.soft_tokens([request.graph])
-    at = prompt.position
+    at = prompt.input_ids.index(SOFT)
     assert ids[0, at : at + len(soft)].tolist() == [SOFT] * len(soft)
     words = torch.cat([words[:, :at], soft.unsqueeze(0), words[:, at + len(soft) :]], dim=1)
     made = model.base.generate(
@@ -96,10 +96,11 @@ def test_batched_texts_are_those_of_plain_greedy_generation(
     assert [texts(model, [one])[0] for one in asked] == expected
 
 
+@pytest.mark.parametrize("place", ["before", "after"])
 def test_one_token_a_hop_and_models_whose_cache_cannot_be_shared(
-    llama: Path, monkeypatch: pytest.MonkeyPatch
+    llama: Path, monkeypatch: pytest.MonkeyPatch, place: Any
 ) -> None:
-    model = build(llama, gnn=GnnConfig(hidden=16, heads=2, layers=1, tokens="per_hop"))
+    model = build(llama, gnn=GnnConfig(hidden=16, heads=2, layers=1, tokens="per_hop", place=place))
     asked = requests()
     with torch.inference_mode():
         expected = [reference(model, one) for one in asked]

@@ -38,10 +38,10 @@ def decode(tokenizer: Any, ids: list[int]) -> str:
 def test_instruction_then_soft_token_then_history(tokenizer: Any) -> None:
     request = PlanRequest(Q, chain(*BRIDGE), graph(*BRIDGE))
     prompt = formatter(tokenizer).prompt(request)
-    assert prompt.input_ids[prompt.position] == SOFT
+    assert prompt.input_ids[prompt.head_length] == SOFT
     assert prompt.input_ids.count(SOFT) == prompt.soft_tokens == 1
     assert decode(tokenizer, list(prompt.head)) == f"<|user|>{PLAN_INSTRUCTION}\n"
-    rest = decode(tokenizer, prompt.input_ids[prompt.position + 1 :])
+    rest = decode(tokenizer, prompt.input_ids[prompt.head_length + 1 :])
     assert rest == f"{prompt.text}<|end|><|assistant|>"
     said = parse_history(prompt.text)
     assert said.question == Q and [len(triples) for _, triples in said.chain] == [2, 2]
@@ -54,14 +54,24 @@ def test_all_prompts_of_a_task_begin_alike_up_to_the_soft_tokens(tokenizer: Any)
     answer = made.prompt(AnswerRequest(Q, chain(*BRIDGE), graph(*BRIDGE)))
     assert first.head == second.head != answer.head
     assert ANSWER_INSTRUCTION in decode(tokenizer, list(answer.head))
-    assert "Be brief." in decode(tokenizer, second.input_ids[second.position + 1 :])
+    assert "Be brief." in decode(tokenizer, second.input_ids[second.head_length + 1 :])
 
 
 @pytest.mark.parametrize("hops, expected", [([], 1), (BRIDGE[:1], 1), (BRIDGE, 2)])
 def test_one_soft_token_a_hop(tokenizer: Any, hops: Any, expected: int) -> None:
     made = formatter(tokenizer, gnn=GnnConfig(tokens="per_hop"))
     prompt = made.prompt(PlanRequest(Q, chain(*hops), graph(*hops)))
-    assert prompt.input_ids[prompt.position :].count(SOFT) == expected
+    assert prompt.input_ids[prompt.head_length :].count(SOFT) == expected
+
+
+def test_soft_tokens_after_the_history_are_the_last_that_is_read(tokenizer: Any) -> None:
+    request = PlanRequest(Q, chain(*BRIDGE), graph(*BRIDGE))
+    first = formatter(tokenizer, gnn=GnnConfig(tokens="per_hop")).prompt(request)
+    last = formatter(tokenizer, gnn=GnnConfig(tokens="per_hop", place="after")).prompt(request)
+    assert last.input_ids[-2:] == [SOFT, SOFT] and last.soft_tokens == 2
+    assert last.head == first.head and last.text == first.text
+    words = [one for one in first.input_ids if one != SOFT]
+    assert last.input_ids[:-2] == words
 
 
 def test_without_a_graph_encoder_there_is_no_place(tokenizer: Any) -> None:
@@ -112,7 +122,7 @@ def test_models_without_a_chat_template(tokenizer: Any, llama: Path) -> None:
     plain.chat_template = None
     prompt = formatter(plain).prompt(PlanRequest(Q))
     assert decode(plain, list(prompt.head)) == f"{PLAN_INSTRUCTION}\n"
-    assert decode(plain, prompt.input_ids[prompt.position + 1 :]) == f"Question: {Q}\n"
+    assert decode(plain, prompt.input_ids[prompt.head_length + 1 :]) == f"Question: {Q}\n"
 
 
 def test_targets_end_and_read_back(tokenizer: Any) -> None:

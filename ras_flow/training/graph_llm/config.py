@@ -129,11 +129,15 @@ class PretrainSettings:
     Ours: the paper trains all parts at once.
 
     Attributes:
+        sets: Data sets whose plans it learns from, if not from those of ``data.sets``: a graph
+            takes a thousandth of the time of a text, so there can be many more of them. Their
+            questions must be split as there.
         epochs: Passes over the plans after a search; 0 leaves this out.
         learning_rate: AdamW's learning rate.
         batch_size: Graphs of a step.
     """
 
+    sets: tuple[str, ...] = ()
     epochs: int = 0
     learning_rate: float = 5e-4
     batch_size: int = 16

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
+from ras_flow.formats.normalize import normalize_question
 from ras_flow.training.data.inputs import as_request, target_text
 from ras_flow.training.data.records import Record, Split, check_record
 from ras_flow.training.data.splits import fraction
@@ -88,6 +89,26 @@ def sample(records: Sequence[Placed], most: int, *, seed: int) -> list[Placed]:
         ranked.append((by_task[task], task, one))
     ranked.sort(key=lambda item: item[:2])
     return [one for _, _, one in ranked[:most]]
+
+
+def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
+    """Check that nothing is learnt from a question that is measured on.
+
+    Args:
+        train: Records to learn from.
+        held: Records of ``dev`` and ``test``.
+
+    Raises:
+        InputError: A question is in both; the message names file and line of each.
+    """
+    seen = {normalize_question(one.record["question"]): one.place for one in held}
+    for one in train:
+        other = seen.get(normalize_question(one.record["question"]))
+        if other:
+            raise InputError(
+                f"{one.place}: question: it is to be learnt from, and measured on in {other}. "
+                "Build both data sets with the same seed and shares."
+            )
 
 
 def check_questions(records: Iterable[Placed], formatter: PromptFormatter) -> None:

@@ -28,6 +28,7 @@ from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, evaluate_la
 from ras_flow.training.graph_llm.examples import (
     Examples,
     Placed,
+    check_apart,
     check_questions,
     read_split,
     sample,
@@ -112,7 +113,8 @@ def train_graph_llm(
     checkpoint = last_checkpoint(run)
     new_graph = model.config.gnn is not None and (config.model.new_graph or not began)
     if new_graph and checkpoint is None:
-        _start_graph(config, model, train, dev, log)
+        plans = _plans(config, data, encoder, log) or train
+        _start_graph(config, model, plans, train, dev, log)
     order = Mixed(
         [one.record for one in loaded.train],
         train.lengths(),
@@ -259,13 +261,32 @@ def _examples(
     return Examples(records, graphs)
 
 
+def _plans(
+    config: TrainingConfig, data: Path, encoder: SentenceEncoder, log: Logger
+) -> Examples | None:
+    """Return what the graph encoder learns from alone; None where it is what all learn from."""
+    sets = [data / name for name in config.pretrain.sets]
+    if not sets or not config.pretrain.epochs:
+        return None
+    plans = [one for one in read_split(sets, "train", task="plan") if one.record["chain"]]
+    used = [data / name for name in config.data.sets]
+    check_apart(plans, [*read_split(used, "dev"), *read_split(used, "test")])
+    return _examples(config, plans, encoder, log)
+
+
 def _start_graph(
-    config: TrainingConfig, model: GraphLLM, train: Examples, dev: Examples, log: Logger
+    config: TrainingConfig,
+    model: GraphLLM,
+    plans: Examples,
+    train: Examples,
+    dev: Examples,
+    log: Logger,
 ) -> None:
     """Give a new graph encoder and projector something to begin with."""
-    plans, watched = LaterPlans(train), LaterPlans(dev)
     seed = config.optimizer.seed
-    pretrain_graph_encoder(model, plans, watched, config.pretrain, seed=seed, log=log)
+    pretrain_graph_encoder(
+        model, LaterPlans(plans), LaterPlans(dev), config.pretrain, seed=seed, log=log
+    )
     every = max(1, len(train) // SPREAD_OVER)
     some = [train[position] for position in range(0, len(train), every)]
     spread_soft_tokens(model, [example.request.graph for example in some])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from ras_flow.components import AttributedGraph
+from ras_flow.errors import InputError
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.state.kg import triple_id
@@ -89,6 +91,27 @@ def test_training_begins_with_it_once(base: Path, data: Path, tmp_path: Path) ->
     assert sum("graph encoder alone" in line for line in lines) == 2, "only at the start"
     one, two = (load_file(tmp_path / name / "gnn.safetensors") for name in ("whole", "parts"))
     assert all(torch.equal(one[key], two[key]) for key in one)
+
+
+def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
+    base: Path, tmp_path: Path
+) -> None:
+    rows = records(6)
+    write_set(tmp_path / "set", rows[:4], rows[4:8])
+    write_set(tmp_path / "more", rows[8:] + rows[:4])
+    (tmp_path / "set" / "test.jsonl").write_text("")
+    settings = config(base, gnn={"queries": True}, pretrain={"epochs": 1, "sets": ("more",)})
+    lines: list[str] = []
+    train_graph_llm(settings, tmp_path / "out", data=tmp_path, encoder=ENCODER, log=lines.append)
+    assert any("pass 1 over 10 plans" in line for line in lines), "two of each of five people"
+
+    measured = json.dumps({**rows[4], "split": "test", "question": "Where was p9  born?"})
+    (tmp_path / "set" / "test.jsonl").write_text(measured + "\n")
+    learnt = write_set(
+        tmp_path / "more", [*rows[8:], {**rows[9], "question": "Where was P9 born?"}]
+    )
+    with pytest.raises(InputError, match=rf"{learnt}/train.jsonl:17: .*/set/test.jsonl:1"):
+        train_graph_llm(settings, tmp_path / "no", data=tmp_path, encoder=ENCODER)
 
 
 def test_an_earlier_model_gets_a_new_graph_encoder(base: Path, data: Path, tmp_path: Path) -> None:

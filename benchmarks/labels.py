@@ -1,0 +1,81 @@
+"""Does the language model know when the graph suffices, and is that from the soft tokens?
+
+    python benchmarks/labels.py local:default --data graph-llm-short-data [--split test]
+
+Of plans after a search, the model is asked which of [SUFFICIENT] and [SUBQ] is likelier at the
+first token in which they differ. Printed are the labels that are right so, and how often a graph
+that suffices is ranked above one that does not (AUC: 50% is chance), with each plan's own graph as
+soft tokens, and with another plan's. The triples are written out in the prompt all the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from graph_alone import ranked
+
+from ras_flow.components import AttributedGraph
+from ras_flow.errors import InputError
+from ras_flow.graph_llm.checkpoint import load_graph_llm
+from ras_flow.graph_llm.collate import Example
+from ras_flow.graph_llm.model import GraphLLM
+from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.training.data.records import Split
+from ras_flow.training.graph_llm.examples import Examples, read_split, sample
+from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
+
+SEED = 7
+
+
+@torch.inference_mode()
+def margin(model: GraphLLM, example: Example, graph: AttributedGraph) -> float:
+    """Return by how much the logit of [SUFFICIENT] exceeds that of [SUBQ]."""
+    yes, no = (model.formatter.target(label) for label in ("[SUFFICIENT]", "[SUBQ]"))
+    at = next(i for i, (one, other) in enumerate(zip(yes, no, strict=False)) if one != other)
+    ids = torch.tensor([[*model.formatter.prompt(example.request).input_ids, *yes[: at + 1]]])
+    # Only the last token is a target: the logits kept are those that predict it.
+    labels = torch.full_like(ids, -100)
+    labels[0, -1] = yes[at]
+    logits = model(ids, torch.ones_like(ids), [graph], labels).logits[0, 0]
+    return float(logits[yes[at]] - logits[no[at]])
+
+
+def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) -> None:
+    """Print the table, a row as soon as it is known."""
+    source = find_graph_llm(name)
+    model = load_graph_llm(source.folder if source else Path(name))
+    if model.config.gnn is None:
+        raise InputError(f"{name} was trained without a graph encoder: it has no soft tokens.")
+    model.eval()
+    later = [one for one in read_split([data], split, task="plan") if one.record["chain"]]
+    chosen = sample(later, most, seed=SEED)
+    labels = [one.record["target"]["label"] == "SUFFICIENT" for one in chosen]
+    encoder = LocalSentenceEncoder(model.config.encoder.partition("@")[0])
+    own = build_graphs([one.record for one in chosen], encoder)
+    given = {"own": own, "another's": shuffled(own, SEED)}
+    common = max(sum(labels), len(labels) - sum(labels)) / len(labels)
+    print(f"{platform.machine()}, torch {torch.__version__}; {name}")
+    print(f"{len(labels)} plans of {split}; always the more frequent label: {common:.1%}\n")
+    print("| graph | labels right | AUC |")
+    print("| --- | ---: | ---: |")
+    examples = Examples(chosen, own)
+    for which in graphs:
+        said = [margin(model, examples[row], given[which][row]) for row in range(len(chosen))]
+        right = sum((one > 0) == label for one, label in zip(said, labels, strict=True))
+        print(f"| {which} | {right / len(labels):.1%} | {ranked(said, labels):.1%} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", help="local:default, or a folder that training wrote")
+    parser.add_argument("--data", type=Path, required=True, help="folder of a data set")
+    parser.add_argument("--split", choices=("dev", "test"), default="test")
+    parser.add_argument("--most", type=int, default=200, help="plans at most")
+    parser.add_argument("--graphs", nargs="+", default=["own", "another's"])
+    given = parser.parse_args()
+    main(given.model, given.data, given.split, given.most, given.graphs)
