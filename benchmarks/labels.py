@@ -18,7 +18,6 @@ from pathlib import Path
 import torch
 from graph_alone import ranked
 
-from ras_flow.components import AttributedGraph
 from ras_flow.errors import InputError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.collate import Example
@@ -33,15 +32,16 @@ SEED = 7
 
 
 @torch.inference_mode()
-def margin(model: GraphLLM, example: Example, graph: AttributedGraph) -> float:
+def margin(model: GraphLLM, example: Example) -> float:
     """Return by how much the logit of [SUFFICIENT] exceeds that of [SUBQ]."""
+    request = example.request
     yes, no = (model.formatter.target(label) for label in ("[SUFFICIENT]", "[SUBQ]"))
     at = next(i for i, (one, other) in enumerate(zip(yes, no, strict=False)) if one != other)
-    ids = torch.tensor([[*model.formatter.prompt(example.request).input_ids, *yes[: at + 1]]])
+    ids = torch.tensor([[*model.formatter.prompt(request).input_ids, *yes[: at + 1]]])
     # Only the last token is a target: the logits kept are those that predict it.
     labels = torch.full_like(ids, -100)
     labels[0, -1] = yes[at]
-    logits = model(ids, torch.ones_like(ids), [graph], labels).logits[0, 0]
+    logits = model(ids, torch.ones_like(ids), [request.graph], labels).logits[0, 0]
     return float(logits[yes[at]] - logits[no[at]])
 
 
@@ -63,9 +63,9 @@ def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) 
     print(f"{len(labels)} plans of {split}; always the more frequent label: {common:.1%}\n")
     print("| graph | labels right | AUC |")
     print("| --- | ---: | ---: |")
-    examples = Examples(chosen, own)
     for which in graphs:
-        said = [margin(model, examples[row], given[which][row]) for row in range(len(chosen))]
+        examples = Examples(chosen, given[which])
+        said = [margin(model, examples[row]) for row in range(len(chosen))]
         right = sum((one > 0) == label for one, label in zip(said, labels, strict=True))
         print(f"| {which} | {right / len(labels):.1%} | {ranked(said, labels):.1%} |", flush=True)
 
