@@ -50,7 +50,7 @@ class GnnConfig:
         tokens: ``"one"`` soft token for the whole graph: the mean over the hops, or over all
             nodes where the scope is merged; ``"per_hop"`` one for each hop.
         queries: Each subquery that found something is a node too, linked to the entities of its
-            hop. Ours: the paper's encoder does not know what was asked for.
+            hop and to the question. Ours: the paper's encoder does not know what was asked for.
         place: ``"before"`` puts the soft tokens before the history, as the paper does; ``"after"``
             makes them the last that the language model reads, so that the first word it writes,
             which decides on the label, stands right behind them.

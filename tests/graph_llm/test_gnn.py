@@ -207,6 +207,17 @@ def test_what_was_asked_counts_where_subqueries_are_nodes(scope: str) -> None:
         assert torch.equal(one, two) is not queries
 
 
+@pytest.mark.parametrize("hops", [BRIDGE, HALF[::-1]], ids=["found", "found nothing at first"])
+def test_each_hop_is_read_in_the_light_of_the_question(hops: Any) -> None:
+    model = encoder(queries=True, tokens="per_hop")
+    given = graph(*hops)
+    asked = given.query_attr.copy()
+    asked[0] += 1
+    with torch.no_grad():
+        [one], [two] = model([given]), model([replace(given, query_attr=asked)])
+    assert not torch.equal(one[1], two[1])
+
+
 def test_a_hop_that_found_nothing_stays_empty() -> None:
     model = encoder(queries=True, tokens="per_hop")
     with torch.no_grad():

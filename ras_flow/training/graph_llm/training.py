@@ -113,8 +113,7 @@ def train_graph_llm(
     checkpoint = last_checkpoint(run)
     new_graph = model.config.gnn is not None and (config.model.new_graph or not began)
     if new_graph and checkpoint is None:
-        plans = _plans(config, data, encoder, log) or train
-        _start_graph(config, model, plans, train, dev, log)
+        _start_graph(config, model, _plans(config, data, train, encoder, log), train, dev, log)
     order = Mixed(
         [one.record for one in loaded.train],
         train.lengths(),
@@ -262,13 +261,15 @@ def _examples(
 
 
 def _plans(
-    config: TrainingConfig, data: Path, encoder: SentenceEncoder, log: Logger
-) -> Examples | None:
-    """Return what the graph encoder learns from alone; None where it is what all learn from."""
+    config: TrainingConfig, data: Path, train: Examples, encoder: SentenceEncoder, log: Logger
+) -> Examples:
+    """Return what the graph encoder learns from alone: what all learn from, or sets of its own."""
     sets = [data / name for name in config.pretrain.sets]
     if not sets or not config.pretrain.epochs:
-        return None
+        return train
     plans = [one for one in read_split(sets, "train", task="plan") if one.record["chain"]]
+    if not plans:
+        raise InputError(f"There are no plans after a search in {', '.join(config.pretrain.sets)}.")
     used = [data / name for name in config.data.sets]
     check_apart(plans, [*read_split(used, "dev"), *read_split(used, "test")])
     return _examples(config, plans, encoder, log)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,11 @@ def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
     lines: list[str] = []
     train_graph_llm(settings, tmp_path / "out", data=tmp_path, encoder=ENCODER, log=lines.append)
     assert any("pass 1 over 10 plans" in line for line in lines), "two of each of five people"
+
+    write_set(tmp_path / "first", rows[8:9])
+    nothing = replace(settings, pretrain=replace(settings.pretrain, sets=("first",)))
+    with pytest.raises(InputError, match="no plans after a search in first"):
+        train_graph_llm(nothing, tmp_path / "none", data=tmp_path, encoder=ENCODER)
 
     measured = json.dumps({**rows[4], "split": "test", "question": "Where was p9  born?"})
     (tmp_path / "set" / "test.jsonl").write_text(measured + "\n")
