@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from sklearn.metrics import roc_auc_score
 
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
@@ -32,14 +33,6 @@ from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 
 GNN = GnnConfig(hidden=384, layers=3, heads=8, tokens="per_hop")
-
-
-def ranked(said: Sequence[float], labels: Sequence[bool]) -> float:
-    """Return the share of pairs of a graph that suffices and one that does not in right order."""
-    good = [one for one, label in zip(said, labels, strict=True) if label]
-    bad = [one for one, label in zip(said, labels, strict=True) if not label]
-    pairs = [(a > b) + (a == b) / 2 for a in good for b in bad]
-    return sum(pairs) / len(pairs)
 
 
 def main(data: Path, split: Split, settings: PretrainSettings, seeds: Sequence[int]) -> None:
@@ -65,7 +58,7 @@ def main(data: Path, split: Split, settings: PretrainSettings, seeds: Sequence[i
             said = pretrain_graph_encoder(model, train, watched, settings, seed=seed)
             right = sum((one > 0) == label for one, label in zip(said, labels, strict=True))
             nodes = "entities and subqueries" if queries else "entities"
-            area = ranked(said, labels)
+            area = roc_auc_score(labels, said)
             print(f"| {nodes} | {seed} | {right / len(labels):.1%} | {area:.1%} |", flush=True)
 
 

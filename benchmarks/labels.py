@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from graph_alone import ranked
+from sklearn.metrics import roc_auc_score
 
 from ras_flow.errors import InputError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
@@ -67,7 +67,8 @@ def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) 
         examples = Examples(chosen, given[which])
         said = [margin(model, examples[row]) for row in range(len(chosen))]
         right = sum((one > 0) == label for one, label in zip(said, labels, strict=True))
-        print(f"| {which} | {right / len(labels):.1%} | {ranked(said, labels):.1%} |", flush=True)
+        area = roc_auc_score(labels, said)
+        print(f"| {which} | {right / len(labels):.1%} | {area:.1%} |", flush=True)
 
 
 if __name__ == "__main__":
