@@ -97,16 +97,27 @@ class SystemConfig:
     Attributes:
         name: Its name in reports.
         system: What it is.
-        settings: Values of :class:`ras_flow.Context` for it.
+        shared: Values of :class:`ras_flow.Context` that a benchmark's own replace.
+        settings: Those of its own table, which replace a benchmark's.
         reader: Its model, for a baseline.
         options: Its own options.
     """
 
     name: str
     system: System
+    shared: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     reader: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The model that it asks in each role, as prices name them."""
+        if self.system.baseline:
+            return dict.fromkeys(("planner", "answerer"), self.reader)
+        chosen = {**self.shared, **self.settings, **self.system.fixed}
+        context = Context.from_mapping(chosen)
+        return {role: getattr(context, role) for role in ("planner", "extractor", "answerer")}
 
 
 @dataclass(frozen=True)
@@ -166,7 +177,13 @@ class EvalConfig:
             ConfigurationError: A setting is unknown or wrong.
         """
         return Context.from_mapping(
-            {**system.settings, **benchmark.settings, **of_benchmark, **system.system.fixed}
+            {
+                **system.shared,
+                **benchmark.settings,
+                **of_benchmark,
+                **system.settings,
+                **system.system.fixed,
+            }
         )
 
 
@@ -230,6 +247,12 @@ def parse_config(
     if made.limits.money is not None and not made.prices:
         raise ConfigurationError(
             f'{where}: limits.money needs prices: [prices."MODEL"] with input and output.'
+        )
+    asked = {model for system in made.systems for model in system.models.values()}
+    for name in sorted(set(made.prices) - asked):
+        raise ConfigurationError(
+            f"{where}: prices: no system asks a model {name!r}. Write the name as it is written "
+            f"among the models; asked are {', '.join(sorted(asked))}."
         )
     return made
 
@@ -332,17 +355,20 @@ def _systems(name: str, table: _Table, shared: Mapping[str, Any]) -> list[System
 def _system(
     name: str, system: System, own: Mapping[str, Any], shared: Mapping[str, Any], where: str
 ) -> SystemConfig:
-    settings = {**system.budget, **shared, **own}
+    settings, given = dict(own), {**system.budget, **shared}
     options = {key: settings.pop(key, default) for key, default in system.options.items()}
     for key, value in options.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ConfigurationError(f"{where}: {key} = {value!r} must be a number.")
-    reader = settings.pop("reader", None) or settings.get("answerer") or Context().answerer
+    answerer = {**given, **settings}.get("answerer") or Context().answerer
+    reader = settings.pop("reader", None) or given.pop("reader", None) or answerer
     if not isinstance(reader, str):
         raise ConfigurationError(f"{where}: reader = {reader!r} must name a model.")
     if not _NAME.fullmatch(name):
         raise ConfigurationError(f"{where}: {name!r} is no good name for a system.")
-    return SystemConfig(name=name, system=system, settings=settings, reader=reader, options=options)
+    return SystemConfig(
+        name=name, system=system, shared=given, settings=settings, reader=reader, options=options
+    )
 
 
 def _limits(table: _Table) -> Limits:

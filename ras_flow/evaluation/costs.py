@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ras_flow.context import Context
-from ras_flow.evaluation.config import Price, SystemConfig
+from ras_flow.evaluation.config import Price
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.rows import Row
 
 MILLION = 1_000_000
-
-
-def models_of(system: SystemConfig) -> dict[str, str]:
-    """Return the model that a system asks in each role, as prices name them."""
-    if system.system.baseline:
-        return dict.fromkeys(("planner", "answerer"), system.reader)
-    context = Context.from_mapping({**system.settings, **system.system.fixed})
-    return {role: getattr(context, role) for role in ("planner", "extractor", "answerer")}
 
 
 def money(outcome: Outcome, models: Mapping[str, str], prices: Mapping[str, Price]) -> float:

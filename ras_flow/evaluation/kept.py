@@ -1,8 +1,8 @@
 """Plans and triples that one system paid for serve the others, and a run that was killed.
 
 Ablations and sweeps ask the same planner and the same extractor the same things again and again.
-What a call returned is kept with its tokens and its seconds: whoever gets it later is told what it
-would have cost alone, in a ledger of its own, so that costs do not depend on who asked first.
+What a call returned is kept with its tokens and its seconds. What it would have cost whoever gets
+it later is entered for that run: costs depend neither on who asked first, nor on a kill.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ from ras_flow.state.schema import Passage, Usage
 
 NAMESPACE = ("ras_flow", "evaluation")
 
-LEDGER: ContextVar[dict[str, Usage] | None] = ContextVar("evaluation_ledger", default=None)
-"""What the question that is being asked did not have to pay for, by role."""
+ASKING: ContextVar[str | None] = ContextVar("evaluation_run", default=None)
+"""The run for which is asked; for None nothing is entered."""
 
+MOST_ENTRIES = 100_000
+"""Kept calls of one run that are added up."""
+
+Role = Literal["planner", "extractor"]
 Kept = dict[str, Any]
 
 
@@ -43,7 +47,7 @@ class KeptCalls:
 
     async def get_or_make(
         self,
-        role: Literal["planner", "extractor"],
+        role: Role,
         keys: Sequence[str],
         make: Callable[[list[int]], Awaitable[list[Kept | None]]],
     ) -> list[Kept | None]:
@@ -68,9 +72,11 @@ class KeptCalls:
             namespace = (*NAMESPACE, role)
             items = await self._store.abatch([GetOp(namespace, key) for key in hashed])
             found = [item.value if isinstance(item, Item) else None for item in items]
-            for record in found:
-                if record is not None:
-                    _note(role, record, waited / len(found))
+            entries = [
+                _entry(role, key, record, waited / len(found))
+                for key, record in zip(hashed, found, strict=True)
+                if record is not None
+            ]
             missing = [at for at, record in enumerate(found) if record is None]
             if missing:
                 began = perf_counter()
@@ -78,14 +84,28 @@ class KeptCalls:
                 seconds = (perf_counter() - began) / len(missing)
                 for at, record in zip(missing, made, strict=True):
                     found[at] = record and {**record, "seconds": seconds}
-                await self._store.abatch(
-                    [
-                        PutOp(namespace, hashed[at], record, index=False)
-                        for at in missing
-                        if (record := found[at]) is not None
-                    ]
-                )
+                entries += [
+                    PutOp(namespace, hashed[at], record, index=False)
+                    for at in missing
+                    if (record := found[at]) is not None
+                ]
+            await self._store.abatch([one for one in entries if one is not None])
         return found
+
+    async def saved(self, run: str) -> dict[str, Usage]:
+        """Return what a run did not have to pay for, since others had, by role.
+
+        Args:
+            run: Its id.
+        """
+        total: dict[str, Usage] = {}
+        for item in await self._store.asearch((*NAMESPACE, "saved", run), limit=MOST_ENTRIES):
+            role: Role = item.value["role"]
+            nothing = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+            use = total.setdefault(role, nothing)
+            for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+                use[name] += item.value[name]
+        return total
 
 
 class KeptExtractor:
@@ -156,20 +176,23 @@ class KeptPlanner:
         ]
 
 
-def _note(role: Literal["planner", "extractor"], record: Kept, waited: float) -> None:
-    """Enter into the ledger what a kept call took; waiting for it is in the run's own time.
+def _entry(role: Role, key: str, record: Kept, waited: float) -> PutOp | None:
+    """Enter what a kept call took; waiting for it is in the run's own time.
 
-    Its tokens are counted where it is used; here they tell what was not paid for.
+    Its tokens are counted where it is used; here they tell what was not paid for. A step that is
+    done again after a kill enters the same calls, not more.
     """
-    ledger = LEDGER.get()
-    if ledger is None:
-        return
-    nothing = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
-    total = ledger.setdefault(role, nothing)
-    total["calls"] += 1
-    total["input_tokens"] += record["input_tokens"]
-    total["output_tokens"] += record["output_tokens"]
-    total["seconds"] += max(record["seconds"] - waited, 0.0)
+    run = ASKING.get()
+    if run is None:
+        return None
+    value = {
+        "role": role,
+        "calls": 1,
+        "input_tokens": record["input_tokens"],
+        "output_tokens": record["output_tokens"],
+        "seconds": max(record["seconds"] - waited, 0.0),
+    }
+    return PutOp((*NAMESPACE, "saved", run), key, value, index=False)
 
 
 def _key(request: PlanRequest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from ras_flow.errors import InputError
@@ -94,6 +95,11 @@ class Benchmark:
     metrics: tuple[str, ...]
     corpus_metrics: tuple[str, ...] = ()
     pool: tuple[Document, ...] = ()
+
+    @cached_property
+    def by_id(self) -> dict[str, Question]:
+        """The rows by their ids."""
+        return {question.id: question for question in self.questions}
 
 
 def pooled_documents(questions: Iterable[Question]) -> tuple[Document, ...]:

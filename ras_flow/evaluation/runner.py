@@ -19,9 +19,9 @@ from ras_flow.components import LanguageModel
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.costs import Purse, models_of
+from ras_flow.evaluation.costs import Purse
 from ras_flow.evaluation.judging import judge, judge_together
-from ras_flow.evaluation.kept import LEDGER, KeptCalls
+from ras_flow.evaluation.kept import ASKING, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.report import write_report
@@ -29,7 +29,6 @@ from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder, write_text
 from ras_flow.parts import Parts
 from ras_flow.runs.stores import open_sqlite_store
-from ras_flow.state.schema import Usage
 
 T = TypeVar("T")
 
@@ -126,7 +125,7 @@ async def evaluate(
         await asyncio.to_thread(folder.settle, config, cells)
         if retry:
             await asyncio.to_thread(folder.rows.drop_failed)
-        run = _Run(config, cells, folder.rows, saver, progress)
+        run = _Run(config, cells, folder.rows, saver, calls, progress)
         try:
             report = await run.work()
         finally:
@@ -147,7 +146,8 @@ def _write_report(
         write_text(folder.path / CORPUS_SCORES, json.dumps(together, indent=1))
     questions = {cell.benchmark.name: len(cell.benchmark.questions) for cell in cells}
     remarks = [report.ceiling] if report.ceiling else []
-    rows = folder.rows.all()
+    asked = {cell.benchmark.name: cell.benchmark.by_id for cell in cells}
+    rows = [row for row in folder.rows.all() if row.id in asked.get(row.benchmark, [row.id])]
     write_report(config, rows, folder.path, questions=questions, remarks=remarks)
 
 
@@ -170,9 +170,11 @@ class _Run:
         cells: Sequence[Cell],
         rows: Rows,
         saver: BaseCheckpointSaver[str],
+        calls: KeptCalls,
         progress: Progress | None,
     ) -> None:
         self._config, self._rows, self._progress = config, rows, progress
+        self._calls = calls
         self._cells = cells
         self._graphs: list[Compiled] = [
             cell.graph.compile(checkpointer=saver, name="ras") for cell in cells
@@ -195,8 +197,12 @@ class _Run:
         done = set()
         for row in await asyncio.to_thread(self._rows.all):
             number = at.get((row.benchmark, row.system))
-            if number is not None:
-                self._enter(number, row)
+            if number is None:
+                continue
+            self._purse.pay(row, self._cells[number].system.models)
+            question = self._cells[number].benchmark.by_id.get(row.id)
+            if question is not None:
+                self._standings[number].rows.append(await self._same(number, question, row))
                 done.add((number, row.id))
         self._tell()
         jobs = iter([job for job in self._jobs() if (job[0], job[1].id) not in done])
@@ -230,16 +236,35 @@ class _Run:
                 return
             row = await self._ask(number, question)
             await asyncio.to_thread(self._rows.put, row)
-            self._enter(number, row)
+            self._purse.pay(row, self._cells[number].system.models)
+            self._standings[number].rows.append(row)
             self._tell()
+
+    async def _same(self, number: int, question: Question, row: Row) -> Row:
+        """Return the row of a question that was asked before, judged by its answers of today."""
+        if row.question != question.question:
+            raise ConfigurationError(
+                f"{row.benchmark}: the question {row.id!r} is another one than the folder has the "
+                "answer to. Choose a new folder, or give new questions new ids."
+            )
+        if row.answers == question.answers:
+            return row
+        cell, graph = self._cells[number], self._graphs[number]
+        config: RunnableConfig = {"configurable": {"thread_id": row.run}}
+        state = (await graph.aget_state(config)).values
+        judged = await asyncio.to_thread(
+            judge, cell, question, row.outcome, state, row.saved_tokens
+        )
+        await asyncio.to_thread(self._rows.put, judged)
+        return judged
 
     async def _ask(self, number: int, question: Question) -> Row:
         cell, graph = self._cells[number], self._graphs[number]
-        ledger: dict[str, Usage] = {}
-        config: RunnableConfig = {"configurable": {"thread_id": cell.run_id(question)}}
+        id = cell.run_id(question)
+        config: RunnableConfig = {"configurable": {"thread_id": id}}
 
         async def run() -> None:
-            LEDGER.set(ledger)
+            ASKING.set(id)
             saved = await graph.aget_state(config)
             if not saved.created_at:
                 await graph.ainvoke(cell.given(question), config, durability="sync")
@@ -252,15 +277,12 @@ class _Run:
             raise failure
         state: Mapping[str, Any] = (await graph.aget_state(config)).values
         error = f"{type(failure).__name__}: {failure}" if failure else ""
-        outcome = outcome_of(state, saved=ledger, error=error)
+        kept = await self._calls.saved(id)
+        outcome = outcome_of(state, saved=kept, error=error)
         saved_tokens = {
-            role: [use["input_tokens"], use["output_tokens"]] for role, use in ledger.items()
+            role: [use["input_tokens"], use["output_tokens"]] for role, use in kept.items()
         }
         return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens)
-
-    def _enter(self, number: int, row: Row) -> None:
-        self._standings[number].rows.append(row)
-        self._purse.pay(row, models_of(self._cells[number].system))
 
     def _tell(self) -> None:
         if self._progress is not None:

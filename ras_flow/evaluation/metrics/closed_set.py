@@ -42,7 +42,12 @@ _LOOSE = frozenset({"yes", "no"})
 """Words that mean something else inside a sentence ("there is no evidence")."""
 
 _CHOICE = re.compile(r"\b(?:true or false|false or true|yes or no|no or yes)\b")
-_NEGATED = re.compile(r"\bnot\s+(?:\w+ly\s+)?(true|correct|supported|false|incorrect|wrong)\b")
+_NEGATED = re.compile(
+    r"\bnot\s+(?:an?\s+|the\s+)?(?:\w+ly\s+)?(true|correct|supported|false|incorrect|wrong)\b"
+)
+_DOUBTED = re.compile(r"\b(?:not the case|no (?:\w+ )?(?:evidence|proof|indication))\b[^.,;]*")
+"""What is said to be no fact, or not known to be one."""
+
 _OPPOSITE = {True: "false", False: "true"}
 _JUDGED = re.compile(r"\banswer(?:\s+is)?\W*(\w+)")
 
@@ -98,7 +103,8 @@ def read_verdict(prediction: str) -> bool | None:
     """Read whether an answer says true or false, yes or no, supports or refutes.
 
     The last word that is announced counts ("the answer is no"); else the word that the answer
-    begins with; else what it says anywhere, if that is one and the same.
+    begins with; else what it says anywhere, if that is one and the same, and not of what there is
+    "no evidence" for.
 
     Args:
         prediction: What was said.
@@ -107,7 +113,7 @@ def read_verdict(prediction: str) -> bool | None:
         The verdict; None where there is none, or two that differ.
     """
     said = clean_answer(prediction).lower().replace("’", "'").replace("n't", " not")
-    said = _CHOICE.sub(" ", said)
+    said = _DOUBTED.sub(" ", _CHOICE.sub(" ", said))
     said = _NEGATED.sub(lambda found: _OPPOSITE[_VERDICTS[found[1]]], said)
     words = re.findall(r"\w+", said)
     for first in (_JUDGED.findall(said)[-1:], words[:1]):

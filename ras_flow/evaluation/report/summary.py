@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
-from ras_flow.evaluation.costs import models_of, money
+from ras_flow.evaluation.costs import money
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.statistics import (
     Difference,
@@ -84,7 +84,7 @@ class Summary:
 
     def money(self, config: EvalConfig) -> float:
         """Return what its questions cost, each as if asked alone."""
-        models = models_of(self.config) if self.config else {}
+        models = self.config.models if self.config else {}
         return sum(money(row.outcome, models, config.prices) for row in self.rows)
 
     def measure(self, name: str) -> float | None:

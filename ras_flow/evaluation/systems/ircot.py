@@ -13,10 +13,10 @@ from ras_flow.evaluation.systems.loop import (
 )
 from ras_flow.evaluation.systems.prompting import (
     Block,
+    goal_blocks,
     is_long,
     passage_blocks,
     passages_of,
-    question_blocks,
     write,
 )
 from ras_flow.evaluation.systems.prompts import ircot as prompts
@@ -49,7 +49,7 @@ class IRCoT:
         if not state["hops"]:
             return search_question(state)
         blocks = passage_blocks(passages_of(state)[:MOST_PASSAGES])
-        blocks += question_blocks(state, context)
+        blocks += goal_blocks(state, context)
         blocks.append(Block(f"Reasoning: {_reasoning(state)}".strip()))
         if complaint(state):
             blocks.append(Block(prompts.AGAIN))

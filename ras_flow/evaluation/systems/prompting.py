@@ -140,7 +140,18 @@ def is_long(context: Context) -> bool:
 
 
 def question_blocks(state: RasState, context: Context) -> list[Block]:
-    """Write the question, under the task's instruction where there is one."""
+    """Write the question that is to be answered, under the task's instruction."""
     instruction, _ = task_of(context)
     said = [Block(instruction)] if instruction else []
-    return [*said, Block(f"Question: {state['question'].strip()}")]
+    return [*said, _question(state)]
+
+
+def goal_blocks(state: RasState, context: Context) -> list[Block]:
+    """Write the question for a step on the way: the task's instruction is for the answer alone."""
+    instruction, _ = task_of(context)
+    said = [Block(f"How to give the final answer, once it is known: {instruction}")]
+    return [_question(state), *(said if instruction else [])]
+
+
+def _question(state: RasState) -> Block:
+    return Block(f"Question: {state['question'].strip()}")

@@ -7,14 +7,14 @@ from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, complaint
 from ras_flow.evaluation.systems.prompting import (
     Block,
+    goal_blocks,
     is_long,
     passage_blocks,
     passages_of,
-    question_blocks,
     write,
 )
 from ras_flow.evaluation.systems.prompts import react as prompts
-from ras_flow.evaluation.systems.replies import parse_action
+from ras_flow.evaluation.systems.replies import find_action, parse_action
 from ras_flow.evaluation.systems.single import Reader
 from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
@@ -40,7 +40,7 @@ class ReAct:
 
     async def think(self, state: RasState, context: Context) -> Thought:
         """Take one step."""
-        blocks = [*question_blocks(state, context), *transcript(state)]
+        blocks = [*goal_blocks(state, context), *transcript(state)]
         if problem := complaint(state):
             blocks.append(Block(prompts.AGAIN.replace("{problem}", problem)))
         reply = await write(
@@ -90,7 +90,7 @@ def _first_step(raw: str) -> str:
     """Return a step up to its first action; what the model went on to invent is left out."""
     lines = raw.strip().splitlines()
     for number, line in enumerate(lines, start=1):
-        if parse_action(line).kind:
+        if find_action(line).kind:
             return "\n".join(lines[:number])
     return raw.strip()
 

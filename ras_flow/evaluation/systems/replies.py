@@ -21,11 +21,17 @@ _CONCLUSION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FOLLOW_UP = re.compile(r"\bfollow[\s-]*up(?:\s+question)?\s*\d*\s*[:：]\s*([^\n]*)", re.IGNORECASE)
-_INTERMEDIATE = re.compile(r"\bintermediate\s+answer\s*\d*\s*[:：]\s*([^\n]*)", re.IGNORECASE)
+_INTERMEDIATE = re.compile(
+    r"\bintermediate\s+answer\s*\d*\s*(?:[:：]|\bis\b:?)\s*([^\n]*)", re.IGNORECASE
+)
+_FINAL = re.compile(r"\bfinal\s+answer\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):]|\(?[a-hA-H][.):])\s*(.+)$")
 _INLINE = re.compile(r"\s*\(?\b(?:\d{1,2}|[a-h])\)\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“'(])")
-_INITIAL = re.compile(r"(?:^|\s)(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs)\.$")
+_INITIAL = re.compile(
+    r"(?:^|\s)(?:(?:[A-Z]\.)*[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|Prof|Rev|Gen|Col|Lt|Capt|Sgt|Mt)\.$"
+)
+_ENUMERATED = re.compile(r"^\(?\d{1,2}[.):]\s+")
 
 
 @dataclass(frozen=True)
@@ -58,12 +64,18 @@ def parse_action(text: str) -> Action:
     Returns:
         The action; one without text counts as none.
     """
+    action = find_action(text)
+    answer = "" if action.kind else parse_conclusion(text)
+    return Action("finish", answer) if answer else action
+
+
+def find_action(text: str) -> Action:
+    """Read the first action that is written as one; see :func:`parse_action`."""
     for found in _ACTION.finditer(text):
         said = clean_answer(next((part for part in found.groups()[1:] if part), ""))
         if said:
             return Action("search" if _SEARCHES.match(found[1]) else "finish", said)
-    answer = parse_conclusion(text)
-    return Action("finish", answer) if answer else Action(None)
+    return Action(None)
 
 
 def parse_conclusion(text: str) -> str:
@@ -80,7 +92,8 @@ def parse_self_ask(text: str) -> SelfAskReply:
 
     Args:
         text: What the model wrote. What it invents after its first follow-up question (another
-            intermediate answer, another question) is left out, a final answer included.
+            intermediate answer, another question) is left out, a final answer included. Before
+            a follow-up question, only what is called the final answer is one.
 
     Returns:
         Its parts.
@@ -88,11 +101,12 @@ def parse_self_ask(text: str) -> SelfAskReply:
     follow_up = _FOLLOW_UP.search(text)
     before = text[: follow_up.start()] if follow_up else text
     intermediate = _INTERMEDIATE.search(before)
-    final = parse_conclusion(before)
-    asked = clean_answer(follow_up[1]) if follow_up and not final else ""
+    said = clean_answer(intermediate[1]) if intermediate else ""
+    rest = _INTERMEDIATE.sub("", before)
+    final = parse_conclusion(rest) if not follow_up or _FINAL.search(rest) else ""
     return SelfAskReply(
-        intermediate=clean_answer(intermediate[1]) if intermediate else "",
-        follow_up=asked,
+        intermediate=parse_conclusion(said) or said,
+        follow_up=clean_answer(follow_up[1]) if follow_up and not final else "",
         final=final,
     )
 
@@ -101,6 +115,7 @@ def first_sentence(text: str) -> str:
     """Return the first sentence of a reasoning, on one line; empty for a text without words."""
     line = next((line for line in clean_answer(text).splitlines() if _has_word(line)), "")
     line = " ".join(line.split()).removeprefix("Reasoning:").strip()
+    line = _ENUMERATED.sub("", line)
     start = 0
     for end in _SENTENCE_END.finditer(line):
         if not _INITIAL.search(line[start : end.start()]):

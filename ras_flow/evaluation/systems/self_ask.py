@@ -7,9 +7,9 @@ from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, complaint
 from ras_flow.evaluation.systems.prompting import (
     Block,
+    goal_blocks,
     is_long,
     passage_blocks,
-    question_blocks,
     write,
 )
 from ras_flow.evaluation.systems.prompts import self_ask as prompts
@@ -21,6 +21,8 @@ from ras_flow.state.channels import RasState
 
 STEP_TOKENS = 96
 STOP = ("\n[", "\nQuestion:")
+UNKNOWN = "unknown"
+"""Stands for an intermediate answer that the model did not give."""
 
 
 class SelfAsk:
@@ -37,7 +39,7 @@ class SelfAsk:
 
     async def think(self, state: RasState, context: Context) -> Thought:
         """Answer the last follow-up question, and ask the next one or conclude."""
-        blocks = question_blocks(state, context)
+        blocks = goal_blocks(state, context)
         for question, answer in _asked(state, len(state["hops"]) - 1):
             blocks.append(Block(f"Follow up: {question}\nIntermediate answer: {answer}", rank=0))
         for last in state["hops"][-1:]:
@@ -62,21 +64,24 @@ class SelfAsk:
         plans = state["plans"]
         if plans and plans[-1]["label"] == "SUFFICIENT" and not is_long(context):
             return parse_self_ask(plans[-1]["raw"]).final
-        known = [f"{question} {answer}" for question, answer in _asked(state, len(state["hops"]))]
+        asked = _asked(state, len(state["hops"]))
+        known = [f"{question} {answer}" for question, answer in asked if answer != UNKNOWN]
         return await self._reader.read(state, context, "\n".join(known))
 
 
 def _asked(state: RasState, hops: int) -> list[tuple[str, str]]:
     """Return the first follow-up questions with their intermediate answers.
 
-    The answer to a question is in the reply that came after its passages.
+    The answer to a question is in a reply that came after its passages, also in one that could not
+    be used otherwise.
     """
-    replies = {plan["hop"]: plan["raw"] for plan in state["plans"]}
+    answers = {
+        plan["hop"]: said
+        for plan in state["plans"]
+        if (said := parse_self_ask(plan["raw"]).intermediate)
+    }
     return [
-        (
-            hop["subquery"],
-            parse_self_ask(replies.get(hop["index"] + 1, "")).intermediate or "unknown",
-        )
+        (hop["subquery"], answers.get(hop["index"] + 1, UNKNOWN))
         for hop in state["hops"][: max(hops, 0)]
         if _is_follow_up(state, hop["index"])
     ]

@@ -20,10 +20,10 @@ from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Graph, answered, build_loop
 from ras_flow.evaluation.systems.prompting import (
     Block,
+    goal_blocks,
     is_long,
     passage_blocks,
     passages_of,
-    question_blocks,
     write,
 )
 from ras_flow.evaluation.systems.prompts import sure as prompts
@@ -185,7 +185,7 @@ class Sure:
     def _blocks(self, state: SureState, runtime: Runtime[Context]) -> list[Block]:
         context = self._parts.context(_run(state), runtime)
         passages = passage_blocks(passages_of(_run(state)))
-        return [*passages, *question_blocks(_run(state), context)]
+        return [*passages, *goal_blocks(_run(state), context)]
 
     async def _ask(
         self, step: str, prefix: Sequence[Message], blocks: Sequence[Block], limit: int

@@ -97,6 +97,10 @@ def test_reading_an_option_never_fails_and_gives_one_that_is_there(said: str, ma
         ("It may be true, it may be false.", None),
         ("There is no evidence.", None),
         ("", None),
+        ("This is not a true statement.", False),
+        ("It is not the case that this is true.", None),
+        ("There is no evidence that this is true.", None),
+        ("False. There is no scientific evidence for it.", False),
     ],
 )
 def test_the_verdict_of_an_answer(said: str, verdict: bool | None) -> None:

@@ -101,6 +101,7 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
         ({"max_hops = 9": "share = 0.5"}, "there is no setting 'share'"),
         ({"at_once = 2": "at_once = 0"}, "at_once must be at least 1"),
         ({'[prices."openai:big"]\ninput = 0.5\noutput = 2.0': ""}, "limits.money needs prices"),
+        ({'prices."openai:big"': 'prices."big"'}, "no system asks a model 'big'"),
         ({"[models]": "[model]"}, "there is no setting 'model'"),
     ],
 )
@@ -112,6 +113,16 @@ def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         parse(text)
     assert message in str(raised.value)
+
+
+def test_a_benchmarks_setting_is_less_particular_than_a_systems_own() -> None:
+    config = parse(
+        "[settings]\ntop_k = 9\n[benchmarks.demo]\ntop_k = 3\n[systems.single]\ntop_k = [1, 5]\n"
+        "[systems.direct]\n[systems.react]\nreader = 'openai:own'\n"
+    )
+    [demo] = config.benchmarks
+    found = {one.name: config.context(demo, one).top_k for one in config.systems}
+    assert found == {"single-1": 1, "single-5": 5, "direct": 3, "react": 3}
 
 
 @pytest.mark.parametrize("tables", [{}, {"benchmarks": {"demo": {}}}, {"systems": {"ras": {}}}])

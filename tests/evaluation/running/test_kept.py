@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow.components import ChainLink, Extraction, PlanRequest, Reply
-from ras_flow.evaluation.kept import LEDGER, KeptCalls, KeptExtractor, KeptPlanner
-from ras_flow.state.schema import Passage, Triple, Usage
+from ras_flow.evaluation.kept import ASKING, KeptCalls, KeptExtractor, KeptPlanner
+from ras_flow.state.schema import Passage, Triple
 
 
 class SlowExtractor:
@@ -47,20 +47,19 @@ async def test_passages_that_several_ask_for_at_once_are_extracted_once() -> Non
     assert all(one.dropped == ["?"] for one in third)
 
 
-async def test_the_ledger_tells_what_was_not_paid_for() -> None:
+async def test_it_is_told_what_a_run_did_not_pay_for_also_after_a_step_that_is_done_again() -> None:
     store = InMemoryStore()
     kept = KeptExtractor(SlowExtractor(), KeptCalls(store))
-    ledgers: list[dict[str, Usage]] = []
 
-    async def ask() -> None:
-        LEDGER.set({})
+    async def ask(run: str) -> None:
+        ASKING.set(run)
         await kept.extract(passages("a", "b"))
-        ledgers.append(LEDGER.get() or {})
 
-    await asyncio.create_task(ask())
-    await asyncio.create_task(ask())
-    assert ledgers[0] == {}
-    saved = ledgers[1]["extractor"]
+    for run in ("first", "second", "second"):
+        await asyncio.create_task(ask(run))
+    calls = KeptCalls(store)
+    assert await calls.saved("first") == {}
+    saved = (await calls.saved("second"))["extractor"]
     assert (saved["calls"], saved["input_tokens"], saved["output_tokens"]) == (2, 14, 6)
     assert 0.01 < saved["seconds"] < 1
 

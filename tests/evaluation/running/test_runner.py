@@ -14,7 +14,7 @@ from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
-from tests.evaluation.running.small import QUESTIONS, World, config
+from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
 
 SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
 
@@ -267,3 +267,46 @@ async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
         assert len(rows.all()) == 9
     with pytest.raises(RunError, match="no evaluation"), open_rows(tmp_path):
         pass
+
+
+async def test_what_is_asked_no_more_is_in_no_mean_and_no_report(tmp_path: Path) -> None:
+    await run(tmp_path, World())
+    fewer = {"small": {"format": "jsonl", "path": "questions.jsonl", "limit": 1}}
+    report = await run(tmp_path, World(), benchmarks=fewer)
+    assert report.finished and [len(one.rows) for one in report.standings] == [1, 1, 1]
+    assert "| ras | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")
+
+
+async def test_gold_answers_that_were_mended_are_judged_by_without_asking_again(
+    tmp_path: Path,
+) -> None:
+    settings = config(tmp_path, SYSTEMS)
+    first = World()
+    await evaluate(settings, tmp_path / "out", parts=first.parts, reader=first.reader)
+    mended = [{**row, "answers": ["Narvik"]} for row in QUESTIONS]
+    write_questions(tmp_path, mended)
+    world = World()
+    report = await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+    assert world.calls == []
+    answers = [row.outcome.answer for row in rows_of(tmp_path, "ras")]
+    assert [row.right for row in rows_of(tmp_path, "ras")] == [a == "Narvik" for a in answers]
+    assert {one.system: one.score for one in report.standings}["ras"] == 1 / 3
+    write_questions(tmp_path, [{**QUESTIONS[0], "question": "Who?"}])
+    with pytest.raises(ConfigurationError, match="'born' is another one"):
+        await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+
+
+async def test_what_was_not_paid_for_is_known_after_a_failure(tmp_path: Path) -> None:
+    broken = [True]
+
+    def finished(call: str) -> None:
+        if broken[0] and call.startswith("answer"):
+            raise ModelResponseError("the server said no")
+
+    systems = {"ras": {}, "half": {"kind": "ras_share", "share": 0.5}}
+    await run(tmp_path, World(finished), systems, limits={"at_once": 1})
+    saved = [row.saved_tokens for row in rows_of(tmp_path, "half")]
+    assert saved[0]["planner"][0] > 0
+    broken[0] = False
+    await run(tmp_path, World(), systems, retry=True)
+    assert [row.saved_tokens for row in rows_of(tmp_path, "half")] == saved

@@ -64,6 +64,16 @@ def test_any_plain_search_comes_back_whole(query: str) -> None:
             "Follow up: a?\nIntermediate answer: x\nSo the final answer is: y",
             SelfAskReply("", "a?"),
         ),
+        (
+            "Intermediate answer: The answer is Lindau.\nFollow up: Which river?",
+            SelfAskReply("Lindau", "Which river?"),
+        ),
+        (
+            "Intermediate answer is Lindau\nFollow up: Which river?",
+            SelfAskReply("Lindau", "Which river?"),
+        ),
+        ("The answer is not there yet.\nFollow up: Where?", SelfAskReply("", "Where?")),
+        ("The answer is Lindau, so far.\nFollow up: Where?", SelfAskReply("", "Where?")),
         ("nothing of the kind", SelfAskReply()),
     ],
 )
@@ -76,6 +86,11 @@ def test_a_self_ask_reply_is_read_up_to_its_first_question(text: str, parsed: Se
     [
         ("Mira Lund was born in Narvik. She was an engineer.", "Mira Lund was born in Narvik."),
         ("J. K. Rowling wrote it. Then more.", "J. K. Rowling wrote it."),
+        ("J.K. Rowling was born in Yate. Then more.", "J.K. Rowling was born in Yate."),
+        ("He was the 35th U.S. President. Then more.", "He was the 35th U.S. President."),
+        ("Lt. Col. Lund built it. Then more.", "Lt. Col. Lund built it."),
+        ("1. Clara was born in 1886. Then more.", "Clara was born in 1886."),
+        ("She was 66. Then more.", "She was 66."),
         ("Reasoning: It is so.\nQuestion: b", "It is so."),
         ("3.5 km is the length", "3.5 km is the length"),
         ("...", ""),

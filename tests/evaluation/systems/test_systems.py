@@ -331,3 +331,40 @@ def test_settings_that_make_no_sense_are_named() -> None:
     with pytest.raises(ConfigurationError, match="`reader`"):
         build("react")
     assert set(REPLIES) == {kind for kind, system in SYSTEMS.items() if system.baseline}
+
+
+@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot", "sure"])
+async def test_the_form_of_the_answer_is_asked_of_the_answer_alone(kind: str) -> None:
+    """A model that obeys "reply with 'true' or 'false' only" at each step would never search."""
+    model = Recorder(REPLIES[kind])
+    await ask(build(kind, model, settings={"task": "fact_check"}))
+    first = model.prompts[0][-1]["content"]
+    assert "How to give the final answer, once it is known: Is the statement true" in first
+    assert first.index("Question: ") < first.index("How to give")
+
+
+async def test_react_keeps_its_action_after_a_guess_in_words() -> None:
+    step = "Thought: The answer is probably in her page.\nAction: Search[Mira Lund]"
+    model = Recorder(lambda text: "Action: Finish[x]" if "Observation" in text else step)
+    await ask(build("react", model))
+    assert step in model.prompts[1][-1]["content"]
+
+
+async def test_self_ask_forgets_no_answer_whose_follow_up_is_refused() -> None:
+    def again(text: str) -> str:
+        if "could not be used" in text:
+            return "Follow up: Where was Mira Lund born?"
+        if "designed by Mira Lund" in text:
+            return "Intermediate answer: Mira Lund\nFollow up: Who designed the Aurora Bridge?"
+        return self_ask(text)
+
+    model = Recorder(again)
+    await ask(build("self_ask", model))
+    known = "Follow up: Who designed the Aurora Bridge?\nIntermediate answer: Mira Lund"
+    assert known in model.prompts[-1][-1]["content"]
+
+
+async def test_self_ask_reads_no_answer_that_was_not_given() -> None:
+    model = Recorder(lambda text: "Follow up: Who designed the Aurora Bridge?")
+    await ask(build("self_ask", model, settings={"max_hops": 1}))
+    assert "unknown" not in model.prompts[-1][-1]["content"]
