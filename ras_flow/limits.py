@@ -1,4 +1,4 @@
-"""How much a caller may hand in: bounds that whoever runs the graph sets by the environment.
+"""What a caller may ask for: bounds that whoever runs the graph sets by the environment.
 
 They are no settings of a run, since callers choose those.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from urllib.parse import SplitResult, urlsplit
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state.schema import Passage
@@ -19,6 +20,9 @@ MAX_DOCUMENTS = "RAS_FLOW_MAX_DOCUMENTS"
 
 MAX_CHARACTERS = "RAS_FLOW_MAX_CHARACTERS"
 """Environment variable: characters of these documents together, with their titles."""
+
+MODEL_SERVERS = "RAS_FLOW_MODEL_SERVERS"
+"""Environment variable: addresses of model servers that callers may name, with commas between."""
 
 DEFAULTS = {MAX_QUESTION: 20_000, MAX_DOCUMENTS: 1_000, MAX_CHARACTERS: 2_000_000}
 
@@ -89,6 +93,42 @@ def check_sizes(passages: Mapping[str, Passage]) -> None:
             f"The documents have {total} characters together; at most {most} are taken "
             f"({MAX_CHARACTERS}). Give less, or build an index of them."
         )
+
+
+def check_server(address: str, *, deployed: bool) -> None:
+    """Refuse a model server that was not allowed: prompts go there, with the provider's key.
+
+    Scheme and host have to be those of an address in :data:`MODEL_SERVERS`; the port too, where
+    that names one.
+
+    Args:
+        address: The caller's ``base_url``.
+        deployed: Whether callers are strangers. Then nothing is allowed that is not named; else
+            everything is, as long as the variable is not set.
+
+    Raises:
+        ConfigurationError: It is not allowed.
+    """
+    given = os.environ.get(MODEL_SERVERS)
+    if given is None and not deployed:
+        return
+    allowed = [urlsplit(one.strip()) for one in (given or "").split(",") if one.strip()]
+    try:
+        asked = urlsplit(address)
+        known = any(_same_server(asked, one) for one in allowed)
+    except ValueError:
+        known = False
+    if not known:
+        raise ConfigurationError(
+            "The base_url is no model server that this deployment sends prompts and keys to. "
+            "Leave it out, or have whoever runs the deployment add it to the environment variable "
+            f"{MODEL_SERVERS}."
+        )
+
+
+def _same_server(asked: SplitResult, allowed: SplitResult) -> bool:
+    same = (asked.scheme, asked.hostname) == (allowed.scheme, allowed.hostname)
+    return same and allowed.port in (None, asked.port)
 
 
 def _own(name: str) -> int:

@@ -31,6 +31,7 @@ from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM, find_export
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.graph_llm.source import GraphLLMSource
+from ras_flow.limits import check_server
 from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
@@ -133,11 +134,15 @@ class Parts:
             a person chose for this run.
 
         Raises:
-            ConfigurationError: A name or value among the settings is wrong.
+            ConfigurationError: A name or value among the settings is wrong, or a model server that
+                the deployment does not allow.
         """
         kept = state.get("settings")
         default = Context.from_mapping(kept) if kept else self.defaults
         context = resolve_context(runtime.context if runtime else None, default)
+        if context.base_url not in (None, self.defaults.base_url):
+            deployed = runtime is not None and runtime.server_info is not None
+            check_server(context.base_url, deployed=deployed)
         chosen: dict[str, Any] | None = state.get("models")
         return replace(context, **chosen) if chosen else context
 

@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
+from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.limits import DEFAULTS, MAX_CHARACTERS, MAX_DOCUMENTS, MAX_QUESTION
+from ras_flow.limits import (
+    DEFAULTS,
+    MAX_CHARACTERS,
+    MAX_DOCUMENTS,
+    MAX_QUESTION,
+    MODEL_SERVERS,
+)
 from tests.graph.world import DOCUMENTS, QUESTION, build, world
 
 
@@ -61,3 +68,45 @@ async def test_the_defaults_hold_without_the_environment(monkeypatch: pytest.Mon
     documents = DOCUMENTS * 20
     result = await build(world()).ainvoke({"question": QUESTION, "documents": documents})
     assert result["answer"] == "Narvik"
+
+
+STRANGER = {"configurable": {"graph_id": "ras", "assistant_id": "a"}}
+"""What a LangGraph server puts into the config of its runs."""
+
+
+@pytest.mark.parametrize(
+    ("allowed", "address", "config", "taken"),
+    [
+        (None, "http://model.example/v1", {}, True),
+        (None, "http://model.example/v1", STRANGER, False),
+        ("", "http://model.example/v1", {}, False),
+        ("http://a.example, https://model.example", "https://model.example:9/v1", STRANGER, True),
+        ("https://model.example", "http://model.example/v1", STRANGER, False),
+        ("https://model.example", "https://model.example.evil/v1", STRANGER, False),
+        ("https://model.example", "https://model.example@evil/v1", STRANGER, False),
+        ("https://model.example:8000", "https://model.example:9/v1", STRANGER, False),
+        ("https://model.example", "https://[", STRANGER, False),
+    ],
+)
+async def test_keys_go_to_no_server_that_a_stranger_names(
+    monkeypatch: pytest.MonkeyPatch, allowed: str | None, address: str, config: Any, taken: bool
+) -> None:
+    if allowed is None:
+        monkeypatch.delenv(MODEL_SERVERS, raising=False)
+    else:
+        monkeypatch.setenv(MODEL_SERVERS, allowed)
+    parts = world()
+    asked = build(parts).ainvoke({"question": QUESTION}, config, context=Context(base_url=address))
+    if taken:
+        assert (await asked)["answer"]
+        return
+    with pytest.raises(ConfigurationError, match=MODEL_SERVERS) as refused:
+        await asked
+    assert "example" not in str(refused.value)
+    assert not parts["planner"].requests
+
+
+async def test_the_server_of_the_graphs_own_settings_is_taken() -> None:
+    own = Context(base_url="http://model.example/v1")
+    result = await build({**world(), "defaults": own}).ainvoke({"question": QUESTION}, STRANGER)
+    assert result["answer"]

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ras_flow.limits import MODEL_SERVERS
+
 CONFIG = Path(__file__).parents[2] / "langgraph.json"
 SECONDS_TO_START = 120
 KEYS = {"ada": "key-of-ada", "bo": "key-of-bo"}
@@ -73,9 +75,13 @@ def langgraph_dev(
 
 
 def inherited() -> dict[str, str]:
-    """This process's environment without what is about models and tracing."""
+    """This process's environment without what is about models and tracing.
+
+    Runs may name the tests' own model servers.
+    """
     private = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "ANTHROPIC_", "LANGGRAPH_")
-    return {k: v for k, v in os.environ.items() if not k.startswith(private)}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(private)}
+    return kept | {MODEL_SERVERS: "http://127.0.0.1"}
 
 
 def _wait(process: subprocess.Popen[bytes], server: DevServer) -> None:

@@ -200,3 +200,9 @@ async def test_a_question_is_asked_of_a_server_on_the_command_line(
     assert done.code == 0 and "Answer   Narvik" in done.out, done.err
     [summary] = await runs.recent()
     assert summary.answer == "Narvik" and summary.id in done.out
+
+
+async def test_a_server_that_only_the_caller_names_gets_neither_prompt_nor_key(runs: Runs) -> None:
+    own = {"planner": "openai:test", "base_url": "http://model.example/v1"}
+    with pytest.raises(ConfigurationError, match="RAS_FLOW_MODEL_SERVERS"):
+        await asked(runs, own)
