@@ -50,6 +50,7 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build HotpotQA-SUBQ with language models (appendix C); start it again to go on."""
+    from ras_flow.llms.tuned import extractor_name
     from ras_flow.training.data.hotpotqa_subq import (
         BuildConfig,
         Models,
@@ -66,7 +67,7 @@ def build(
         base=None if base_model == "" else load(base_model),
         filter=load(filter_model),
         subqueries=load(subquery_model),
-        extractor=load(extractor),
+        extractor=load(extractor_name(extractor or model)),
     )
     config = BuildConfig(
         seed=seed,

@@ -141,15 +141,15 @@ class ChatLanguageModel:
         more = self._schema_settings(schema)
         chat = await self._limited(max_new_tokens)
 
-        async def call() -> AIMessage:
-            async with self._slots.here():
-                return await self._invoke(chat, messages, sent, more)
-
         try:
             with a_place():
-                answer = await call_with_retries(
-                    call, retries=self._retries, endpoint=self._endpoint
-                )
+                # Outside the attempts: the wait for a slot is not the model's time.
+                async with self._slots.here():
+                    answer = await call_with_retries(
+                        lambda: self._invoke(chat, messages, sent, more),
+                        retries=self._retries,
+                        endpoint=self._endpoint,
+                    )
         except ModelResponseError as error:
             if self._may_drop_temperature(chat, error):
                 self._chat = self._chat.model_copy(update={"temperature": None})

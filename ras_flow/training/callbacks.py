@@ -62,11 +62,22 @@ def callbacks(
         """Its memory is the log's history, which a checkpoint has."""
 
         def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
-            if patience and stale(state.log_history) >= patience:
+            if at_end(state, patience):
                 control.should_training_stop = True
             return control
 
     return [Tell(), Moved(), Stop(), Patience()]
+
+
+def at_end(state: Any, patience: int) -> bool:
+    """Tell whether a run is at its end, or must stop for lack of improvement.
+
+    Args:
+        state: Trainer's state.
+        patience: As for :func:`callbacks`.
+    """
+    ended = patience > 0 and stale(state.log_history) >= patience
+    return ended or bool(state.global_step >= state.max_steps)
 
 
 def stale(history: list[dict[str, Any]]) -> int:

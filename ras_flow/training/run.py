@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.extras import require
 from ras_flow.files import write_whole
+from ras_flow.training.callbacks import at_end
+from ras_flow.training.processes import processes
 
 Logger = Callable[[str], None]
 """Told what happens, a line at a time."""
 
 STATE = "trainer_state.json"
 SETTINGS = "settings.json"
+STEP = "batch_size times accumulation times processes"
 
 _FREE = {"optimizer": ("batch_size", "accumulation", "workers"), "watch": ("batch_size",)}
 """Settings that may change while a run goes on: they decide speed and memory only."""
@@ -48,7 +52,7 @@ def claim(run: Path, record: Mapping[str, Any]) -> None:
         ConfigurationError: It was begun with others; the message names the first that differs.
     """
     file = run / SETTINGS
-    wanted = json.loads(json.dumps(record))
+    wanted = json.loads(json.dumps({**record, "processes": processes()}))
     if not file.is_file():
         run.mkdir(parents=True, exist_ok=True)
         write_whole(file, json.dumps(wanted, indent=2))
@@ -57,9 +61,16 @@ def claim(run: Path, record: Mapping[str, Any]) -> None:
     now = _flat(_fixed(wanted))
     for name in sorted(begun.keys() | now.keys()):
         if begun.get(name) != now.get(name):
+            fix = "Remove that folder, or name another output."
+            if name == STEP:
+                fix = (
+                    "Set optimizer.batch_size and optimizer.accumulation, or the processes of "
+                    f"torchrun (now {processes()}), so that it is {begun[name]} again; or remove "
+                    "that folder, or name another output."
+                )
             raise ConfigurationError(
                 f"{run} holds a run with other settings: {name} was {begun.get(name)!r} and is "
-                f"{now.get(name)!r}. Remove that folder, or name another output."
+                f"{now.get(name)!r}. {fix}"
             )
 
 
@@ -72,6 +83,31 @@ def last_checkpoint(run: Path) -> Path | None:
         else:
             shutil.rmtree(folder, ignore_errors=True)
     return found[max(found)] if found else None
+
+
+def train_on(trainer: Any, checkpoint: Path | None, *, patience: int = 0) -> bool:
+    """Train until the run's end or a callback stops it, and keep the best or the last weights.
+
+    A checkpoint that is at the run's end already is loaded and not trained further.
+
+    Args:
+        trainer: A ``transformers.Trainer``.
+        checkpoint: Where to go on; None to begin.
+        patience: As for :func:`ras_flow.training.callbacks.callbacks`.
+
+    Returns:
+        Whether the run is at its end.
+    """
+    if checkpoint is not None:
+        trainer_state = require("transformers", extra="local").TrainerState
+        state = trainer_state.load_from_json(str(checkpoint / STATE))
+        if at_end(state, patience):
+            trainer.state = state
+            best = checkpoint.with_name(Path(state.best_model_checkpoint or checkpoint).name)
+            trainer._load_from_checkpoint(str(best if best.is_dir() else checkpoint))
+            return True
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    return at_end(trainer.state, patience)
 
 
 def _readable(file: Path) -> bool:
@@ -91,7 +127,9 @@ def _fixed(record: dict[str, Any]) -> dict[str, Any]:
         for table, values in record.items()
     }
     optimizer = record["optimizer"]
-    kept["batch_size times accumulation"] = optimizer["batch_size"] * optimizer["accumulation"]
+    # Earlier versions did not note the processes.
+    together = kept.pop("processes", processes())
+    kept[STEP] = optimizer["batch_size"] * optimizer["accumulation"] * together
     return kept
 
 

@@ -106,6 +106,13 @@ async def test_prompts_run_at_once_in_order_and_bounded(kind: str) -> None:
     assert most == 3
 
 
+async def test_waiting_for_a_slot_is_no_timeout() -> None:
+    slow = FakeListChatModel(responses=["Paris"], sleep=0.1)
+    model = ChatLanguageModel(slow, timeout=0.5, max_retries=0, max_concurrency=1)
+    made = await model.generate([PROMPT] * 7, max_new_tokens=9)
+    assert [one.text for one in made] == ["Paris"] * 7
+
+
 class _State(TypedDict):
     text: str
 

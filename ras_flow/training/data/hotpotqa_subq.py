@@ -30,10 +30,11 @@ from typing import Any
 from ras_flow.components import LanguageModel, Message
 from ras_flow.datasets.contexts import documents, support
 from ras_flow.datasets.reading import Row, read_rows
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor
+from ras_flow.roles.extractors import form_for
 from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
@@ -144,6 +145,7 @@ async def build_hotpotqa_subq(
         ConfigurationError: Another build uses the folder.
         AuthenticationError: A key was refused.
         ModelUnavailableError: A model cannot be reached; what it answered before is kept.
+        ModelResponseError: Requests were rejected, and there is no record.
     """
     config = config or BuildConfig()
     splitter = Splitter(config.seed, config.dev, config.test)
@@ -160,6 +162,8 @@ async def build_hotpotqa_subq(
             done += 1
             if progress:
                 progress("building", done, len(rows))
+        if builder.rejected and not collected:
+            raise builder.rejected
         stats.usage = {step: asdict(usage) for step, usage in sorted(log.usage.items())}
     await asyncio.to_thread(_write, folder, collected, stats)
     stats.checksums = {path.name: await asyncio.to_thread(checksum, path)}
@@ -201,10 +205,13 @@ class _Builder:
         self.config, self.splitter, self.dropped = config, splitter, dropped
         self.filter = LoggedModel(models.filter, log, "filter")
         self.writer = LoggedModel(models.subqueries, log, "subqueries")
-        self.extractor = PromptedExtractor(LoggedModel(models.extractor, log, "extract"))
+        self.extractor = PromptedExtractor(
+            LoggedModel(models.extractor, log, "extract"), form_for(models.extractor)
+        )
         base = models.base
         self.base = PromptedAnswerer(LoggedModel(base, log, "attempt")) if base else None
         self.pool = Pool([])
+        self.rejected: ModelResponseError | None = None
 
     async def records(self, row: Row) -> list[Record]:
         """Return a question's records; none for one that cannot be used."""
@@ -312,9 +319,13 @@ class _Builder:
         max_new_tokens: int,
         read: Callable[[str], tuple[Any, str | None]],
     ) -> Any:
-        """Ask until a reply can be used; None if none can."""
+        """Ask until a reply can be used; None if none can, or the request is rejected."""
         for _ in range(ATTEMPTS):
-            [made] = await model.generate([prompt], max_new_tokens=max_new_tokens)
+            try:
+                [made] = await model.generate([prompt], max_new_tokens=max_new_tokens)
+            except ModelResponseError as error:
+                self.rejected = error
+                return None
             value, problem = read(made.text)
             if problem is None:
                 return value

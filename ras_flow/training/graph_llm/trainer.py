@@ -12,6 +12,8 @@ from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
+from ras_flow.training.processes import one_gpu
+from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -27,6 +29,7 @@ def make_trainer(
     *,
     measure: Callable[[], Measures] | None,
     callbacks: list[Any],
+    log: Logger,
 ) -> Any:
     """Make a trainer.
 
@@ -39,6 +42,7 @@ def make_trainer(
         dev: For the loss that is watched; may be empty.
         measure: The other measures, at each measurement; None for none.
         callbacks: See :func:`.callbacks.callbacks`.
+        log: Told if GPUs are left idle.
 
     Returns:
         A ``transformers.Trainer``.
@@ -86,6 +90,7 @@ def make_trainer(
         disable_tqdm=True,
         report_to=[],
     )
+    one_gpu(arguments, log)
     base: Any = transformers.Trainer
 
     class Wrapped(torch.nn.Module):  # type: ignore[misc, name-defined]

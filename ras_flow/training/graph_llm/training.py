@@ -17,12 +17,13 @@ from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.graph_llm.checkpoint import base_facts, save_graph_llm
+from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import load_language_model
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.paths import cache_folder
 from ras_flow.retrieval import open_retriever
-from ras_flow.training.callbacks import callbacks, stale
+from ras_flow.training.callbacks import callbacks
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, evaluate_language_model
 from ras_flow.training.graph_llm.examples import (
@@ -41,7 +42,8 @@ from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.start import first_model
 from ras_flow.training.graph_llm.trainer import make_trainer
-from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
+from ras_flow.training.processes import processes
+from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -118,7 +120,7 @@ def train_graph_llm(
         [one.record for one in loaded.train],
         train.lengths(),
         config.mix,
-        step=config.optimizer.batch_size * config.optimizer.accumulation * _processes(),
+        step=config.optimizer.batch_size * config.optimizer.accumulation * processes(),
         seed=config.optimizer.seed,
     )
     log(f"{len(order)} of {len(train)} records an epoch, {len(dev)} for watching")
@@ -137,6 +139,7 @@ def train_graph_llm(
             patience=config.watch.patience,
             log=log,
         ),
+        log=log,
     )
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
     with memory_errors_say(
@@ -146,11 +149,8 @@ def train_graph_llm(
         f"{config.watch.batch_size}), and run it again: it goes on from the last checkpoint. If "
         "that is not enough, lower model.window, which needs a new output."
     ):
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        finished = train_on(trainer, checkpoint, patience=config.watch.patience)
         state = trainer.state
-        patience = config.watch.patience
-        ended = bool(patience) and stale(state.log_history) >= patience
-        finished = state.global_step >= state.max_steps or ended
         if finished and trainer.is_world_process_zero():
             report = {
                 "settings": record,
@@ -183,8 +183,9 @@ def evaluate(
 
     Args:
         config: The settings; with ``model.graphs = "shuffled"`` each record gets another's graph.
-        model: A folder that training wrote; or a language model's name, such as ``local:`` with a
-            base model or ``openai:gpt-5-mini``, which then plans and answers by few-shot prompts.
+        model: A folder that training wrote, or a Graph LLM's name, such as ``local:default``; or a
+            language model's name, such as ``local:`` with a base model or ``openai:gpt-5-mini``,
+            which then plans and answers by few-shot prompts.
         data: Where the data sets are.
         split: ``dev`` or ``test``.
         most: At most so many records, of both tasks alike; None for all.
@@ -215,11 +216,13 @@ def evaluate(
     if not records:
         raise InputError(f"There are no records for {split} in {', '.join(config.data.sets)}.")
     asked = [one.record for one in records]
-    if not Path(model).exists() and ":" in model:
+    found = None if Path(model).exists() else find_graph_llm(model)
+    folder = found.folder if found else Path(model)
+    if not folder.exists() and ":" in model:
         measures = asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
     else:
         measures = evaluate_graph_llm(
-            Path(model),
+            folder,
             asked,
             encoder=encoder,
             shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
@@ -241,11 +244,6 @@ def _read(config: TrainingConfig, data: Path) -> _Data:
     if not train:
         raise InputError(f"There are no records to train on in {', '.join(config.data.sets)}.")
     return _Data(train, sample(dev, config.watch.records, seed=seed))
-
-
-def _processes() -> int:
-    """Return how many processes train together, as torchrun and accelerate tell each of them."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def _examples(
@@ -360,7 +358,7 @@ def _facts(config: TrainingConfig, report: Mapping[str, Any]) -> dict[str, objec
         "Training records": sum(report["records"]["train"].values()),
         "Records seen an epoch": sum(report["seen_an_epoch"].values()),
         "Steps": report["steps"],
-        "Records a step": optimizer.batch_size * optimizer.accumulation * _processes(),
+        "Records a step": optimizer.batch_size * optimizer.accumulation * processes(),
         "Weight of labels": optimizer.label_weight,
         "Learning rates (LoRA, graph)": (optimizer.learning_rate, optimizer.graph_learning_rate),
         "Loss on dev": report["dev_loss"],

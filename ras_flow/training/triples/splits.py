@@ -121,18 +121,24 @@ def limit(
         raise ConfigurationError(
             f"data.skip names {unlimited[0]!r}, and data.most does not. Name it in both."
         )
-    by_limit: dict[str, list[Example]] = {}
+    # By position, since examples of two files may have the same id.
+    by_limit: dict[str, list[int]] = {}
     everything = list(examples)
-    for example in everything:
+    for at, example in enumerate(everything):
         names = [name for name in most if example.source.startswith(name)]
         if names:
-            by_limit.setdefault(max(names, key=len), []).append(example)
-    out: set[str] = set()
+            by_limit.setdefault(max(names, key=len), []).append(at)
+
+    def turn(at: int) -> tuple[bool, float]:
+        example = everything[at]
+        return not example.complete, fraction(seed, "limit", example.id)
+
+    out: set[int] = set()
     for name, some in by_limit.items():
-        some.sort(key=lambda e: (not e.complete, fraction(seed, "limit", e.id)))
+        some.sort(key=turn)
         first = skip.get(name, 0)
-        out.update(example.id for example in [*some[:first], *some[first + most[name] :]])
-    return [example for example in everything if example.id not in out]
+        out.update(some[:first], some[first + most[name] :])
+    return [example for at, example in enumerate(everything) if at not in out]
 
 
 def _titles(example: Example) -> list[str]:

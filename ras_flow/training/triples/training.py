@@ -12,7 +12,8 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.training.callbacks import callbacks
-from ras_flow.training.run import Logger, Progress, claim, last_checkpoint
+from ras_flow.training.processes import one_gpu
+from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
 from ras_flow.training.triples.encoding import Collator, Encoder
@@ -81,13 +82,12 @@ def train(
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
     deadline = None if seconds is None else started + seconds
     told = callbacks(run, deadline=deadline, patience=0, log=log)
-    trainer = _trainer(config, run, model, encoded, collator, told)
+    trainer = _trainer(config, run, model, encoded, collator, told, log)
     checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    state = trainer.state
-    progress = Progress(state.global_step >= state.max_steps, state.global_step, state.max_steps)
-    if progress.finished:
+    finished = train_on(trainer, checkpoint)
+    progress = Progress(finished, trainer.state.global_step, trainer.state.max_steps)
+    if progress.finished and trainer.is_world_process_zero():
         began = first.key if first else ""
         _write(config, output, trainer, loaded, used=len(encoded["train"]), began=began)
         shutil.rmtree(run)
@@ -134,6 +134,7 @@ def _trainer(
     encoded: dict[str, list[dict[str, list[int]]]],
     collator: Collator,
     callbacks: list[Any],
+    log: Logger,
 ) -> Any:
     transformers = require("transformers", extra="local")
     trainer_class = transformers.Trainer
@@ -168,6 +169,7 @@ def _trainer(
         disable_tqdm=True,
         report_to=[],
     )
+    one_gpu(arguments, log)
     order = LengthGrouped(
         [len(row["input_ids"]) for row in encoded["train"]],
         settings.batch_size * settings.accumulation,

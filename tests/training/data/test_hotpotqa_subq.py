@@ -6,13 +6,23 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.cli.data import build
+from ras_flow.components import Generation
+from ras_flow.errors import (
+    ConfigurationError,
+    InputError,
+    ModelResponseError,
+    ModelUnavailableError,
+)
 from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.local import LocalLanguageModel
+from ras_flow.llms.tuned import SHIPPED
 from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models, build_hotpotqa_subq, cost
 from ras_flow.training.data.records import SPLITS, Record, read_records
@@ -39,8 +49,6 @@ def quick(url: str) -> Models:
     made = models(url)
     for model in (made.base, made.filter, made.subqueries, made.extractor):
         assert isinstance(model, ChatLanguageModel)
-        from dataclasses import replace
-
         model._retries = replace(model._retries, first_wait=0.01)
     return made
 
@@ -214,6 +222,68 @@ async def test_questions_without_usable_replies_are_left_out_and_counted(
         stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
     assert stats.dropped == {reason: 2}
     assert stats.by(2) == {"NO_RETRIEVAL": 1, "answer": 1}
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [(FILTER, "filter: no usable reply"), (WRITER, "subqueries: no usable reply")],
+)
+async def test_questions_whose_requests_are_rejected_are_left_out_and_counted(
+    tmp_path: Path, part: str, reason: str
+) -> None:
+    def filtered(body: dict[str, Any]) -> Answer:
+        ours = "Person1" in last_message(body)
+        ours = ours and str(body["messages"][0]["content"]).startswith(part)
+        return Answer(status=400, error="content filter") if ours else reply(body)
+
+    with OpenAIServer(filtered) as server:
+        path = write_questions(tmp_path / "hotpot.json", 2)
+        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+    assert stats.dropped == {reason: 1}
+    assert stats.by(2)["SUFFICIENT"] == 1
+
+
+async def test_a_build_whose_requests_are_all_rejected_is_told(tmp_path: Path) -> None:
+    with OpenAIServer(lambda _: Answer(status=404, error="no such model")) as server:
+        path = write_questions(tmp_path / "hotpot.json", 2)
+        with pytest.raises(ModelResponseError, match="Check the model's name"):
+            await build_hotpotqa_subq(path, tmp_path, models(server.url))
+    assert not (tmp_path / "stats.json").exists()
+
+
+async def test_a_trained_extractor_is_asked_as_it_was_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "extractor"
+    folder.mkdir()
+    trained = {"format": 1, "kind": "causal", "base": "b", "adapter": False, "files": {}}
+    trained |= {"instruction": "Write facts.", "max_new_tokens": 64}
+    (folder / "extractor.json").write_text(json.dumps(trained))
+    seen: set[tuple[str, int]] = set()
+
+    async def generate(
+        _: Any, prompts: Any, *, max_new_tokens: int, stop: Any = ()
+    ) -> list[Generation]:
+        seen.update((prompt[0]["content"], max_new_tokens) for prompt in prompts)
+        return [Generation("(S> a| P> b| O> c)", 1, 1)] * len(prompts)
+
+    monkeypatch.setattr(LocalLanguageModel, "generate", generate)
+    monkeypatch.setattr(LocalLanguageModel, "count_tokens", lambda _, text: len(text.split()))
+    with OpenAIServer(reply) as server:
+        path = write_questions(tmp_path / "hotpot.json", 1)
+        made = replace(models(server.url), extractor=LocalLanguageModel(str(folder)))
+        await build_hotpotqa_subq(path, tmp_path / "out", made)
+    assert seen == {("Write facts.", 64)}
+
+
+def test_the_commands_extractor_is_the_packages_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named: list[str] = []
+    monkeypatch.setattr("ras_flow.llms.load_language_model", lambda name, **_: named.append(name))
+    with pytest.raises(InputError, match="nowhere.json"):
+        build(tmp_path / "nowhere.json", tmp_path, base_model="")
+    assert named == ["local:default", "local:default", f"local:{SHIPPED}"]
 
 
 async def test_a_subquery_that_repeats_the_question_is_no_second_search(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
-from ras_flow.training.run import Progress
+from ras_flow.training.run import Progress, claim
+from tests.training.gpus import several_gpus
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
 
 FILES = ("adapter_model.safetensors", "gnn.safetensors")
@@ -84,10 +85,42 @@ def test_memory_settings_may_change_in_a_run_and_others_may_not(
     train(base, data, tmp_path / "run", seconds=0)
     with pytest.raises(ConfigurationError, match="optimizer.clip was 0.5 and is 9"):
         train(base, data, tmp_path / "run", optimizer={"clip": 9})
-    with pytest.raises(ConfigurationError, match="batch_size times accumulation was 4 and is 2"):
+    with pytest.raises(ConfigurationError, match="accumulation times processes was 4 and is 2"):
         train(base, data, tmp_path / "run", optimizer={"batch_size": 1})
     halved = {"batch_size": 1, "accumulation": 4}
     assert train(base, data, tmp_path / "run", optimizer=halved).finished
+
+
+def test_each_step_keeps_its_records_whatever_the_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "settings.json"
+    claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}})
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}})
+    with pytest.raises(ConfigurationError, match=r"was 8 and is 16. Set optimizer.*\(now 2\)"):
+        claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}})
+    # As it was before the processes were noted.
+    settings.write_text(json.dumps({"optimizer": {"batch_size": 2, "accumulation": 4}}))
+    claim(tmp_path, {"optimizer": {"batch_size": 4, "accumulation": 2}})
+    with pytest.raises(ConfigurationError, match="was 16 and is 8"):
+        claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}})
+
+
+def test_one_process_takes_one_gpu_of_several(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several_gpus(monkeypatch)
+    lines: list[str] = []
+    settings = config(base, watch={"records": 0})
+    train_graph_llm(
+        settings, tmp_path / "out", data=data, seconds=0, encoder=ENCODER, log=lines.append
+    )
+    state = json.loads((tmp_path / "out.run/checkpoint-1/trainer_state.json").read_text())
+    assert state["train_batch_size"] == 2
+    assert [line for line in lines if "torchrun" in line] == [
+        "one of 3 GPUs is used; start it by torchrun to train on more of them"
+    ]
 
 
 def test_checkpoints_hold_trained_weights_only(base: Path, data: Path, tmp_path: Path) -> None:
@@ -265,6 +298,54 @@ def test_no_lower_loss_ends_a_run(base: Path, data: Path, tmp_path: Path) -> Non
     assert report["best_step"] == progress.step - 2
     kept = evaluate(config(base), str(tmp_path / "out"), data=data, most=2, encoder=ENCODER)
     assert kept.scores["plan", "all"].records == 1 == kept.scores["answer", "all"].records
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "watch"),
+    [
+        ({"learning_rate": 5.0, "graph_learning_rate": 5.0, "steps": 40, "warmup": 0.0},
+         {"patience": 1}),
+        ({"steps": 2}, {}),
+    ],
+)  # fmt: skip
+def test_a_run_that_ended_is_written_and_not_trained_on(
+    base: Path,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    optimizer: dict[str, Any],
+    watch: dict[str, Any],
+) -> None:
+    from ras_flow.training.graph_llm import training
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    changes = {"optimizer": optimizer, "watch": {"every": 1, "generate": 0, **watch}}
+    train(base, data, tmp_path / "whole", **changes)
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(base, data, tmp_path / "out", **changes)
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "out.run").rename(tmp_path / "moved/out.run")
+    progress = train(base, data, tmp_path / "moved/out", **changes)
+    assert progress.finished
+    assert losses(tmp_path / "moved/out") == losses(tmp_path / "whole")
+    for name in FILES:
+        ours, theirs = (load_file(tmp_path / one / name) for one in ("moved/out", "whole"))
+        assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+
+
+def test_a_graph_llm_is_measured_by_name(
+    base: Path, data: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ras_flow.graph_llm.shared.SHIPPED", unbroken)
+    measured = [
+        evaluate(config(base), name, data=data, most=2, encoder=ENCODER).as_record()
+        for name in (str(unbroken), f"local:{unbroken}", "local:default")
+    ]
+    assert measured[0] == measured[1] == measured[2]
 
 
 def test_learning_rates_are_apart(base: Path, data: Path, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ from ras_flow.training.triples.training import train
 from tests.cli.command import ras_flow
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
+from tests.training.gpus import several_gpus
 from tests.training.triples.samples import fact_rows, rows, write_rows
 
 TRIPLES = (("Ann (poet)", "met", "Bo"), ("Ann (poet)", "born in", "Oslo, Norway"))
@@ -205,6 +206,35 @@ def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
     with pytest.raises(ConfigurationError, match="other settings"):
         train(other, home / "begun", data=home)
     assert not (home / "begun").exists()
+
+
+def test_a_run_that_ended_is_written_and_not_trained_on(
+    home: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.training.triples import training
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(config(home), home / "ended", data=home)
+    progress = train(config(home), home / "ended", data=home)
+    assert (progress.finished, progress.step) == (True, 4)
+    ours, theirs = (
+        load_file(folder / "adapter_model.safetensors") for folder in (home / "ended", unbroken)
+    )
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_one_process_takes_one_gpu_of_several(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    several_gpus(monkeypatch)
+    lines: list[str] = []
+    train(config(home), home / "gpus", data=home, seconds=0, log=lines.append)
+    state = json.loads((home / "gpus.run/checkpoint-1/trainer_state.json").read_text())
+    assert state["train_batch_size"] == 3
+    assert sum("torchrun" in line for line in lines) == 1
 
 
 def start(home: Path, folder: Path, **changes: Any) -> TrainingConfig:

@@ -1,0 +1,24 @@
+"""How many processes train together, each on one GPU where there are any."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+
+def processes() -> int:
+    """Return how many processes train together, as torchrun and accelerate tell each of them."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def one_gpu(arguments: Any, log: Callable[[str], None]) -> None:
+    """Keep a process to one GPU: transformers would give each of them a batch of its own.
+
+    Args:
+        arguments: ``transformers.TrainingArguments``, which are changed.
+        log: Told if other GPUs are left idle.
+    """
+    if arguments.n_gpu > 1:
+        log(f"one of {arguments.n_gpu} GPUs is used; start it by torchrun to train on more of them")
+        arguments._n_gpu = 1
