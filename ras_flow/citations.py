@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from string import ascii_lowercase
 
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.retrieval.tokens import UNSPACED
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Citation, Passage, Triple
 
@@ -24,9 +25,10 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
     """Name the triples that support an answer. Deterministic.
 
     An entity is named by the answer if it equals the answer; failing that, if one contains the
-    other as whole words of three or more letters or digits. An entity is named by the question
-    if the question contains it so. Common nouns ("river") count only where no name with a
-    capital or a digit is found, and never for an answer that has one ("River Aach").
+    other as whole words of three or more letters or digits; where a script has no spaces between
+    words, as two or more characters. An entity is named by the question if the question contains
+    it so. Common nouns ("river") count only where no name with a capital or a digit is found, and
+    never for an answer that has one ("River Aach").
 
     * For an answer that names entities: first, for each of them, the shortest path from an entity
       of the question, then the other triples at these entities, those that share the most words
@@ -64,7 +66,7 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
 def cite_passages(answer: str, question: str, passages: Mapping[str, Passage]) -> list[Citation]:
     """Name the passages that support an answer, where they were kept as text. Deterministic.
 
-    A passage supports an answer if it contains the answer as whole words, or if the answer
+    A passage supports an answer if it contains the answer as :func:`cite` has it, or if the answer
     contains its title so; for a verdict or an option's letter, if it shares words with the
     question.
 
@@ -150,6 +152,8 @@ def _searchable(text: str) -> str:
 
 def _contains(text: str, name: str) -> bool:
     """Tell whether normalised words contain a name that is long enough to mean something."""
+    if UNSPACED.search(name):
+        return len(name) > 1 and name in text
     return len(name) > 2 and name not in _VERDICTS and f" {name} " in f" {text} "
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.citations import cite
+from ras_flow.citations import cite, cite_passages
 from ras_flow.state.kg import merge_triples, to_new_triples
-from ras_flow.state.schema import Extracted, Triple
+from ras_flow.state.schema import Extracted, Passage, Triple
 
 Q = "The Pick Motor Company's town is located on which river?"
 
@@ -135,7 +135,7 @@ def test_empty_graph():
     assert cite("River Welland", Q, {}) == []
 
 
-NAME = st.sampled_from(["Paris", "Rome", "yes", "a", "Île de France", "1,000", "!!!"])
+NAME = st.sampled_from(["Paris", "Rome", "yes", "a", "Île de France", "1,000", "!!!", "京都", "は"])
 
 
 @given(
@@ -157,3 +157,21 @@ def test_a_name_that_is_not_in_the_graph_is_not_supported_by_a_common_noun_in_it
     triples = graph({"p": [("Danube", "instance of", "river")]})
     assert cite("River Aach", "Which river flows through Warsaw?", triples) == []
     assert len(cite("a wide river", "What is the Danube?", triples)) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "objects"),
+    [
+        ("维斯瓦河", ["维斯瓦河"]),
+        ("是维斯瓦河。", ["维斯瓦河"]),
+        ("它在京都，不在东京。", ["京都"]),
+        ("河", []),
+        ("是", []),
+    ],
+)
+def test_names_are_found_where_words_have_no_spaces(answer: str, objects: list[str]) -> None:
+    triples = graph({"p": [("华沙", "河流", "维斯瓦河"), ("金阁寺", "位于", "京都")]})
+    assert [object for _, object, _ in cited(answer, "哪条？", triples)] == objects
+    passage = Passage(id="p", title="维斯瓦河", text="维斯瓦河流经华沙。")
+    found = cite_passages(answer, "哪条？", {"p": passage})
+    assert bool(found) == ("维斯瓦河" in answer)

@@ -30,20 +30,22 @@ _OPENING = 500
 """Characters in which a first sentence is looked for."""
 
 
-def is_pronoun(name: str) -> bool:
+def is_pronoun(name: str, *, as_object: bool = False) -> bool:
     """Tell whether a name is nothing but a pronoun.
 
     Args:
         name: A subject or object.
+        as_object: It is an object, which no sentence begins with: a capital makes it a name ("It",
+            the novel), and "one" is a number.
 
     Returns:
         True for "She", "its" and the like; False for names that only contain one, and for what is
         an abbreviation in capital letters ("US", "WHO", "IT").
     """
-    return _bare(name) in PRONOUNS
+    return _pronoun(name, as_object) != ""
 
 
-def means_title(name: str, title: str, text: str) -> bool:
+def means_title(name: str, title: str, text: str, *, as_object: bool = False) -> bool:
     """Tell whether a name stands for what a passage is about, that is for its title.
 
     A pronoun does where the text has it and uses no other kind of pronoun more often: in a passage
@@ -54,13 +56,15 @@ def means_title(name: str, title: str, text: str) -> bool:
         name: A subject or object.
         title: The passage's title, possibly empty.
         text: Its text.
+        as_object: As for :func:`is_pronoun`.
 
     Returns:
         False too for what is neither a pronoun nor such a description.
     """
     if not title:
         return False
-    kind = next((kind for kind in _KINDS if _bare(name) in kind), None)
+    pronoun = _pronoun(name, as_object)
+    kind = next((kind for kind in _KINDS if pronoun in kind), None)
     if kind:
         return kind in _main_kinds(text)
     described = _DESCRIPTION.fullmatch(name.strip())
@@ -94,7 +98,11 @@ def _is_a(noun: str, title: str, text: str) -> bool:
     return at >= 0 and bool(says.search(first))
 
 
-def _bare(name: str) -> str:
-    """Return a name without marks around it, in small letters if it is no abbreviation."""
+def _pronoun(name: str, as_object: bool) -> str:
+    """Return the pronoun that a name is, in small letters; the empty text if it is none."""
     name = name.strip(" .,;:'\"")
-    return name if len(name) > 1 and name.isupper() else name.casefold()
+    is_name = name[:1].isupper() if as_object else len(name) > 1 and name.isupper()
+    small = name.casefold()
+    if is_name or (as_object and small == "one"):
+        return ""
+    return small if small in PRONOUNS else ""

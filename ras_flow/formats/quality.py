@@ -42,12 +42,14 @@ def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     short = normalize_name(short_title(title))
     name = _written(title, triples)
 
-    def resolved(part: str) -> str:
+    def resolved(part: str, *, as_object: bool) -> str | None:
         its_own = is_pronoun(part) and normalize_name(part) == short
-        return name if its_own or means_title(part, title, text) else part
+        if its_own or means_title(part, title, text, as_object=as_object):
+            return name
+        return None if is_pronoun(part, as_object=as_object) else part
 
-    named = [(resolved(spo[0]), spo[1], resolved(spo[2])) for spo in triples]
-    return [spo for spo in named if not any(is_pronoun(p) and p != name for p in (spo[0], spo[2]))]
+    named = ((resolved(s, as_object=False), p, resolved(o, as_object=True)) for s, p, o in triples)
+    return [(s, p, o) for s, p, o in named if s is not None and o is not None]
 
 
 def name_in_short(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:

@@ -22,6 +22,7 @@ _UNMARKED_OBJECT = re.compile(
 _OBJECT_IN_PREDICATE = re.compile(
     r"(?<=[\s|(])(P\s*>\s*(?:is|are|was|were))\s+((?:an?|the)\s[^|()\n]{1,300}\))", re.IGNORECASE
 )
+_COMPARISON = re.compile(r"\w(?:\s+>|>(?=[\d.]))")
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
@@ -98,6 +99,7 @@ def parse_triples(text: str) -> ParsedTriples:
     no "O>", or another letter in its place    the third field is the object
     no object, but "P> is a member)"           "is" is the predicate, "a member" the object
     a marker twice or out of order             dropped; after a complete triple, surplus
+    "p > 0.05" in an object                    part of it, without the ">"
     an empty field, or one over 300 characters dropped
     no final ")", another triple follows       kept
     no final ")", the text ends                dropped as cut off, unless a line end, a quote, a
@@ -137,13 +139,26 @@ _Found = Iterable[tuple[str, tuple[str, str, str] | None]]  # A piece of text, a
 def _read_marked(text: str) -> _Found:
     """Cut the text before each subject marker and read the parts."""
     group: list[re.Match[str]] = []
-    for marker in _MARKER.finditer(text):
+    markers = list(_MARKER.finditer(text))
+    for number, marker in enumerate(markers):
+        if len(group) > 2 and _compares(text, markers, number):
+            continue
         if group and marker[1] in "Ss":
             yield from _read_group(text, group, marker.start())
             group = []
         group.append(marker)
     if group:
         yield from _read_group(text, group, len(text))
+
+
+def _compares(text: str, markers: list[re.Match[str]], number: int) -> bool:
+    """Tell whether what looks like a marker after a whole triple is a comparison: "p > 0.05"."""
+    marker = markers[number]
+    if not _COMPARISON.match(text, marker.start()):
+        return False
+    if marker[1] in "Ss":
+        return not any(following[1] in "Pp" for following in markers[number + 1 : number + 2])
+    return not text[markers[number - 1].end() : marker.start()].rstrip().endswith("|")
 
 
 def _read_group(text: str, markers: list[re.Match[str]], end: int) -> _Found:

@@ -38,8 +38,10 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     context = parts.context(state, runtime)
     task = get_task(context.task)
     answerer = await parts.get_answerer(context)
-    # None where an edit of the state sent the run here: to its editor the graph suffices.
-    stop_reason = decide(state, context).stop_reason or "sufficient"
+    # None where the run is resumed with wider settings than routed it here, or where an edit of
+    # the state sent it here: to its editor the graph suffices.
+    routed = decide(state, context).stop_reason or decide(state, parts.context(state)).stop_reason
+    stop_reason = routed or "sufficient"
     keeps_text = parts.keeps_text(context)
     cost = Cost("answerer", "answer")
     request = AnswerRequest(

@@ -74,8 +74,11 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         update["models"] = {}
     if question != state["question"]:
         update["question"] = question
-    if context.changed() != (state.get("settings") or {}):
-        update["settings"] = context.changed()
+    # Routers see these alone, and the graph's own defaults must not hold against the context.
+    settings = {name: getattr(context, name) for name in parts.defaults.changed()}
+    settings |= context.changed()
+    if settings != (state.get("settings") or {}):
+        update["settings"] = settings
     if passages:
         scores = [1.0] * len(passages)
         hop = Hop(index=0, subquery=question, passages=list(passages), scores=scores)

@@ -23,7 +23,7 @@ _BLOCKS = (
 _BEFORE = {"br": "\n"} | dict.fromkeys(_BLOCKS, "\n\n")
 _AFTER = dict.fromkeys(["td", "th"], " ") | dict.fromkeys(_BLOCKS, "\n\n")
 """What the beginning and the end of a tag add to the text."""
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
@@ -64,7 +64,7 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
             f"{source} is encrypted with AES, which pypdf reads only with the package "
             "'cryptography': install it, or save a copy without encryption."
         ) from error
-    except (pypdf.errors.PyPdfError, *_DAMAGE) as error:
+    except (pypdf.errors.PyPdfError, pypdf.errors.DeprecationError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, "PDF", error)) from error
     if not text.strip():
         raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
@@ -88,7 +88,8 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
             if not title and block.style is not None and block.text.strip():
                 style = str(block.style.name)
                 title = block.text if style.startswith(("Title", "Heading")) else title
-    except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, *_DAMAGE) as error:
+    # zipfile raises a RuntimeError for an encrypted entry.
+    except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error
     yield _document(source, title, "\n\n".join(blocks))
 
@@ -130,6 +131,7 @@ _DAMAGE = (
     ArithmeticError,
     AssertionError,
     AttributeError,
+    EOFError,
     LookupError,
     NotImplementedError,
     RecursionError,
@@ -201,7 +203,7 @@ def _first_heading(text: str) -> str:
             code = "" if code == fence[1] else code or fence[1]
         elif not code:
             if heading := _HEADING.fullmatch(line):
-                return heading[1]
+                return heading[1].rstrip(" \t").rstrip("#").rstrip(" \t")
             if before.strip() and re.fullmatch(r"=+[ \t]*", line):
                 return before
         before = line

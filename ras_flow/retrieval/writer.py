@@ -26,6 +26,7 @@ from ras_flow.retrieval.manifest import (
     EncoderRecord,
     FileRecord,
     Manifest,
+    is_generation,
     is_index,
     record_file,
     vector_files,
@@ -80,7 +81,7 @@ def _make_folder(path: Path) -> None:
     strange = [
         item.name
         for item in path.iterdir()
-        if item.name != LOCK and not item.name.startswith("gen-")
+        if item.name != LOCK and not is_generation(item.name.removesuffix(".json"))
     ]
     if strange:
         raise ConfigurationError(
@@ -170,7 +171,7 @@ def _record_files(folder: Path, names: list[str]) -> dict[str, FileRecord]:
 def _sweep(path: Path, keep: str) -> None:
     """Remove other generations: the last one, and what killed writers left."""
     for item in path.glob("gen-*"):
-        if item.is_dir() and item.name != keep:
+        if is_generation(item.name) and item.name != keep:
             shutil.rmtree(item, ignore_errors=True)
-        elif item.suffix == ".json":
+        elif item.suffix == ".json" and is_generation(item.stem):
             item.unlink(missing_ok=True)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
+from itertools import islice
 
 from ras_flow.components import LanguageModel, Message, PlanRequest, Reply
 from ras_flow.formats.history import format_history
+from ras_flow.formats.plan import parse_plan
 from ras_flow.prompts import planner as prompts
 from ras_flow.roles.prompting import ask, few_shot, room
 
 MAX_NEW_TOKENS = 64
-STOP = ("\nQuestion:", "\n[")
+STOP = ("\nQuestion:",)
+
+_BRACKET = re.compile(r"\n(?=\[)")
 
 
 class PromptedPlanner:
@@ -36,7 +41,7 @@ class PromptedPlanner:
             requests: Questions with their chains; an empty chain asks for p_0.
 
         Returns:
-            The planner's raw text for each request, in order.
+            The planner's text for each request, in order, up to where it plays on alone.
 
         Raises:
             InputError: A question alone does not fit into the model's window.
@@ -52,7 +57,7 @@ class PromptedPlanner:
             [prompt for prompt, _ in prompts_and_losses], max_new_tokens=MAX_NEW_TOKENS, stop=STOP
         )
         return [
-            Reply(made.text, made.input_tokens, made.output_tokens, lost)
+            Reply(_first_plan(made.text), made.input_tokens, made.output_tokens, lost)
             for made, (_, lost) in zip(generations, prompts_and_losses, strict=True)
         ]
 
@@ -69,3 +74,9 @@ class PromptedPlanner:
             count_tokens=self.model.count_tokens,
         )
         return ask(prefix, history.text + again), history.lost_triples
+
+
+def _first_plan(text: str) -> str:
+    """Cut before the first line with a bracket that follows a usable plan."""
+    ends = (match.start() for match in islice(_BRACKET.finditer(text), MAX_NEW_TOKENS))
+    return next((text[:end] for end in ends if parse_plan(text[:end]).label), text)

@@ -179,6 +179,34 @@ def test_json_is_read_even_where_it_looks_like_a_marker():
     assert ("The result", "has", "p 0.05") in parse_triples(text).triples
 
 
+@pytest.mark.parametrize(
+    ("object", "read"),
+    [
+        ("p > 0.05", "p 0.05"),
+        ("significant (p > 0.05)", "significant (p 0.05)"),
+        ("significant (P>0.05, n = 3)", "significant (P0.05, n = 3)"),
+        ("S > 0", "S 0"),
+        ("positive (S > 0)", "positive (S 0)"),
+        ("O > 3 and p > 0.05", "O 3 and p 0.05"),
+    ],
+)
+def test_a_comparison_in_an_object_is_no_marker(object: str, read: str) -> None:
+    text = f"(S> drug| P> had effect| O> {object})"
+    for whole in (f"{text}, {format_triple(*B)}", f"{format_triple(*B)}\n{text}"):
+        parsed = parse_triples(whole)
+        assert sorted(parsed.triples) == sorted([B, ("drug", "had effect", read)])
+        assert parsed.dropped == []
+
+
+@pytest.mark.parametrize("mark", ["|", ""])
+def test_spaced_markers_begin_a_field_and_a_triple(mark: str) -> None:
+    text = f"S > Stamford {mark} P > river {mark} O > Welland"
+    assert parse_triples(f"{text}\nS > a {mark} P > b {mark} O > c").triples == [B, ("a", "b", "c")]
+    parsed = parse_triples(f"({text} | P > 0.05), (S > a {mark} P > b {mark} O > c)")
+    assert parsed.triples == [B, ("a", "b", "c")]
+    assert [piece.rstrip("), (") for piece in parsed.dropped] == ["P > 0.05"]
+
+
 def test_text_without_triples():
     assert parse_triples("") == parse_triples(" \n") == ParsedTriples()
     assert parse_triples("I found no facts.") == ParsedTriples([], ["I found no facts."])
@@ -195,9 +223,7 @@ def test_clean_field():
 FIELD = st.one_of(
     st.text(min_size=1, max_size=30),
     st.lists(
-        st.sampled_from(
-            ["S>", "P >", "o>", "|", "(", ")", "\\", "'", '"', ",", ";", " ", "\n", ">", "x"]
-        ),
+        st.sampled_from([*"|()\\'\",; \n>x", "S>", "P >", "o>", "p > 0.05"]),
         min_size=1,
         max_size=12,
     ).map("".join),
@@ -264,6 +290,7 @@ def test_good_triples_survive_bad_neighbours(text):
         "S ",
         '"',
         "(S> a| P> b| O> (",
+        "p > 0.05 ",
         "{}",
     ],
 )

@@ -188,6 +188,29 @@ async def test_static_inference_answers_from_the_documents_without_planning() ->
 
 
 @pytest.mark.parametrize(
+    ("default", "given", "stop_reason", "hops"),
+    [
+        (Context(max_hops=1), Context(max_hops=5), "sufficient", 2),
+        (Context(planning="static"), Context(planning="iterative"), "sufficient", 2),
+        (
+            Context(pause_before_answer=True),
+            Context(pause_before_answer=False),
+            "sufficient",
+            2,
+        ),
+        (Context(max_hops=3), Context(max_hops=1), "max_hops", 1),
+        (Context(max_hops=1), None, "max_hops", 1),
+    ],
+)
+async def test_a_context_holds_over_the_graphs_defaults_even_where_it_says_what_is_standard(
+    saver: Any, default: Context, given: Context | None, stop_reason: str, hops: int
+) -> None:
+    graph = build(world(defaults=default), checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=given)
+    assert (result.get("stop_reason"), len(result["hops"])) == (stop_reason, hops)
+
+
+@pytest.mark.parametrize(
     "given",
     [
         {"question": ""},

@@ -180,6 +180,16 @@ async def test_no_subquery_is_taken_where_the_limits_leave_no_retrieval(
     assert (await reply(graph))["answer"] == "unknown"
 
 
+async def test_a_limit_that_led_to_the_answer_is_named_though_the_run_goes_on_without_it(
+    saver: Any,
+) -> None:
+    graph = build(world(), checkpointer=saver)
+    await ask(graph, BEFORE_ANSWER | {"max_hops": 1})
+    wider = Context(top_k=1, max_hops=5)
+    result = await graph.ainvoke(Command(resume=APPROVED), THREAD, context=wider)
+    assert (result["answer"], result["stop_reason"]) == ("unknown", "max_hops")
+
+
 async def test_given_documents_are_reviewed_too(saver: Any) -> None:
     graph = build(world(["[SUFFICIENT]"]), checkpointer=saver)
     settings = AFTER_MERGE | BEFORE_ANSWER | {"planning": "static"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import zipfile
 from pathlib import Path
 
 import docx
@@ -57,6 +58,8 @@ def test_plain_text_is_titled_by_its_file(tmp_path: Path) -> None:
         ("intro\n\n## The *real* title ##\n\ntext", "The *real* title"),
         ("```\n# a comment\n```\n\n# Title\n", "Title"),
         ("Underlined\n=====\n\ntext", "Underlined"),
+        ("#\t Title # of C# \t## \t", "Title # of C#"),
+        ("# \t#\n# Title", "note"),
         ("#hashtag is no heading", "note"),
     ],
 )
@@ -64,6 +67,15 @@ def test_markdown_is_titled_by_its_first_heading(tmp_path: Path, text: str, titl
     path = tmp_path / "note.md"
     path.write_text(text)
     assert [(d.title, d.text) for d in read(path)] == [(title, text)]
+
+
+def test_a_heading_with_many_spaces_takes_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "note.md"
+    path.write_text(f"#{' ' * 200_000}a{' #' * 100_000}b")
+    start = time.perf_counter()
+    [document] = read(path)
+    assert time.perf_counter() - start < 1
+    assert document.title.startswith("a # #") and document.title.endswith("#b")
 
 
 def test_html_gives_its_title_and_text_without_scripts(tmp_path: Path) -> None:
@@ -195,6 +207,27 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
         with pytest.raises(DocumentError, match=message) as caught:
             read(path)
         assert path.name in str(caught.value)
+
+
+def test_damage_that_the_libraries_report_oddly_is_named_too(tmp_path: Path) -> None:
+    old = write_pdf(tmp_path / "old.pdf")
+    old.write_bytes(old.read_bytes().replace(b"/Filter /FlateDecode", b"/Filter /Fl         "))
+    stored = tmp_path / "stored.docx"
+    with (
+        zipfile.ZipFile(write_docx(tmp_path / "whole.docx")) as whole,
+        zipfile.ZipFile(stored, "w") as entries,
+    ):
+        for name in whole.namelist():
+            entries.writestr(name, whole.read(name))
+    content = stored.read_bytes()
+    entry = content.index(b"PK\x01\x02")
+    sizes = (2**20).to_bytes(4, "little") * 2
+    for name, at, change in (("cut.docx", 20, sizes), ("locked.docx", 8, b"\1")):
+        at += entry
+        (tmp_path / name).write_bytes(content[:at] + change + content[at + len(change) :])
+    for name in ("old.pdf", "cut.docx", "locked.docx"):
+        with pytest.raises(DocumentError, match=f"{name} is no readable"):
+            read(tmp_path / name)
 
 
 def test_an_empty_owner_password_does_not_keep_a_pdf_from_being_read(tmp_path: Path) -> None:

@@ -369,6 +369,21 @@ async def test_other_folders_are_not_touched(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["thesis.docx"]
 
 
+async def test_folders_whose_names_only_begin_like_a_generations_are_not_touched(
+    path: Path, tmp_path: Path
+) -> None:
+    for folder in (path, tmp_path / "own"):
+        (folder / "gen-reports").mkdir(parents=True)
+        (folder / "gen-reports" / "thesis.txt").write_text("years of work")
+        (folder / "gen-settings.json").write_text("{}")
+    with pytest.raises(ConfigurationError, match="holds 'gen-.*' and is no index"):
+        await CorpusIndex.build(tmp_path / "own", DOCUMENTS, encoder=None)
+    await CorpusIndex.build(path, DOCUMENTS, encoder=None)
+    for folder in (path, tmp_path / "own"):
+        assert (folder / "gen-reports" / "thesis.txt").read_text() == "years of work"
+        assert (folder / "gen-settings.json").exists()
+
+
 @pytest.mark.parametrize("content", ['{"name": "an app", "manifest_version": 3}', "[]", "{"])
 async def test_a_manifest_of_something_else_is_not_replaced(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)

@@ -13,6 +13,7 @@ from ras_flow.formats.history import format_history, parse_history
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.formats.triples import format_triples, parse_triples
+from ras_flow.llms.generation import cut_at
 from ras_flow.prompts import answerer, extractor
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
 from ras_flow.state.schema import Passage, Triple
@@ -38,7 +39,8 @@ class Recorder:
     ) -> list[Generation]:
         self.prompts += prompts
         self.limits.append(max_new_tokens)
-        return [Generation(self._answer(prompt[-1]["content"]), 5, 2) for prompt in prompts]
+        texts = [self._answer(prompt[-1]["content"]) for prompt in prompts]
+        return [Generation(text[: cut_at(text, stop)], 5, 2) for text in texts]
 
 
 def triple(subject: str) -> Triple:
@@ -64,6 +66,26 @@ async def test_the_first_plan_has_no_sufficient_among_its_examples() -> None:
     assert model.prompts[0][-1]["content"].endswith("Question: Q {x}?")
     assert "(S> Mira Lund| P> place of birth| O> Narvik)" in model.prompts[1][-1]["content"]
     assert (first.text, first.input_tokens, first.output_tokens) == ("[SUBQ] who?", 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Here is my plan:\n[SUBQ] Who?", ("SUBQ", "Who?")),
+        ("<think>\n\n</think>\n\n[SUBQ] Who?", ("SUBQ", "Who?")),
+        ("[SUBQ]\n[SUBQ] Who?", ("SUBQ", "Who?")),
+        ("[SUBQ] Who?\n[SUFFICIENT]", ("SUBQ", "Who?")),
+        ("Plan:\n[SUFFICIENT]\n[SUBQ] Who?", ("SUFFICIENT", "")),
+        ("[SUBQ] Who?\nQuestion: x\n[SUFFICIENT]", ("SUBQ", "Who?")),
+        ("It is\n[x", (None, "")),
+    ],
+)
+async def test_a_plan_is_read_from_any_line_and_ends_where_the_model_plays_on(
+    written: str, read: tuple[str | None, str]
+) -> None:
+    [reply] = await PromptedPlanner(Recorder(lambda _: written)).plan([PlanRequest("Q?", CHAIN)])
+    plan = parse_plan(reply.text)
+    assert (plan.label, plan.subquery) == read
 
 
 async def test_the_reason_for_asking_again_is_told() -> None:
