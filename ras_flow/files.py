@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -17,13 +20,32 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: The disk refuses.
     """
+    with whole_file(path) as file:
+        file.write(text)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """Open a file to write as :func:`write_whole` does, piece by piece.
+
+    Args:
+        path: The file, as there.
+
+    Yields:
+        Where to write. An error in between leaves what was there before.
+
+    Raises:
+        OSError: The disk refuses.
+    """
     path = path.resolve()
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8", newline="\n")
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
         return
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        scratch.write_text(text, encoding="utf-8", newline="\n")
+        with scratch.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
         os.replace(scratch, path)
     finally:
         scratch.unlink(missing_ok=True)

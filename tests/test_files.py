@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.files import write_whole
+from ras_flow.files import whole_file, write_whole
 
 
 def test_a_text_replaces_a_file_at_once(tmp_path: Path) -> None:
@@ -29,6 +29,16 @@ def test_a_text_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["card.md"]
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "missing" / "card.md", "new")
+
+
+def test_an_error_between_two_pieces_leaves_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    write_whole(file, "old")
+    with pytest.raises(KeyError), whole_file(file) as opened:
+        opened.write("new")
+        raise KeyError
+    assert file.read_text() == "old"
+    assert os.listdir(tmp_path) == ["kept.jsonl"]
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from ras_flow.cli.render import REASONS, plain
 from ras_flow.cli.timeline import fact_text, line
-from ras_flow.runs.why import Explanation
+from ras_flow.runs.why import Explanation, Source
 
 
 def show_explanation(found: Explanation, console: Console | None = None) -> None:
@@ -21,7 +21,7 @@ def show_explanation(found: Explanation, console: Console | None = None) -> None
     line(console, ("Answer   ", "bold green"), plain(found["answer"]) or "(none)")
     reason = found["stop_reason"] or ""
     line(console, f"         {reason}: {REASONS.get(reason, reason)}")
-    if not found["parts"]:
+    if not found["parts"] and not found["passages"]:
         line(console, "Nothing in the graph supports it: it comes from the model alone.")
     for part in found["parts"]:
         line(console, ("Part     ", "bold magenta"), (plain(part["text"]), "bold"))
@@ -30,10 +30,18 @@ def show_explanation(found: Explanation, console: Console | None = None) -> None
             mark = "  edited by hand" * ground["edited"]
             line(console, (f"  {id}  ", "dim"), fact_text(ground), (mark, "yellow"))
             for source in ground["sources"]:
-                title = plain(source["title"]) or source["passage"]
-                line(console, "    ", (title, "bold"), f": {plain(source['sentence'])}")
-                line(
-                    console,
-                    (f"    found in hop {source['hop']}, score {source['score']:.4f}: ", "dim"),
-                    plain(source["subquery"]),
-                )
+                _show_source(console, source)
+    if found["passages"]:
+        line(console, ("Passages ", "bold magenta"), "cited as they are, without triples")
+    for source in found["passages"]:
+        _show_source(console, source)
+
+
+def _show_source(console: Console, source: Source) -> None:
+    sentence = f": {plain(source['sentence'])}" if source["sentence"] else ""
+    line(console, "    ", (plain(source["title"]) or source["passage"], "bold"), sentence)
+    line(
+        console,
+        (f"    found in hop {source['hop']}, score {source['score']:.4f}: ", "dim"),
+        plain(source["subquery"]),
+    )

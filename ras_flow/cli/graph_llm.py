@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.names import path_of
+from ras_flow.cli.output import print_json
 
 if TYPE_CHECKING:
     from ras_flow.training.graph_llm.config import TrainingConfig
@@ -132,8 +133,6 @@ def _changed(
 
 
 def _show(measures: Measures, as_json: bool) -> None:
-    import json
-
     from rich.console import Console
     from rich.table import Table
 
@@ -141,7 +140,7 @@ def _show(measures: Measures, as_json: bool) -> None:
 
     record = measures.as_record()
     if as_json:
-        typer.echo(json.dumps(record, ensure_ascii=False))
+        print_json(record)
         return
     console = Console(width=None if Console().is_terminal else 160)
     titles = {

@@ -139,7 +139,9 @@ class Timeline:
             )
 
     def _fact(self, triple: Triple) -> str:
-        titles = (self._document["passages"][passage]["title"] for passage in triple["passages"])
+        # A person who edits a checkpoint may name passages that nobody found.
+        known = self._document["passages"]
+        titles = (known[id]["title"] for id in triple["passages"] if id in known)
         where = ", ".join(title for title in titles if title)
         return plain(fact_text(triple) + (f"  [{where}]" if where else "  [no passage]"))
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
-from ras_flow.cli.output import AsJson, print_json
+from ras_flow.cli.output import AsJson, json_line, print_json
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
+from ras_flow.files import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -133,8 +134,6 @@ def export(
     database: Database = None,
 ) -> None:
     """Write what is kept as JSON lines: passage (its id), extractor, triples."""
-    from ras_flow.runs.export.escapes import json_text
-
     with _writing(output) as file:
 
         def write(kept: KeptTriples) -> None:
@@ -143,7 +142,7 @@ def export(
                 "extractor": kept.extractor,
                 "triples": [list(triple) for triple in kept.triples],
             }
-            file.write(json_text(record) + "\n")
+            file.write(json_line(record, file) + "\n")
 
         _visit(database, extractor, write)
 
@@ -236,7 +235,7 @@ def _writing(output: Path | None) -> Iterator[TextIO]:
         yield sys.stdout
         return
     try:
-        with output.open("w", encoding="utf-8", newline="\n") as file:
+        with whole_file(output) as file:
             yield file
     except OSError as error:
         raise InputError(f"{output} cannot be written: {error.strerror}.") from error

@@ -21,6 +21,7 @@ from ras_flow.events import Event
 from ras_flow.page.bodies import read_body
 from ras_flow.page.export import to_html
 from ras_flow.page.work import JsonEvent, Work, failing_softly
+from ras_flow.runs.address import find_address
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, parse_edits
@@ -63,12 +64,13 @@ class Api:
         return [
             Route("/runs", self._list),
             Route("/runs", self._start, methods=["POST"]),
-            Route("/runs/{run}", self._show),
-            Route("/runs/{run}/explain", self._explain),
-            Route("/runs/{run}/export", self._export),
-            Route("/runs/{run}/live", self._live),
-            Route("/runs/{run}/fork", self._fork, methods=["POST"]),
-            Route("/runs/{run}/resume", self._resume, methods=["POST"]),
+            # A run's id, which callers may choose, may have slashes in it.
+            Route("/runs/{run:path}/explain", self._explain),
+            Route("/runs/{run:path}/export", self._export),
+            Route("/runs/{run:path}/live", self._live),
+            Route("/runs/{run:path}/fork", self._fork, methods=["POST"]),
+            Route("/runs/{run:path}/resume", self._resume, methods=["POST"]),
+            Route("/runs/{run:path}", self._show),
             Route("/compare", self._compare),
         ]
 
@@ -95,11 +97,15 @@ class Api:
         return await _json(await asyncio.to_thread(explain, document, branch))
 
     async def _compare(self, request: Request) -> Response:
-        named = [_run_and_branch(request, name) for name in ("a", "b")]
+        named = [request.query_params.get(name, "") for name in ("a", "b")]
+        if not all(named):
+            raise InputError("Name two runs to compare: ?a=RUN/BRANCH&b=RUN/BRANCH.")
         sides: list[tuple[RunDocument, int]] = []
-        for run, branch in named:
-            document = await self._document(request, run)
-            sides.append((document, get_branch(document, branch)["number"]))
+        async with self._open(request) as runs:
+            for name in named:
+                run, branch = await find_address(runs, name)
+                document = await runs.document(run)
+                sides.append((document, get_branch(document, branch)["number"]))
         (a, a_branch), (b, b_branch) = sides
         return await _json(await asyncio.to_thread(compare, a, a_branch, b, b_branch))
 
@@ -251,13 +257,3 @@ def _whole(request: Request, name: str) -> int | None:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0):
         raise InputError(f"{name} must be a whole number of at least 1, not {text!r}.")
     return int(text)
-
-
-def _run_and_branch(request: Request, name: str) -> tuple[str, int | None]:
-    text = request.query_params.get(name, "")
-    if not text:
-        raise InputError("Name two runs to compare: ?a=RUN/BRANCH&b=RUN/BRANCH.")
-    run, slash, number = text.rpartition("/")
-    if slash and run and number.isascii() and number.isdecimal() and len(number) < 10:
-        return run, int(number)
-    return text, None

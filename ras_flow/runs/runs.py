@@ -365,10 +365,12 @@ def _unknown(run_id: str) -> RunError:
 def _summary(run_id: str, asked: str, saved: Saved) -> RunSummary:
     # Until the first step is done, the state has the answer to the thread's last question.
     finished = not saved.next
+    question = saved.values.get("question")
     return RunSummary(
         id=run_id,
         started=f"{asked[:19]}Z",
-        question=saved.values.get("question", ""),
+        # What is no text was refused, but is stored as it was given.
+        question=question if isinstance(question, str) else "",
         stop_reason=saved.values.get("stop_reason") if finished else None,
         answer=saved.values.get("answer", "") if finished else "",
     )

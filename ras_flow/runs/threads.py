@@ -8,6 +8,7 @@ from typing import Any, Protocol, cast
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
@@ -25,6 +26,8 @@ FORKED_FROM = "ras_forked_from"
 
 _BEGINNING = ("__start__", "start")
 _ASKED = ("question", "settings", "documents")
+_OURS = {"plans", "hops", "passages", "triples"}
+"""Delta channels by which a run is told from what another app keeps in the same checkpointer."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,9 @@ class Threads(Protocol):
 
 
 class LocalThreads:
-    """The threads of a compiled graph's checkpointer.
+    """The threads of a compiled graph's checkpointer that are runs.
+
+    Those of other graphs, which may embed this one, are left alone as if they were not there.
 
     Args:
         graph: Compiled with a checkpointer.
@@ -143,20 +148,27 @@ class LocalThreads:
         """Return id and time of the last question of every run, or of one, newest first."""
         where = None if run_id is None else _config(run_id)
         asked: dict[str, tuple[str, str]] = {}
+        others: set[str] = set()
         saver: Any = self.graph.checkpointer
         # The second are the roots of runs that were kept only at their end.
         for beginning in ({"source": "input"}, {"step": -2}):
             # Not every checkpointer lists the newest first; checkpoint ids sort by time.
             async for saved in saver.alist(where, filter=beginning):
                 keys = saved.config["configurable"]
-                if not keys.get("checkpoint_ns"):
-                    found = (keys["checkpoint_id"], saved.checkpoint["ts"])
-                    asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
-        newest = sorted(asked, key=asked.__getitem__, reverse=True)
+                if keys.get("checkpoint_ns"):
+                    continue
+                # A root says nothing yet: `state` tells whose it is.
+                if "source" in beginning and not self._is_ours(saved):
+                    others.add(keys["thread_id"])
+                found = (keys["checkpoint_id"], saved.checkpoint["ts"])
+                asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
+        newest = sorted(asked.keys() - others, key=asked.__getitem__, reverse=True)
         return [(id, asked[id][1]) for id in newest]
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
         """Return a checkpoint, by default the newest; None where there is none."""
+        if not await self._is_run(run_id):
+            return None
         snapshot = await self.graph.aget_state(_config(run_id, checkpoint))
         return _saved(snapshot) if snapshot.created_at else None
 
@@ -166,6 +178,8 @@ class LocalThreads:
 
     async def snapshots(self, run_id: str) -> list[StateSnapshot]:
         """Return every checkpoint of a run as LangGraph's snapshot, oldest first."""
+        if not await self._is_run(run_id):
+            return []
         found = [snapshot async for snapshot in self.graph.aget_state_history(_config(run_id))]
         return sorted(found, key=lambda step: str(step.config["configurable"]["checkpoint_id"]))
 
@@ -217,6 +231,23 @@ class LocalThreads:
         """Delete all that is stored of a run."""
         saver: Any = self.graph.checkpointer
         await saver.adelete_thread(run_id)
+
+    async def _is_run(self, run_id: str) -> bool:
+        saver: Any = self.graph.checkpointer
+        newest = await saver.aget_tuple(_config(run_id))
+        return newest is not None and self._is_ours(newest)
+
+    def _is_ours(self, saved: CheckpointTuple) -> bool:
+        # A checkpoint's metadata counts the steps since each delta channel was last stored whole;
+        # where it has just been, it is among the values instead.
+        counted = saved.metadata.get("counters_since_delta_snapshot", {})
+        written = saved.checkpoint["channel_versions"]
+        # A parent's state may have all of our channels, and then has more.
+        state = {name for name in written if not name.startswith(("__", "branch:"))}
+        return (
+            _OURS <= {*counted, *saved.checkpoint["channel_values"]}
+            and state <= self.graph.channels.keys()
+        )
 
 
 def new_run_id() -> str:

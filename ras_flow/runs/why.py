@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from ras_flow.citations import paths_to_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, RunDocument
-from ras_flow.runs.reading import get_branch, graph_of, steps_of
+from ras_flow.runs.reading import get_branch, graph_of, passages_of, steps_of
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import StopReason
 
@@ -20,13 +20,13 @@ _LONGER = 3
 
 
 class Source(TypedDict):
-    """A passage that states a triple, and how it was found.
+    """A passage that states a triple, or is cited itself, and how it was found.
 
     Attributes:
         passage: The passage's id.
         title: Its title.
         span: Where it states the triple: first and last-plus-one character of a sentence in its
-            text; None where that is not known.
+            text; None where that is not known, and where there is no triple.
         sentence: That sentence; empty where it is not known.
         hop: The first hop that retrieved the passage.
         subquery: What that hop asked.
@@ -70,7 +70,11 @@ class AnswerPart(TypedDict):
 
 
 class Explanation(TypedDict):
-    """What an answer rests on; no ``parts`` means that nothing in the graph supports it."""
+    """What an answer rests on.
+
+    ``passages`` are those cited themselves, where no triples were made. Without ``parts`` and
+    ``passages`` nothing that was found supports the answer.
+    """
 
     run: str
     branch: int
@@ -79,6 +83,7 @@ class Explanation(TypedDict):
     stop_reason: StopReason | None
     parts: list[AnswerPart]
     triples: dict[str, Ground]
+    passages: list[Source]
 
 
 def explain(document: RunDocument, branch: int | None = None) -> Explanation:
@@ -103,6 +108,7 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
         for step in steps_of(document, way)
         for id in (step["added"] if step["kind"] == "edit" else ())
     }
+    retrieved = passages_of(way)
     beneath = dict.fromkeys(id for part in parts for id in part["triples"])
     return Explanation(
         run=document["run"],
@@ -124,6 +130,12 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
             )
             for id in beneath
         },
+        passages=[
+            source_of(document, way, "", passage)
+            for citation in way["citations"]
+            for passage in citation["passages"]
+            if not citation["triple"] and passage in retrieved
+        ],
     )
 
 
@@ -133,7 +145,7 @@ def source_of(document: RunDocument, branch: Branch, triple: str, passage: str) 
     Args:
         document: The run.
         branch: A branch of it that retrieved the passage.
-        triple: The triple's id.
+        triple: The triple's id; empty where the passage is cited itself.
         passage: The passage's id.
 
     Returns:

@@ -18,11 +18,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ras_flow import Context, open_runs
+from ras_flow import Context, build_graph, open_runs
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Command, Done, ras_flow, ras_flow_main
 from tests.cli.model import QUESTION, SECOND, Model, write_documents
+from tests.graph.world import world
 from tests.servers import Answer
 
 BORN = triple_id("Mira Lund", "place of birth", "Narvik")
@@ -288,6 +289,18 @@ def test_ids_and_times_are_whole_on_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "60")
     listed = ok("list")
     assert run in listed and found["started"] in listed
+
+
+async def test_a_run_whose_id_has_a_slash_is_shown_compared_and_deleted(own_home: Path) -> None:
+    async with open_runs(own_home, builder=build_graph(**world())) as runs:
+        given: Any = {"question": QUESTION}
+        [event async for event in runs.start(given, Context(top_k=1), run_id="team/7")]
+    assert "run team/7," in ok("show", "team/7") and "run team/7," in ok("show", "team/7/1")
+    assert json.loads(ok("diff", "team/7", "team/7/1", "--json"))["same_answer"]
+    refused = ras_flow("runs", "prune", "team/7/1", "--yes")
+    assert refused.code == 1 and "is one branch" in refused.err
+    ok("prune", "team/7", "--yes")
+    assert json.loads(ok("list", "--json")) == []
 
 
 def test_runs_are_filtered(run: str) -> None:

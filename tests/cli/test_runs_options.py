@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.cli.runs.edits import Edits
-from ras_flow.cli.runs.options import parse_run
 from ras_flow.errors import EditError, InputError, RunError
+from ras_flow.runs.address import find_address, parse_address
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.reading import find_hop_step, find_step, get_branch, steps_of, unique_id
 from ras_flow.runs.times import parse_time
+from tests.graph.world import QUESTION
 from tests.runs.documents import ADA, DESIGNER, Writer, first_answer
+from tests.runs.stories import TOP1, events, runs_with
 
 
 @pytest.mark.parametrize(
@@ -31,7 +34,15 @@ from tests.runs.documents import ADA, DESIGNER, Writer, first_answer
     ],
 )
 def test_a_branch_is_a_number_after_a_slash(text: str, run: str, branch: int | None) -> None:
-    assert parse_run(text) == (run, branch)
+    assert parse_address(text) == (run, branch)
+
+
+async def test_an_id_that_ends_like_a_branch_is_first_of_all_an_id(saver: Any) -> None:
+    runs = runs_with(saver)
+    await events(runs.start({"question": QUESTION}, TOP1, run_id="team/7"))
+    assert await find_address(runs, "team/7") == ("team/7", None)
+    assert await find_address(runs, "team/7/1") == ("team/7", 1)
+    assert await find_address(runs, "team/8") == ("team", 8)
 
 
 @pytest.mark.parametrize(

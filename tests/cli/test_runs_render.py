@@ -72,6 +72,15 @@ def test_a_dropped_passage_is_marked_and_no_longer_cited() -> None:
     assert "cites Aurora Bridge | designer | Mira Lund [Aurora Bridge]" in shown
 
 
+def test_an_edited_triple_may_name_a_passage_that_nobody_found() -> None:
+    writer = Writer()
+    first_answer(writer).edit(add=ADA)
+    document = writer.document()
+    document["triples"][triple_id(*ADA)]["passages"] = ["p404"]
+    shown = timeline(document)
+    assert f"+ {triple_id(*ADA)} Aurora Bridge | designer | Ada Lund [no passage]" in shown
+
+
 def test_an_unusable_plan_is_shown_with_its_words() -> None:
     writer = Writer()
     writer.ask().plan("I think so", label=None)
@@ -204,6 +213,25 @@ def test_hostile_text_drives_no_terminal(hostile: RunDocument) -> None:
     assert sum("[bold red]alarm[/bold red]" in line for line in shown) > 20
     for line in shown:
         assert not FORBIDDEN.search(line), repr(line)
+
+
+def test_an_answer_from_passages_is_not_the_models_alone() -> None:
+    writer = Writer()
+    writer.ask().hop(SUBQUERY, {"Mira Lund": []}).answer("Narvik")
+    document = writer.document()
+
+    def shown() -> list[str]:
+        console = paper()
+        show_explanation(explain(document), console)
+        return [" ".join(line.split()) for line in lines_on(console)]
+
+    assert shown()[-1].endswith("it comes from the model alone.")
+    document["branches"][0]["citations"] = [{"triple": "", "passages": [*document["passages"]]}]
+    assert shown()[-3:] == [
+        "Passages cited as they are, without triples",
+        "Mira Lund",
+        f"found in hop 0, score 1.5000: {SUBQUERY}",
+    ]
 
 
 @pytest.mark.parametrize("write", [to_json, to_graphml, to_json_ld, to_turtle])

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
+from ras_flow.cli.triples import export
+from ras_flow.components import Extraction
+from ras_flow.errors import RunError
+from ras_flow.runs.stores import open_store
+from ras_flow.triple_cache import TripleCache
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.graph.world import DOCUMENTS, TRIPLES
@@ -67,6 +75,32 @@ def test_stats_export_and_clear(model: Model, index: Path, tmp_path: Path) -> No
     assert len(json.loads(ras_flow("triples", "stats", "--json").out)) == 1
     ras_flow("triples", "clear", "--yes")
     assert ras_flow("triples", "clear").out == "No triples are to be deleted.\n"
+
+
+def test_an_export_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    file.write_text("old\n")
+    with pytest.raises(RunError, match="cannot be reached"):
+        export(output=file, database="ftp://x")
+    assert file.read_text() == "old\n"
+
+
+def test_an_export_is_json_where_the_output_has_few_letters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    triple = ("Irène Joliot-Curie", "born in", "Paris 🐧")
+
+    async def keep() -> None:
+        async with open_store(str(tmp_path)) as store:
+            await TripleCache(store, "x").put({"p1": Extraction([triple])})
+
+    asyncio.run(keep())
+    written = io.BytesIO()
+    few = io.TextIOWrapper(written, "ascii", "backslashreplace")
+    monkeypatch.setattr(sys, "stdout", few)
+    export(database=str(tmp_path))
+    few.flush()
+    assert json.loads(written.getvalue())["triples"] == [list(triple)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -174,3 +208,5 @@ def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> 
         assert looked.code == 0, looked.err
         if command[0] == "show":
             assert "cites [Mira Lund]" in " ".join(looked.out.split())
+        if command[0] == "why":
+            assert "Mira Lund" in looked.out and "model alone" not in looked.out

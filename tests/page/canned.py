@@ -100,7 +100,7 @@ class CannedServer:
                         "answer": branch["answer"],
                     }
                 )
-        return JSONResponse({"runs": found})
+        return JSONResponse({"runs": found[: int(request.query_params["limit"])]})
 
     async def _document(self, request: Request) -> Response:
         refused = await self._refused(request)

@@ -104,6 +104,24 @@ async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> N
         assert answer.headers["content-disposition"] == f'attachment; filename="{run}-2.html"'
 
 
+async def test_a_run_whose_id_has_a_slash_is_opened(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (runs, page):
+        given = runs.start({"question": QUESTION}, Context(top_k=1), run_id="team/7")
+        assert [event["type"] async for event in given] == STORY
+        url = "api/runs/team%2F7"
+        document = await page.get(url)
+        assert document["run"] == "team/7"
+        assert (await page.get(f"{url}/explain"))["run"] == "team/7"
+        assert (await page.get(f"{url}/export"))["run"] == "team/7"
+        assert (await page.events(f"{url}/live"))[-1] == {"type": "done"}
+        body = {"checkpoint": at(document, 1, "answer"), "edits": [DROP]}
+        assert (await page.events(f"{url}/fork", body))[-1] == {"type": "done", "branch": 2}
+        [error] = await page.events(f"{url}/resume", {})
+        assert "Run team/7 is finished" in error["message"]
+        compared = await page.get("api/compare", params={"a": "team/7", "b": "team/7/1"})
+        assert (compared["a"]["branch"], compared["b"]["branch"]) == (2, 1)
+
+
 async def test_the_list_is_filtered(tmp_path: Path) -> None:
     async with opened(tmp_path, answerer=ScriptedAnswerer("so")) as (_, page):
         for question in ("Where is Narvik?", "Who is Leo Fahr?", "Where is Leo?"):

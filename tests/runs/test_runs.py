@@ -5,14 +5,16 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
+from langgraph.graph import START, StateGraph
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context, Runs, build_graph, open_runs
-from ras_flow.errors import ModelUnavailableError, RunError
+from ras_flow.errors import InputError, ModelUnavailableError, RunError
 from ras_flow.runs.events import events_of
+from ras_flow.state.channels import RasState
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import QUESTION, SECOND, build, read_birthplace, world
 
@@ -103,6 +105,67 @@ async def test_an_unknown_run_is_named(saver: Any) -> None:
     with pytest.raises(RunError, match="no run 'nope'"):
         [event async for event in runs.resume("nope")]
     assert await runs.recent() == []
+
+
+class Chat(TypedDict):
+    question: str | None
+    notes: str
+
+
+class Parent(RasState):
+    notes: str
+
+
+def app(node: Any, state: Any, saver: Any) -> Any:
+    """Another app's graph, with one node, in the same checkpointer."""
+    return StateGraph(state).add_node("node", node).add_edge(START, "node").compile(saver)
+
+
+async def test_other_apps_threads_are_no_runs(saver: Any) -> None:
+    def talk(state: Chat) -> dict[str, str]:
+        return {"notes": "hello"}
+
+    runs = Runs(build(world(), checkpointer=saver))
+    await told(runs, QUESTION, "a")
+    ras, question = build(world()), {"question": QUESTION, "notes": "mine"}
+    await app(ras, Parent, saver).ainvoke(question, thread("extends"))
+    await app(ras, Chat, saver).ainvoke(question, thread("embeds"))
+    await app(talk, Chat, saver).ainvoke({"question": None}, thread("chat"))
+    await app(talk, Chat, saver).ainvoke({"question": None}, thread("exit"), durability="exit")
+    assert [run.id for run in await runs.recent()] == ["a"]
+    for other in ("extends", "embeds", "chat", "exit"):
+        for asked in (runs.get, runs.newest, runs.document, runs.history):
+            with pytest.raises(RunError, match=f"no run '{other}'"):
+                await asked(other)
+        with pytest.raises(RunError, match=f"no run '{other}'"):
+            await runs.delete(["a", other])
+        assert await saver.aget_tuple(thread(other))
+    await app(talk, Chat, saver).ainvoke({"question": "And?"}, thread("a"))
+    assert await runs.recent() == [], "a thread of both is not only ours"
+
+
+async def test_a_run_is_known_where_its_state_was_just_stored_whole(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = "langgraph.pregel._checkpoint.DELTA_MAX_SUPERSTEPS_SINCE_SNAPSHOT"
+    monkeypatch.setattr(steps, 1)
+    runs = Runs(build(world(), checkpointer=saver))
+    await told(runs, QUESTION, "a")
+    [summary] = await runs.recent()
+    assert (summary.id, summary.answer) == ("a", "Narvik")
+
+
+async def test_a_question_that_was_no_text_is_listed_as_empty(saver: Any) -> None:
+    runs = Runs(build(world(), checkpointer=saver))
+    nothing: Any = None
+    with pytest.raises(InputError):
+        await told(runs, nothing, "a")
+    [summary] = await runs.recent()
+    assert (summary.id, summary.question) == ("a", "")
+
+
+def thread(id: str) -> Any:
+    return {"configurable": {"thread_id": id}}
 
 
 async def test_settings_of_a_newer_version_are_refused_by_name(saver: Any) -> None:

@@ -77,6 +77,19 @@ def test_every_passage_of_a_triple_is_named_once_with_its_first_hop() -> None:
     assert [(source["title"], source["hop"]) for source in sources] == [("Aurora Bridge", 0)]
 
 
+def test_passages_that_are_cited_without_a_triple_are_named() -> None:
+    writer = Writer()
+    writer.ask().hop(SUBQUERY, {"Mira Lund": []}).answer("Narvik")
+    document = writer.document()
+    [way] = document["branches"]
+    assert explain(document)["passages"] == []
+    way["citations"] = [{"triple": "", "passages": [*document["passages"], "p404"]}]
+    found = explain(document)
+    assert found["parts"] == []
+    [source] = found["passages"]
+    assert (source["title"], source["subquery"], source["sentence"]) == ("Mira Lund", SUBQUERY, "")
+
+
 def test_a_sentence_that_is_not_known_is_left_out() -> None:
     sources = told("Mira Lund")["triples"][triple_id(*DESIGNER)]["sources"]
     assert [(source["title"], source["span"] is None) for source in sources] == [

@@ -10,7 +10,7 @@ import typer
 
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.edits import Edits, takes_edits
-from ras_flow.cli.runs.options import Database, Run, parse_run, resumable
+from ras_flow.cli.runs.options import Database, Run, resumable
 from ras_flow.errors import EditError, InputError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def resume(
 
 async def _fork(run: str, start: str, edits: Edits, database: str | None, as_json: bool) -> None:
     from ras_flow.cli.render import Screen, plain
+    from ras_flow.runs.address import find_address
     from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import (
         branch_with,
@@ -75,8 +76,8 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         passages_of,
     )
 
-    address = parse_run(run)
     async with open_runs_at(database) as runs:
+        address = await find_address(runs, run)
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
         step = find_step(document, branch, start)
@@ -97,11 +98,12 @@ async def _resume(
 ) -> None:
     from ras_flow.cli.render import Screen
     from ras_flow.cli.timeline import Timeline
+    from ras_flow.runs.address import find_address
     from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
-    address = parse_run(run)
     async with open_runs_at(database) as runs:
+        address = await find_address(runs, run)
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
         review = document["steps"][branch["steps"][-1]]["review"]

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.options import (
-    Database,
-    Run,
-    parse_run,
-    read_run,
-    read_runs,
-)
+from ras_flow.cli.runs.options import Database, Run, read_run, read_runs
 from ras_flow.errors import RunError
 
 if TYPE_CHECKING:
@@ -27,7 +21,7 @@ def diff(a: Run, b: Run, database: Database = None, as_json: AsJson = False) -> 
     from ras_flow.cli.differences import show_comparison
     from ras_flow.runs.compare import compare
 
-    (one, first), (two, second) = read_runs(database, [parse_run(a), parse_run(b)])
+    (one, first), (two, second) = read_runs(database, [a, b])
     found = compare(one, first["number"], two, second["number"])
     if as_json:
         print_json(found)
@@ -52,7 +46,7 @@ def why(
     from ras_flow.cli.explanation import show_explanation
     from ras_flow.runs.why import explain
 
-    document, branch = read_run(database, parse_run(run))
+    document, branch = read_run(database, run)
     if branch["stop_reason"] is None:
         raise RunError(
             f"Run {run} has no answer yet. Go on with: ras-flow runs resume {document['run']}"
@@ -74,8 +68,8 @@ async def _ask(document: RunDocument, branch: Branch, limit: int, quiet: bool) -
     from ras_flow.runs.without import answers_without
 
     console = Console(highlight=False, quiet=quiet)
-    if not branch["citations"]:
-        line(console, "Without  ", "nothing is cited, so there is nothing to leave out")
+    if not any(citation["triple"] for citation in branch["citations"]):
+        line(console, "Without  ", "no triple is cited, so there is nothing to leave out")
         return []
     tried: list[Without] = []
     line(console, ("Asking again with the whole graph, then without each cited triple", "bold"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.runs.options import Database, Run, parse_run, read_run
+from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
 from ras_flow.files import write_whole
 
@@ -41,7 +41,7 @@ def export(
     database: Database = None,
 ) -> None:
     """Write a run for other programs: JSON, GraphML, JSON-LD, Turtle, or an HTML page."""
-    document, branch = read_run(database, parse_run(run))
+    document, branch = read_run(database, run)
     text = _written(document, branch["number"], format)
     if output is None:
         # These forms are UTF-8 whatever the locale; a terminal is shown what it can show.
@@ -112,14 +112,15 @@ def _written(document: RunDocument, branch: int, format: Format) -> str:
 async def _chosen(
     database: str | None, named: list[str], before: datetime | None, keep: int | None
 ) -> list[RunSummary]:
+    from ras_flow.runs.address import find_address
     from ras_flow.runs.opening import open_runs_at
 
-    branches = [run for run in named if parse_run(run).branch is not None]
-    if branches:
-        raise InputError(
-            f"{branches[0]} is one branch: only whole runs can be deleted, by their ids."
-        )
     async with open_runs_at(database) as runs:
+        for run in named:
+            if (await find_address(runs, run)).branch is not None:
+                raise InputError(
+                    f"{run} is one branch: only whole runs can be deleted, by their ids."
+                )
         newest = await runs.recent(limit=_ALL)
         old = await runs.recent(limit=_ALL, until=before) if before else newest
         known = {run.id: run for run in newest}

@@ -9,12 +9,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.options import (
-    Database,
-    Run,
-    parse_run,
-    read_run,
-)
+from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError
 
 
@@ -81,7 +76,7 @@ def show(run: Run, database: Database = None, as_json: AsJson = False) -> None:
     """Show a run step by step: plans, passages, triples, answer and cost."""
     from ras_flow.cli.timeline import Timeline
 
-    document, branch = read_run(database, parse_run(run))
+    document, branch = read_run(database, run)
     if as_json:
         print_json({**document, "current": branch["number"]})
         return
@@ -104,7 +99,7 @@ def graph(
     from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
     from ras_flow.state.kg import QueryKG
 
-    document, branch = read_run(database, parse_run(run))
+    document, branch = read_run(database, run)
     step = None if hop is None else find_hop_step(document, branch, hop)
     kg = QueryKG.from_triples(graph_of(document, branch, step))
     before: set[str] = set(kg.triples)

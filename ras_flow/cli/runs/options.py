@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,54 +32,36 @@ Database = Annotated[
     ),
 ]
 
-_DIGITS = 9
-"""Longest number of a branch; Python refuses to read some that are much longer."""
 
-
-class Address(NamedTuple):
-    """A run and, where it was given, the number of a branch."""
-
-    run: str
-    branch: int | None
-
-
-def parse_run(text: str) -> Address:
-    """Take ``RUN/2`` apart."""
-    run, slash, number = text.rpartition("/")
-    if slash and run and number.isdecimal() and len(number) <= _DIGITS:
-        return Address(run, int(number))
-    return Address(text, None)
-
-
-def read_run(database: str | None, address: Address) -> tuple[RunDocument, Branch]:
+def read_run(database: str | None, name: str) -> tuple[RunDocument, Branch]:
     """Read a run, and the branch that was asked for; see :func:`read_runs`."""
-    return read_runs(database, [address])[0]
+    return read_runs(database, [name])[0]
 
 
-def read_runs(
-    database: str | None, addresses: Sequence[Address]
-) -> list[tuple[RunDocument, Branch]]:
+def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocument, Branch]]:
     """Read runs, each once.
 
     Args:
         database: Where they are.
-        addresses: Runs, and branches of them; the current branch where none is given.
+        names: Runs, and branches of them; the current branch where none is given.
 
     Returns:
-        Document and branch for each address.
+        Document and branch for each name.
 
     Raises:
         RunError: There is no such run or branch.
     """
+    from ras_flow.runs.address import Address, find_address
     from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
-    async def read() -> dict[str, RunDocument]:
+    async def read() -> tuple[list[Address], dict[str, RunDocument]]:
         async with open_runs_at(database) as runs:
-            names = dict.fromkeys(address.run for address in addresses)
-            return {name: await runs.document(name) for name in names}
+            addresses = [await find_address(runs, name) for name in names]
+            wanted = dict.fromkeys(address.run for address in addresses)
+            return addresses, {run: await runs.document(run) for run in wanted}
 
-    documents = asyncio.run(read())
+    addresses, documents = asyncio.run(read())
     return [
         (documents[address.run], get_branch(documents[address.run], address.branch))
         for address in addresses

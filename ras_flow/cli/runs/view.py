@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ras_flow.cli.runs.options import Database, go_on_with, parse_run
+from ras_flow.cli.runs.options import Database, go_on_with
 
 
 def view(
@@ -37,14 +37,13 @@ def view(
     import webbrowser
 
     from ras_flow.extras import require
+    from ras_flow.runs.address import find_address
     from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
     for module in ("starlette", "uvicorn"):
         require(module, extra="page")
     from ras_flow.page.local import serve_page
-
-    name, branch = parse_run(run) if run else (None, None)
 
     def ready(link: str) -> None:
         typer.echo(f"The page is at {link}\nIts token lets whoever has the link in. End: Ctrl-C.")
@@ -58,6 +57,7 @@ def view(
     async def serve() -> NoReturn:
         with suppress(asyncio.CancelledError):
             async with open_runs_at(database) as runs:
+                name, branch = await find_address(runs, run) if run else (None, None)
                 if name and branch is not None:
                     get_branch(await runs.document(name), branch)
                 elif name:

@@ -7,6 +7,7 @@ import { Text } from "./text.js";
 
 const TIMES = { "1h": "the last hour", "1d": "the last day", "7d": "the last week", "30d": "the last 30 days" };
 const REASONS = ["no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"];
+const MOST = 1000; // The API lists no more at once.
 
 function RunList({ ask, busy, fail }) {
   const [filter, setFilter] = useState({ limit: "100" });
@@ -45,8 +46,9 @@ function RunList({ ask, busy, fail }) {
         ${run.answer && html`<span class="found"><${Text} value=${run.answer} /></span>`}
       </a></li>`)}
     </ul>`}
-    ${runs?.length === Number(filter.limit) && html`<button
+    ${runs?.length === Number(filter.limit) && filter.limit < MOST && html`<button
       onClick=${() => setFilter({ ...filter, limit: String(10 * filter.limit) })}>Show more</button>`}
+    ${runs?.length === MOST && html`<p class="quiet">These are the newest ${MOST}. Filter them to find older ones.</p>`}
     ${runs?.length === 0 && html`<p class="quiet">No run fits. Ask a question above, or: ras-flow ask "…"</p>`}
   </main>`;
 }

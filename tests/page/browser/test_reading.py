@@ -35,6 +35,20 @@ async def test_runs_are_listed_and_filtered_and_open_by_a_click(
     await expect(page.get_by_role("heading", name="Answer sufficient")).to_be_visible()
 
 
+async def test_more_runs_are_offered_only_as_far_as_the_api_lists_them(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    document = next(iter(server.documents.values()))
+    server.documents = {f"{n:04}": {**document, "run": f"{n:04}"} for n in range(1001)}
+    page = await open_page("")
+    runs = page.get_by_role("list", name="Runs").get_by_role("listitem")
+    await expect(runs).to_have_count(100)
+    await page.get_by_role("button", name="Show more").click()
+    await expect(runs).to_have_count(1000)
+    await expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+    await expect(page.get_by_text("These are the newest 1000.")).to_be_visible()
+
+
 async def test_the_token_leaves_the_address_and_is_sent_with_every_request(
     open_page: OpenPage, server: CannedServer
 ) -> None:

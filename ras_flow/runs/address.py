@@ -1,0 +1,45 @@
+"""How a person names a run, or one of its branches: ``RUN`` or ``RUN/2``."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from ras_flow.errors import RunError
+from ras_flow.runs.runs import Runs
+
+_DIGITS = 9
+"""Longest number of a branch; Python refuses to read some that are much longer."""
+
+
+class Address(NamedTuple):
+    """A run and, where it was given, the number of a branch."""
+
+    run: str
+    branch: int | None
+
+
+async def find_address(runs: Runs, text: str) -> Address:
+    """Take ``RUN/2`` apart, unless all of it is a run's id, as callers may choose one.
+
+    Args:
+        runs: Where the run is.
+        text: What a person wrote.
+
+    Returns:
+        The run, which need not exist, and the branch.
+    """
+    address = parse_address(text)
+    if address.branch is not None:
+        with suppress(RunError):
+            await runs.newest(text)
+            return Address(text, None)
+    return address
+
+
+def parse_address(text: str) -> Address:
+    """Take ``RUN/2`` apart."""
+    run, slash, number = text.rpartition("/")
+    if slash and run and number.isdecimal() and len(number) <= _DIGITS:
+        return Address(run, int(number))
+    return Address(text, None)
