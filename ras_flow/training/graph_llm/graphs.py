@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numpy as np
 
 from ras_flow.components import AttributedGraph, SentenceEncoder
-from ras_flow.extras import require
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.training.data.inputs import as_graph
 from ras_flow.training.data.records import Record
+from ras_flow.training.graph_llm.vectors import embed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-AT_ONCE = 4096
-"""Texts in one call of the sentence encoder."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ def build_graphs(
     Args:
         records: Training records.
         encoder: Embeds entities, relations and subqueries, each text once.
-        cache: Folder where vectors are kept for the next time; None keeps none.
+        cache: Folder where vectors are kept by text for the next time; None keeps none.
 
     Returns:
         One graph a record, in order.
@@ -92,7 +86,9 @@ def build_graphs(
 
     # It returns nothing: asyncio.run() writes out what its task returns, which takes minutes here.
     asyncio.run(build())
-    return Graphs(shapes, _embed(list(rows.rows), encoder, cache), encoder.identity)
+    texts = list(rows.rows)
+    vectors = embed(texts, encoder, cache) if cache else asyncio.run(encoder.encode(texts))
+    return Graphs(shapes, vectors, encoder.identity)
 
 
 def shuffled(graphs: Graphs, seed: int) -> Graphs:
@@ -111,28 +107,3 @@ def shuffled(graphs: Graphs, seed: int) -> Graphs:
     for here, there in zip(order, order[1:] + order[:1], strict=True):
         shapes[here] = graphs.shapes[there]
     return replace(graphs, shapes=shapes)
-
-
-def _embed(
-    texts: Sequence[str], encoder: SentenceEncoder, cache: Path | None
-) -> npt.NDArray[np.float32]:
-    identity, dimension = encoder.identity, encoder.dimension
-    key = sha256(json.dumps([identity, dimension, texts]).encode()).hexdigest()[:24]
-    file = cache / f"{key}.safetensors" if cache else None
-    safetensors: Any = require("safetensors.numpy", extra="local")
-    if file and file.is_file():
-        kept: npt.NDArray[np.float32] = safetensors.load_file(file)["vectors"]
-        return kept
-    vectors = np.zeros((len(texts), dimension), dtype=np.float32)
-
-    async def embed() -> None:
-        for start in range(0, len(texts), AT_ONCE):
-            vectors[start : start + AT_ONCE] = await encoder.encode(texts[start : start + AT_ONCE])
-
-    asyncio.run(embed())
-    if file:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        scratch = file.with_name(f"{file.name}.{os.getpid()}.unfinished")
-        safetensors.save_file({"vectors": vectors}, scratch)
-        os.replace(scratch, file)
-    return vectors

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.testing import HashEncoder
 from ras_flow.training.callbacks import stale
 from ras_flow.training.data.inputs import as_graph
+from ras_flow.training.graph_llm import vectors
 from ras_flow.training.graph_llm.config import MixSettings, read_config
 from ras_flow.training.graph_llm.examples import Examples, Placed, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
@@ -111,6 +112,39 @@ def test_each_text_is_embedded_once_and_kept_on_disk(tmp_path: Path) -> None:
     other.identity = "testing:other"  # type: ignore[misc]
     build_graphs(ROWS, other, tmp_path)
     assert sorted(other.asked) == sorted(first.asked)
+
+
+def test_only_texts_that_no_other_data_had_are_embedded(tmp_path: Path) -> None:
+    few, many = Counting(), Counting()
+    build_graphs([row for row in ROWS if row["chain"]][:1], few, tmp_path)
+    built = build_graphs(ROWS, many, tmp_path)
+    assert few.asked and many.asked and not {*few.asked} & {*many.asked}
+    np.testing.assert_array_equal(built.vectors, build_graphs(ROWS, Counting()).vectors)
+
+
+def test_vectors_that_were_embedded_before_a_failure_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(Counting):
+        async def encode(self, texts: Any) -> Any:
+            if len(self.asked) > 2:
+                raise MemoryError
+            return await super().encode(texts)
+
+    monkeypatch.setattr(vectors, "AT_ONCE", 2)
+    first, second = Failing(), Counting()
+    with pytest.raises(MemoryError):
+        build_graphs(ROWS, first, tmp_path)
+    build_graphs(ROWS, second, tmp_path)
+    assert len(first.asked) == 4 and not {*first.asked} & {*second.asked}
+
+
+def test_kept_vectors_that_are_damaged_are_named(tmp_path: Path) -> None:
+    build_graphs(ROWS, Counting(), tmp_path)
+    [file] = tmp_path.glob("*.sqlite")
+    file.write_bytes(b"no database at all" * 100)
+    with pytest.raises(RunError, match="remove that file"):
+        build_graphs(ROWS, Counting(), tmp_path)
 
 
 def test_shuffled_graphs_are_all_there_and_none_in_its_place() -> None:

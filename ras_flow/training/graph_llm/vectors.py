@@ -1,0 +1,77 @@
+"""Vectors of texts, kept on disk by text: data sets that share texts embed them once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from filelock import FileLock
+
+from ras_flow.components import SentenceEncoder
+from ras_flow.errors import RunError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+AT_ONCE = 4096
+"""Texts in one call of the sentence encoder; a killed process loses no more than these."""
+
+
+def embed(texts: Sequence[str], encoder: SentenceEncoder, folder: Path) -> npt.NDArray[np.float32]:
+    """Embed texts, but for those whose vectors are kept. Not to be called from an event loop.
+
+    Processes that train together need the same texts: the first embeds them, the others wait.
+
+    Args:
+        texts: The texts.
+        encoder: The sentence encoder; each has a file of its own.
+        folder: Where vectors are kept.
+
+    Returns:
+        One row a text, shape (texts, dimension).
+
+    Raises:
+        RunError: What is kept cannot be read, or the disk refuses.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    name = sha256(json.dumps([encoder.identity, encoder.dimension]).encode()).hexdigest()[:24]
+    file = folder / f"{name}.sqlite"
+    keys = [sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
+    try:
+        with FileLock(file.with_suffix(".lock")), closing(sqlite3.connect(file)) as kept:
+            rows = _complete(dict(zip(keys, texts, strict=True)), encoder, kept)
+    except sqlite3.DatabaseError as error:
+        raise RunError(
+            f"The vectors in {file} cannot be used ({error}). Free some space, or remove that "
+            "file: they are computed again."
+        ) from error
+    vectors = np.zeros((len(texts), encoder.dimension), dtype=np.float32)
+    for at, key in enumerate(keys):
+        vectors[at] = np.frombuffer(rows[key], dtype=np.float32)
+    return vectors
+
+
+def _complete(
+    texts: dict[str, str], encoder: SentenceEncoder, kept: sqlite3.Connection
+) -> dict[str, bytes]:
+    """Return the vector of every text by its key, and keep those that were not there."""
+    kept.execute("CREATE TABLE IF NOT EXISTS vectors (text TEXT PRIMARY KEY, vector BLOB)")
+    known = "SELECT text, vector FROM vectors WHERE text IN (SELECT value FROM json_each(?))"
+    rows: dict[str, bytes] = dict(kept.execute(known, (json.dumps(list(texts)),)))
+    missing = [key for key in texts if key not in rows]
+    with asyncio.Runner() as loop:
+        for start in range(0, len(missing), AT_ONCE):
+            some = missing[start : start + AT_ONCE]
+            made = loop.run(encoder.encode([texts[key] for key in some]))
+            new = {key: row.tobytes() for key, row in zip(some, made, strict=True)}
+            kept.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(new.items()))
+            kept.commit()
+            rows |= new
+    return rows
