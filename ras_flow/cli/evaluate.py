@@ -147,7 +147,7 @@ def _rows(folder: Path) -> list[Row]:
     from ras_flow.evaluation.rows import open_rows
 
     with open_rows(folder) as rows:
-        return rows.all()
+        return rows.current()
 
 
 def _chosen(address: str, benchmark: str) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -100,6 +100,10 @@ class Rows:
                 "CREATE TABLE IF NOT EXISTS rows (benchmark TEXT, system TEXT, id TEXT, "
                 "record TEXT, PRIMARY KEY (benchmark, system, id))"
             )
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS asked "
+                "(benchmark TEXT, id TEXT, PRIMARY KEY (benchmark, id))"
+            )
 
     def close(self) -> None:
         """Close the database."""
@@ -125,6 +129,12 @@ class Rows:
                 f"settings ({changed}). Give the system another name, or choose a new folder."
             )
 
+    def ask(self, benchmark: str, ids: Iterable[str]) -> None:
+        """Note which questions of a benchmark are asked: other rows are kept, and count no more."""
+        with self._using():
+            self._db.execute("DELETE FROM asked WHERE benchmark = ?", (benchmark,))
+            self._db.executemany("INSERT INTO asked VALUES (?, ?)", [(benchmark, id) for id in ids])
+
     def put(self, row: Row) -> None:
         """Write a row; it is on disk when this returns."""
         record = json.dumps(row.as_record())
@@ -147,8 +157,19 @@ class Rows:
 
     def all(self) -> list[Row]:
         """Return all rows, in the order in which they were written."""
+        return self._read("SELECT record FROM rows ORDER BY rowid")
+
+    def current(self) -> list[Row]:
+        """Return the rows of questions that are asked, in the order in which they were written."""
+        return self._read(
+            "SELECT record FROM rows "
+            "WHERE id IN (SELECT id FROM asked WHERE asked.benchmark = rows.benchmark) "
+            "OR benchmark NOT IN (SELECT benchmark FROM asked) ORDER BY rowid"
+        )
+
+    def _read(self, query: str) -> list[Row]:
         with self._using():
-            found = self._db.execute("SELECT record FROM rows ORDER BY rowid").fetchall()
+            found = self._db.execute(query).fetchall()
         return [Row.from_record(json.loads(record)) for (record,) in found]
 
     @contextmanager

@@ -67,6 +67,8 @@ class RunFolder:
         """
         for cell in cells:
             self.rows.settle(cell.benchmark.name, cell.system.name, cell.record())
+        for name, benchmark in {cell.benchmark.name: cell.benchmark for cell in cells}.items():
+            self.rows.ask(name, (question.id for question in benchmark.questions))
         write_text(self.path / "config.toml", config.text)
         write_text(self.path / "versions.json", json.dumps(_versions(config, cells), indent=1))
 

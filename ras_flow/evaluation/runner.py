@@ -146,8 +146,7 @@ def _write_report(
         write_text(folder.path / CORPUS_SCORES, json.dumps(together, indent=1))
     questions = {cell.benchmark.name: len(cell.benchmark.questions) for cell in cells}
     remarks = [report.ceiling] if report.ceiling else []
-    asked = {cell.benchmark.name: cell.benchmark.by_id for cell in cells}
-    rows = [row for row in folder.rows.all() if row.id in asked.get(row.benchmark, [row.id])]
+    rows = folder.rows.current()
     write_report(config, rows, folder.path, questions=questions, remarks=remarks)
 
 

@@ -274,6 +274,9 @@ async def test_what_is_asked_no_more_is_in_no_mean_and_no_report(tmp_path: Path)
     fewer = {"small": {"format": "jsonl", "path": "questions.jsonl", "limit": 1}}
     report = await run(tmp_path, World(), benchmarks=fewer)
     assert report.finished and [len(one.rows) for one in report.standings] == [1, 1, 1]
+    with open_rows(tmp_path / "out") as rows:
+        assert len(rows.all()) == 9
+        assert len(rows.current()) == 3 and len({row.id for row in rows.current()}) == 1
     assert "| ras | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")
 
 
