@@ -192,10 +192,10 @@ async def test_the_embedded_model_and_the_demo_index_need_no_setting(
     client: LangGraphClient,
 ) -> None:
     result = await client.runs.wait(
-        None, GRAPH, input={"question": default_question()}, context={"max_hops": 1, "top_k": 2}
+        None, GRAPH, input={"question": default_question()}, context={"max_hops": 1, "top_k": 1}
     )
     assert ERROR not in result, result
-    assert result["answer"] and len(result["hops"][0]["passages"]) == 2
+    assert result["answer"] and len(result["hops"][0]["passages"]) == 1
     assert result["triples"]
 
 

@@ -92,10 +92,10 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def asked() -> list[PlanRequest]:
-    """A hundred requests of no to four hops, some of them empty, some without a graph."""
+    """Fifty requests of no to four hops, some of them empty, some without a graph."""
     draw = random.Random(11)
     made = []
-    for number in range(100):
+    for number in range(50):
         hops = [
             [
                 (draw.choice(NAMES), draw.choice(RELATIONS), draw.choice(NAMES))
@@ -126,7 +126,7 @@ def texts(replies: list[Reply]) -> list[str]:
 
 
 async def test_the_same_plans_and_answers_as_here(served: Served, asked: list[PlanRequest]) -> None:
-    """120 prompts at once, in one batch here and in whatever batches the server makes."""
+    """70 prompts at once, in one batch here and in whatever batches the server makes."""
     answered = [
         AnswerRequest(one.question, one.chain, one.graph, max_new_tokens=24) for one in asked[:20]
     ]
@@ -137,7 +137,7 @@ async def test_the_same_plans_and_answers_as_here(served: Served, asked: list[Pl
     plans, answers = await asyncio.gather(planner.plan(asked), answerer.answer(answered))
     expected = await GraphPlanner(here).plan(asked)
     assert texts(plans) == texts(expected)
-    assert len(set(texts(plans))) > 90, "the texts tell the prompts apart"
+    assert len(set(texts(plans))) > 45, "the texts tell the prompts apart"
     assert texts(answers) == texts(await GraphAnswerer(here).answer(answered))
     assert [one.input_tokens for one in plans] == [one.input_tokens for one in expected]
     # Another order, other batches, and prompts whose beginnings the server has read before.
