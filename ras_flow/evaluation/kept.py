@@ -30,7 +30,7 @@ ASKING: ContextVar[str | None] = ContextVar("evaluation_run", default=None)
 MOST_ENTRIES = 100_000
 """Kept calls of one run that are added up."""
 
-Role = Literal["planner", "extractor"]
+KeptRole = Literal["planner", "extractor"]
 Kept = dict[str, Any]
 
 
@@ -47,7 +47,7 @@ class KeptCalls:
 
     async def get_or_make(
         self,
-        role: Role,
+        role: KeptRole,
         keys: Sequence[str],
         make: Callable[[list[int]], Awaitable[list[Kept | None]]],
     ) -> list[Kept | None]:
@@ -100,7 +100,7 @@ class KeptCalls:
         """
         total: dict[str, Usage] = {}
         for item in await self._store.asearch((*NAMESPACE, "saved", run), limit=MOST_ENTRIES):
-            role: Role = item.value["role"]
+            role: KeptRole = item.value["role"]
             nothing = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
             use = total.setdefault(role, nothing)
             for name in ("calls", "input_tokens", "output_tokens", "seconds"):
@@ -176,7 +176,7 @@ class KeptPlanner:
         ]
 
 
-def _entry(role: Role, key: str, record: Kept, waited: float) -> PutOp | None:
+def _entry(role: KeptRole, key: str, record: Kept, waited: float) -> PutOp | None:
     """Enter what a kept call took; waiting for it is in the run's own time.
 
     Its tokens are counted where it is used; here they tell what was not paid for. A step that is
