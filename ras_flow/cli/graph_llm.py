@@ -51,7 +51,8 @@ def graph_llm(
     measured: Annotated[
         str | None,
         typer.Option(
-            "--evaluate", help="Measure this trained folder, or model by name, instead of training."
+            "--evaluate",
+            help="Measure this trained folder, checkpoint, or model by name, instead of training.",
         ),
     ] = None,
     split: Annotated[str, typer.Option(help="What to measure on: dev or test.")] = "dev",

@@ -29,7 +29,7 @@ def load_trained(model: GraphLLM, folder: Path) -> None:
     """Load what :func:`save_trained` wrote.
 
     Raises:
-        ConfigurationError: The weights are missing or damaged, or of a model of another size.
+        ConfigurationError: The weights are missing or damaged, or of a model made otherwise.
     """
     safetensors = require("safetensors", extra="local")
     torch = require("torch", extra="local")
@@ -49,8 +49,9 @@ def load_trained(model: GraphLLM, folder: Path) -> None:
     )
     if wrong:
         raise ConfigurationError(
-            f"The weights in {folder} do not fit the base model {model.config.base!r} (they differ "
-            f"at {wrong[0]}). Name the base model that the run was begun with, or another output."
+            f"The weights in {folder} do not fit the settings with {model.config.base!r} as base "
+            f"model (they differ at {wrong[0]}). Use the settings that the run was begun with, or "
+            "name another output."
         )
     with torch.no_grad():
         for name, weight in weights.items():

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
+from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import base_facts, save_graph_llm
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import load_language_model
@@ -41,6 +42,7 @@ from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_enco
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.start import first_model
+from ras_flow.training.graph_llm.trained import WEIGHTS, load_trained
 from ras_flow.training.graph_llm.trainer import make_trainer
 from ras_flow.training.processes import processes
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
@@ -183,9 +185,10 @@ def evaluate(
 
     Args:
         config: The settings; with ``model.graphs = "shuffled"`` each record gets another's graph.
-        model: A folder that training wrote, or a Graph LLM's name, such as ``local:default``; or a
-            language model's name, such as ``local:`` with a base model or ``openai:gpt-5-mini``,
-            which then plans and answers by few-shot prompts.
+        model: A folder that training wrote, a checkpoint of a run that is not at its end
+            (``OUTPUT.run/checkpoint-500``, with the run's settings), or a Graph LLM's name, such
+            as ``local:default``; or a language model's name, such as ``local:`` with a base model
+            or ``openai:gpt-5-mini``, which then plans and answers by few-shot prompts.
         data: Where the data sets are.
         split: ``dev`` or ``test``.
         most: At most so many records, of both tasks alike; None for all.
@@ -221,8 +224,12 @@ def evaluate(
     if not folder.exists() and ":" in model:
         measures = asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
     else:
+        if (folder / WEIGHTS).is_file():
+            subject: GraphLLM | Path = _at_checkpoint(config, folder, encoder)
+        else:
+            subject = folder
         measures = evaluate_graph_llm(
-            folder,
+            subject,
             asked,
             encoder=encoder,
             shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
@@ -232,6 +239,16 @@ def evaluate(
     if retriever is None:
         return measures
     return replace(measures, next_passage=asyncio.run(find_next(asked, measures.texts, retriever)))
+
+
+def _at_checkpoint(
+    config: TrainingConfig, checkpoint: Path, encoder: SentenceEncoder | None
+) -> GraphLLM:
+    """Return the model that a run had at a checkpoint."""
+    encoder = encoder or LocalSentenceEncoder(config.model.encoder)
+    model = build_graph_llm(config.graph_llm(encoder.identity, encoder.dimension))
+    load_trained(model, checkpoint)
+    return model
 
 
 def _read(config: TrainingConfig, data: Path) -> _Data:

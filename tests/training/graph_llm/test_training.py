@@ -12,11 +12,13 @@ from safetensors.torch import load_file
 
 from ras_flow.components import PlanRequest
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.graph_llm.checkpoint import load_graph_llm
+from ras_flow.graph_llm.build import build_graph_llm
+from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
 from ras_flow.training.graph_llm.graphs import build_graphs
+from ras_flow.training.graph_llm.trained import save_trained
 from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
 from ras_flow.training.run import Progress, claim
 from tests.training.gpus import several_gpus
@@ -346,6 +348,24 @@ def test_a_graph_llm_is_measured_by_name(
         for name in (str(unbroken), f"local:{unbroken}", "local:default")
     ]
     assert measured[0] == measured[1] == measured[2]
+
+
+def test_a_checkpoint_of_a_run_is_measured(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    settings = config(base)
+    model = build_graph_llm(settings.graph_llm(ENCODER.identity, ENCODER.dimension))
+    save_trained(model, tmp_path / "run.run/checkpoint-0")
+    load_weights(model, unbroken)
+    save_trained(model, tmp_path / "run.run/checkpoint-4")
+    first, last, finished = (
+        evaluate(settings, str(folder), data=data, encoder=ENCODER).texts
+        for folder in (*sorted((tmp_path / "run.run").iterdir()), unbroken)
+    )
+    assert last == finished != first
+    other = config(base, gnn={"hidden": 8})
+    with pytest.raises(ConfigurationError, match="do not fit"):
+        evaluate(other, str(tmp_path / "run.run/checkpoint-4"), data=data, encoder=ENCODER)
 
 
 def test_learning_rates_are_apart(base: Path, data: Path, tmp_path: Path) -> None:
