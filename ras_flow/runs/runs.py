@@ -97,7 +97,7 @@ class Runs:
 
         Args:
             given: The question, and what comes with it.
-            context: Settings.
+            context: Settings, all of them: they hold over the graph's own defaults.
             run_id: The run's id; made if not given.
 
         Yields:
@@ -106,7 +106,9 @@ class Runs:
         Raises:
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
-        given = {**given, "settings": context.changed()}
+        # Empty settings would leave it to the graph's own defaults.
+        settings = context.changed() or {"top_k": context.top_k}
+        given = {**given, "settings": settings}
         async for event in self._threads.stream(run_id or self.new_id(), given):
             yield event
 

@@ -41,6 +41,16 @@ async def test_a_stored_run_tells_the_story_that_was_streamed(saver: Any) -> Non
     assert result["settings"] == {"top_k": 1}
 
 
+@pytest.mark.parametrize("context", [Context(), Context(max_hops=4)])
+async def test_a_runs_settings_hold_over_the_graphs_own(saver: Any, context: Context) -> None:
+    own = Context(top_k=1, max_hops=0)
+    runs = Runs(build(world(defaults=own), checkpointer=saver))
+    await told(runs, QUESTION, "a", context)
+    stored = await runs.get("a")
+    assert stored.context == context
+    assert (stored.state["stop_reason"], stored.state["answer"]) == ("sufficient", "Narvik")
+
+
 async def test_the_newest_question_is_listed_first(saver: Any) -> None:
     runs = Runs(build(world([], answerer=ScriptedAnswerer("so")), checkpointer=saver))
     none = Context(max_hops=0)
