@@ -15,6 +15,7 @@ from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
 from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
+from ras_flow.tasks import TASKS
 
 DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
 
@@ -69,7 +70,9 @@ def ask(
             help="hybrid, bm25 or dense; hybrid if left out, bm25 for an index without vectors."
         ),
     ] = None,
-    task: Annotated[str, typer.Option(help="Preset of instruction and length.")] = "short_qa",
+    task: Annotated[
+        str, typer.Option(help=f"Preset of instruction and length: {', '.join(TASKS)}.")
+    ] = Context.task,
     top_k: Annotated[int, typer.Option(help="Passages for each subquery.")] = 5,
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,

@@ -267,7 +267,7 @@ def _report(path: Path, index: CorpusIndex) -> None:
     manifest = index.manifest
     typer.echo(f"{path}: {manifest.documents} documents, {manifest.passages} passages")
     dense = manifest.dense
-    if dense and (dense.shards > 1 or dense.sample):
+    if dense:
         recall = f", recall@5 {dense.recall:.3f} of flat's" if dense.sample else ""
         shards = f", {dense.shards} shards" if dense.shards > 1 else ""
         typer.echo(f"vectors: {dense.kind}{shards}{recall}")

@@ -9,7 +9,7 @@
     extractor = "local:default"
     answerer = "openai:gpt-5-mini"
 
-    [settings]                      # any other fields of ras_flow.Context
+    [settings]                      # other fields of ras_flow.Context
     top_k = 5
 
     [limits]

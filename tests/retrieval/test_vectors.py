@@ -305,6 +305,8 @@ def test_the_command_line_builds_shards_and_states_the_recall(
     run = CliRunner().invoke
     built = run(app, ["build", f"{tmp_path}/i", f"{tmp_path}/a.txt", "--shards", "2"])
     assert built.output.endswith("1 documents, 1 passages\nvectors: flat, 2 shards\n")
+    plain = run(app, ["build", f"{tmp_path}/k", f"{tmp_path}/a.txt"])
+    assert plain.output.endswith("1 documents, 1 passages\nvectors: flat\n")
     shown = run(app, ["info", str(hnsw)]).output
     recall = read_manifest(hnsw).dense.recall  # type: ignore[union-attr]
     assert f"vectors: hnsw, 2 shards, recall@5 {recall:.3f} of flat's\n" in shown
