@@ -81,6 +81,7 @@ def _expected(option: Any) -> str:
 
 
 _NAMES: dict[Any, str] = {
+    bool: "true or false",
     str: "a text",
     int: "a whole number",
     float: "a number",

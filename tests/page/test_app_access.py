@@ -47,11 +47,9 @@ async def test_the_page_listens_on_loopback_alone_with_a_token_that_differs_each
 ) -> None:
     assert page.base.startswith("http://127.0.0.1:")
     port = int(page.base.rstrip("/").rpartition(":")[2])
-    for address in {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}:
-        if str(address).startswith("127.") or ":" in str(address):
-            continue
-        with pytest.raises(OSError):
-            socket.create_connection((str(address), port), timeout=1).close()
+    # Another address of this machine's own: what listens on all of them is reached there.
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.2", port), timeout=1).close()
     assert len(page.token) >= 32
     async with serving(OneRun()) as other:
         assert other.token != page.token

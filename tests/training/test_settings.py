@@ -1,0 +1,81 @@
+"""Training settings: whatever a file says, it is taken or refused by name."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.training.graph_llm.config import read_config as read_graph_llm
+from ras_flow.training.triples.config import read_config as read_triples
+
+FOLDER = Path(__file__).parents[2] / "training_configs"
+SHIPPED = [
+    (read_graph_llm, FOLDER / "graph-llm-cpu-2.toml"),
+    (read_triples, FOLDER / "triples-cpu.toml"),
+]
+WRONG: st.SearchStrategy[Any] = st.one_of(
+    st.booleans(),
+    st.integers(-3, 10**9),
+    st.floats(),
+    st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=8),
+    st.lists(st.integers() | st.text("ab"), max_size=2),
+    st.dictionaries(st.text("ab", min_size=1), st.integers() | st.booleans(), max_size=2),
+)
+
+
+def toml(value: Any) -> str:
+    """Write a value as TOML does."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {toml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return repr(value) if isinstance(value, float) else json.dumps(value)
+
+
+def places(table: dict[str, Any], before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, value in table.items():
+        yield (*before, name)
+        if isinstance(value, dict):
+            yield from places(value, (*before, name))
+
+
+@pytest.mark.parametrize(("read", "file"), SHIPPED, ids=["graph-llm", "triples"])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@given(data=st.data(), value=WRONG)
+def test_any_value_is_taken_or_refused_by_name(
+    tmp_path: Path, read: Callable[[Path], Any], file: Path, data: st.DataObject, value: Any
+) -> None:
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    *path, name = data.draw(st.sampled_from(list(places(tables))))
+    table = tables
+    for key in path:
+        table = table[key]
+    table[name] = value
+    changed = tmp_path / "changed.toml"
+    changed.write_text("\n".join(f"{key} = {toml(one)}" for key, one in tables.items()))
+    try:
+        read(changed)
+    except ConfigurationError as error:
+        # Two values may not go together: either is to be mended.
+        assert any(one in str(error) for one in table)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('[model]\nnew_graph = "yes"', "new_graph: expected true or false, not 'yes'"),
+        ("[gnn]\nqueries = 1", "queries: expected true or false, not 1"),
+    ],
+)
+def test_what_is_no_yes_or_no_is_refused(tmp_path: Path, line: str, problem: str) -> None:
+    (tmp_path / "run.toml").write_text(f'[data]\nsets = ["a"]\n{line}')
+    with pytest.raises(ConfigurationError, match=problem):
+        read_graph_llm(tmp_path / "run.toml")
