@@ -15,6 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.runnables.config import var_child_runnable_config
+
 from ras_flow import Context, build_graph, open_runs
 from ras_flow.components import Extraction, Reply
 from ras_flow.runs.opening import open_runs_at
@@ -80,6 +83,20 @@ class Answerer:
         return [Reply(read_birthplace(requests[0]))]
 
 
+class Killer(AsyncCallbackHandler):
+    """Kills the process when a node begins for the given time."""
+
+    run_inline = True
+
+    def __init__(self, node: str, nth: int) -> None:
+        self._node, self._left = node, nth
+
+    async def on_chain_start(self, *_: Any, name: str = "", **__: Any) -> None:
+        self._left -= name == self._node
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
 async def main(home: str, log_path: str, run_id: str, node: str = "", nth: str = "1") -> None:
     log = Log(Path(log_path))
     builder = build_graph(
@@ -96,18 +113,9 @@ async def main(home: str, log_path: str, run_id: str, node: str = "", nth: str =
                 if event["type"] == "answer":
                     sys.stdout.write(event["answer"])
             return
-        seen = 0
-        stream = runs._threads.graph.astream(
-            {"question": QUESTION, "settings": CONTEXT.changed()},
-            {"configurable": {"thread_id": run_id}},
-            stream_mode="tasks",
-            durability="sync",
-        )
-        async for task in stream:
-            if task["name"] == node and "input" in task:
-                seen += 1
-                if seen == int(nth):
-                    os.kill(os.getpid(), signal.SIGKILL)
+        var_child_runnable_config.set({"callbacks": [Killer(node, int(nth))]})
+        async for _ in runs.start({"question": QUESTION}, CONTEXT, run_id=run_id):
+            pass
         sys.exit("the node was never reached")
 
 
