@@ -110,7 +110,8 @@ def paths_to_answer(answer: str, question: str, kg: QueryKG) -> dict[str, list[s
     mentioned = _mentioned(question, kg)
     named = _named(answer, kg)
     targets = [name for name in named if name not in mentioned] or named
-    return {target: kg.path(mentioned, [target]) or [] for target in targets}
+    paths = kg.paths(mentioned, targets)
+    return {target: paths.get(target, []) for target in targets}
 
 
 def _named(answer: str, kg: QueryKG) -> list[str]:

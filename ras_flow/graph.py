@@ -111,8 +111,9 @@ def build_graph(
     def after_review_graph(
         state: RasState,
     ) -> Literal["encode", "plan", "review_answer", "answer"]:
-        soft = parts.takes_soft_tokens(parts.context(state))
-        return "encode" if soft else after_encode(state)
+        step = after_encode(state)
+        soft = parts.takes_soft_tokens(parts.context(state), plans=step == "plan")
+        return "encode" if soft else step
 
     def after_encode(state: RasState) -> Literal["plan", "review_answer", "answer"]:
         step = next_node(state, parts.context(state))

@@ -224,11 +224,20 @@ class Parts:
         named += [context.answerer] if self.answerer is None else []
         return await asyncio.to_thread(_attribute_encoder, context, named)
 
-    def takes_soft_tokens(self, context: Context) -> bool:
-        """Tell whether planner or answerer needs the encoded graph."""
-        planner = self.planner or _planner(context)
-        answerer = self.answerer or _answerer(context)
-        return planner.takes_soft_tokens or answerer.takes_soft_tokens
+    def takes_soft_tokens(self, context: Context, *, plans: bool) -> bool:
+        """Tell whether the encoded graph is needed for the rest of a run.
+
+        Args:
+            context: The run's settings.
+            plans: Whether a plan comes before the answer; otherwise no planner is made.
+
+        Raises:
+            ConfigurationError: A model's name, key or package is missing or wrong.
+        """
+        planner = (self.planner or _planner(context)) if plans else None
+        if planner is not None and planner.takes_soft_tokens:
+            return True
+        return (self.answerer or _answerer(context)).takes_soft_tokens
 
     async def get_retriever(self, context: Context) -> Retriever:
         """Return the retriever; the first call opens the index.

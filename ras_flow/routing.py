@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from ras_flow.context import Context
+from ras_flow.formats.normalize import normalize_question
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan, StopReason
 
@@ -28,6 +29,16 @@ def pending_plan(state: RasState) -> Plan | None:
 def attempts(state: RasState) -> int:
     """Return how often the pending plan has been asked for."""
     return sum(plan["hop"] == len(state["hops"]) for plan in state["plans"])
+
+
+def was_searched(state: RasState, subquery: str) -> bool:
+    """Tell whether a search was made before.
+
+    Given documents are the first hop of the question itself, for which no search was made.
+    """
+    opened = {plan["hop"] for plan in state["plans"] if plan["label"] == "SUBQ"}
+    made = (hop["subquery"] for hop in state["hops"] if hop["index"] in opened)
+    return normalize_question(subquery) in map(normalize_question, made)
 
 
 def over_budget(state: RasState, context: Context) -> bool:

@@ -19,7 +19,10 @@ _NUMBER_AHEAD = re.compile(r"[$€£¥₹]?\.?\d")
 _MARK = re.compile(r"[^\w\s]|_")
 
 
-@lru_cache(maxsize=16_384)
+_LONGEST_KEPT = 300
+"""Characters of a text whose form is kept: those of names, not of whole passages."""
+
+
 def normalize_name(text: str) -> str:
     """Return the form of a name by which entities are joined and triples are keyed.
 
@@ -47,6 +50,10 @@ def normalize_name(text: str) -> str:
         and zero-width characters); of a name made of dropped characters alone ("!!!", "the")
         the folded text itself is left. Normalising twice changes nothing.
     """
+    return _kept_form(text) if len(text) <= _LONGEST_KEPT else _form(text)
+
+
+def _form(text: str) -> str:
     folded = _fold(text)
     words = _words(folded)
     while len(words) > 1 and words[0] in _ARTICLES:
@@ -54,6 +61,9 @@ def normalize_name(text: str) -> str:
     # The initial of "A. Milne" keeps its dot, lest it be taken for an article next time.
     words = [word if i == 0 and word == "a." else word.rstrip(".") for i, word in enumerate(words)]
     return (" ".join(words) if len(words) != 1 else words[0].rstrip(".")) or folded
+
+
+_kept_form = lru_cache(maxsize=16_384)(_form)
 
 
 def normalize_question(text: str) -> str:

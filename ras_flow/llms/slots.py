@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from itertools import islice
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
+
+AT_ONCE = 256
+"""Calls of one request under way: the rest of a large one waits without a place among all calls."""
 
 
 class PerLoop(Generic[T]):
@@ -30,18 +34,21 @@ class PerLoop(Generic[T]):
 
 
 async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """Await calls at once; when one fails, or the caller is cancelled, the others are given up.
+    """Await many calls at once; if one fails, or the caller is cancelled, the others are given up.
 
     Args:
-        calls: What to await.
+        calls: What to await; an iterator makes each as its turn comes.
 
     Returns:
         Their results, in order; an error of one is raised here.
     """
-    tasks = [asyncio.ensure_future(call) for call in calls]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    made: list[T] = []
+    waiting = iter(calls)
+    while tasks := [asyncio.ensure_future(call) for call in islice(waiting, AT_ONCE)]:
+        try:
+            made += await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+    return made

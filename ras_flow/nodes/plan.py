@@ -10,13 +10,12 @@ from ras_flow.components import PlanRequest
 from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import WarningEvent, plan_event
-from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import chain, encoding, report_loss, warned
 from ras_flow.parts import Parts
-from ras_flow.routing import pending_plan
+from ras_flow.routing import pending_plan, was_searched
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan, PlanLabel
 
@@ -88,7 +87,6 @@ def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | 
         if parsed.label == "SUBQ" or parsed.wants_subquery:
             return "SUBQ", state["question"], None
     if parsed.label == "SUBQ":
-        asked = {normalize_question(hop["subquery"]) for hop in state["hops"]}
-        if normalize_question(parsed.subquery) in asked:
+        if was_searched(state, parsed.subquery):
             return None, "", f"The subquery {parsed.subquery!r} was already asked."
     return parsed.label, parsed.subquery, parsed.problem

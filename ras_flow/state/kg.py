@@ -227,30 +227,30 @@ class QueryKG:
             found.setdefault(object if subject == name else subject, []).append(id)
         return found
 
-    def path(self, sources: Iterable[str], targets: Iterable[str]) -> list[str] | None:
-        """Find a shortest path between two sets of entities; edges count in both directions.
+    def paths(self, sources: Iterable[str], targets: Iterable[str]) -> dict[str, list[str]]:
+        """Find a shortest path to each of some entities; edges count in both directions.
 
         Args:
-            sources: Entities at one end, in any spelling; unknown ones are ignored.
-            targets: Entities at the other end.
+            sources: Entities to begin at, in any spelling; unknown ones are ignored.
+            targets: Entities to end at.
 
         Returns:
-            Ids of the triples on the path from source to target, earlier triples preferred; empty
-            if an entity is in both sets, None if no path exists.
+            For each target that a path leads to, by normalised name: ids of the triples on the
+            path from source to target, earlier triples preferred; empty if it is a source itself.
         """
-        goal = set(map(normalize_name, targets))
+        goals = dict.fromkeys(map(normalize_name, targets))
         starts = [name for name in map(normalize_name, sources) if name in self.entities]
         came_by: dict[str, tuple[str, str] | None] = dict.fromkeys(starts)
+        left = goals.keys() - came_by.keys()
         queue = deque(starts)
-        while queue:
+        while queue and left:
             name = queue.popleft()
-            if name in goal:
-                return _trace(came_by, name)
             for other, ids in self.neighbours(name).items():
                 if other not in came_by:
                     came_by[other] = (name, ids[0])
+                    left.discard(other)
                     queue.append(other)
-        return None
+        return {goal: _trace(came_by, goal) for goal in goals if goal in came_by}
 
 
 def _note(surfaces: dict[str, str], text: str) -> str:

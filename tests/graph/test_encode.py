@@ -28,6 +28,13 @@ async def test_text_models_route_around_encode() -> None:
     assert "encode" not in {name async for step in steps for name in step}
 
 
+async def test_a_planner_that_is_asked_no_more_needs_no_graph() -> None:
+    parts = soft() | {"answerer": ScriptedAnswerer(read_birthplace)}
+    context = Context(top_k=1, max_hops=1)
+    steps = build(parts).astream({"question": QUESTION}, context=context, stream_mode="updates")
+    assert "encode" not in {name async for step in steps for name in step}
+
+
 async def test_soft_token_models_get_the_attributed_graph() -> None:
     parts = soft()
     await build(parts).ainvoke({"question": QUESTION}, context=TOP1)

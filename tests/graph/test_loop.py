@@ -12,7 +12,15 @@ from ras_flow import Context
 from ras_flow.components import Extraction, PlanRequest, Reply
 from ras_flow.errors import AuthenticationError, InputError, ModelUnavailableError
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
-from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
+from tests.graph.world import (
+    DOCUMENTS,
+    QUESTION,
+    SECOND,
+    TRIPLES,
+    build,
+    read_birthplace,
+    world,
+)
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 TOP1 = Context(top_k=1)
@@ -145,15 +153,19 @@ async def test_a_token_budget_ends_the_run_with_an_answer() -> None:
     assert result["hops"] == []
 
 
-async def test_a_time_budget_ends_the_run_with_the_graph_so_far() -> None:
+async def test_a_time_budget_ends_the_run_with_the_graph_so_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = 0.0
+    monkeypatch.setattr("ras_flow.nodes.measure.perf_counter", lambda: clock)
+
     class SlowRetriever(ListRetriever):
         async def retrieve(self, queries: Any, k: int) -> Any:
-            import asyncio
-
-            await asyncio.sleep(0.2)
+            nonlocal clock
+            clock += 20
             return await super().retrieve(queries, k)
 
-    context = Context(top_k=2, max_seconds=0.15)
+    context = Context(top_k=2, max_seconds=15)
     parts = world(retriever=SlowRetriever(DOCUMENTS))
     result = await build(parts).ainvoke({"question": QUESTION}, context=context)
     assert result["stop_reason"] == "budget"
@@ -176,6 +188,30 @@ async def test_given_documents_are_the_first_context() -> None:
     assert parts["retriever"].queries == ["Where was Mira Lund born?"]
     assert len(result["hops"][0]["passages"]) == 1
     assert parts["planner"].requests[0].chain[0].subquery == QUESTION
+
+
+async def test_the_question_itself_is_searched_after_documents_that_say_nothing(
+    saver: Any,
+) -> None:
+    plans = [f"[SUBQ] {QUESTION}", f"[SUBQ] {QUESTION}", SECOND]
+    parts = world(planner=ScriptedPlanner(plans))
+    result = await build(parts, checkpointer=saver).ainvoke(
+        {"question": QUESTION, "documents": DOCUMENTS[3:]}, THREAD, context=Context(top_k=1)
+    )
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
+    # Once: the second time it was asked before.
+    assert parts["retriever"].queries == [QUESTION, "Where was Mira Lund born?"]
+
+
+async def test_static_inference_needs_no_planner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    parts = world(planner=None, answerer=ScriptedAnswerer(read_birthplace, takes_soft_tokens=True))
+    context = Context(planning="static", planner="openai:nobody")
+    result = await build(parts).ainvoke(
+        {"question": QUESTION, "documents": DOCUMENTS[:3]}, context=context
+    )
+    assert result["answer"] == "Narvik"
+    assert parts["answerer"].requests[0].graph.nodes
 
 
 async def test_static_inference_answers_from_the_documents_without_planning() -> None:

@@ -51,6 +51,21 @@ async def test_calls_beyond_the_limit_are_refused_and_the_others_served(
         assert again.text == "Paris"
 
 
+@pytest.mark.parametrize("name", ["openai:a", "anthropic:a"])
+async def test_a_request_of_more_calls_than_places_is_served(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, "4")
+    monkeypatch.setattr("ras_flow.llms.slots.AT_ONCE", 3)
+    kind = OpenAIServer if name.startswith("openai") else AnthropicServer
+    with kind(lambda body: Answer(last_message(body).upper())) as server:
+        model = load_language_model(name, base_url=server.url)
+        prompts: list[list[Message]] = [[{"role": "user", "content": f"p{n}"}] for n in range(10)]
+        made = await model.generate(prompts, max_new_tokens=5)
+        assert [one.text for one in made] == [f"P{n}" for n in range(10)]
+        assert taken() == 0
+
+
 async def test_no_new_question_is_taken_while_half_of_the_places_are_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

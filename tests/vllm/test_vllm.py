@@ -133,7 +133,7 @@ async def test_the_same_plans_and_answers_as_here(served: Served, asked: list[Pl
     here = SharedGraphLLM(served.trained)
     parts, settings = Parts(), context(served, f"vllm:{served.exported}")
     planner, answerer = await parts.get_planner(settings), await parts.get_answerer(settings)
-    assert parts.takes_soft_tokens(settings)
+    assert parts.takes_soft_tokens(settings, plans=True)
     plans, answers = await asyncio.gather(planner.plan(asked), answerer.answer(answered))
     expected = await GraphPlanner(here).plan(asked)
     assert texts(plans) == texts(expected)

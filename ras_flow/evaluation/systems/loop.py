@@ -21,14 +21,13 @@ from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import AnswerEvent, WarningEvent, plan_event
 from ras_flow.formats.answer import clean_answer
-from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.start import start
 from ras_flow.nodes.view import report_loss, warned
 from ras_flow.parts import Parts
-from ras_flow.routing import decide, next_node, pending_plan
+from ras_flow.routing import decide, next_node, pending_plan, was_searched
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 from ras_flow.state.schema import Plan, PlanLabel
 
@@ -143,8 +142,7 @@ def _checked(thought: Thought, state: RasState) -> tuple[PlanLabel | None, str, 
     search = clean_subquery(thought.search)[:MAX_SUBQUERY].strip() if written else thought.search
     if not any(char.isalnum() for char in search):
         return None, "", "There is nothing to search for."
-    asked = {normalize_question(hop["subquery"]) for hop in state["hops"]}
-    if normalize_question(search) in asked:
+    if was_searched(state, search):
         return None, "", f"The search {search!r} was already made."
     return "SUBQ", search, ""
 
