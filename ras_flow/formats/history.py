@@ -6,13 +6,17 @@ Training and inference write it with the same function.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import regex
 
 from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import clean_field, format_triple, parse_triples
+from ras_flow.retrieval.tokens import UNSPACED, tokenize
 
 SUBQUERY = "[SUBQ] "
 FOUND = "Retrieved Graph Information: "
@@ -21,6 +25,8 @@ QUESTION = "Question: "
 NOTHING = "none"
 
 _LINE_MARKER = re.compile(rf"^(?={re.escape(SUBQUERY)}|{QUESTION})", re.MULTILINE)
+_WORD_END = regex.compile(rf"(?<=\S)(?= |{UNSPACED.pattern})")
+_HANGUL_PAIR = regex.compile(r"\p{Hangul}{2}")
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,8 @@ class History:
 
     Attributes:
         text: The text.
-        lost_triples: How many different triples, and passages kept as text, did not fit into it.
+        lost_triples: How many different triples, and passages kept as text, did not fit into it
+            whole.
     """
 
     text: str
@@ -88,8 +95,9 @@ def format_history(
 
     If the text is too long, triples and passages are left out: those that share the fewest words
     with the question and the subqueries first, among equals those of older hops, then those that
-    come later in their hop. If it is too long without any, subqueries are left out, oldest
-    first. Instruction and question are always there.
+    come later in their hop. One that would not fit even alone goes before all others; the beginning
+    of the best such passage fills the room that is left. If the text is too long without any,
+    subqueries are left out, oldest first. Instruction and question are always there.
 
     Args:
         question: The main question Q; may have several lines.
@@ -100,7 +108,7 @@ def format_history(
         count_tokens: Counts a text's tokens; needed with ``max_tokens``.
 
     Returns:
-        The text and the number of triples and passages left out.
+        The text and the number of triples and passages left out or shortened.
 
     Raises:
         InputError: Instruction and question alone exceed the limit, or there is a limit without
@@ -111,7 +119,11 @@ def format_history(
     tail = QUESTION + question.strip()
     subqueries = [" ".join(link.subquery.split()) for link in chain]
     pieces = _pieces(question, subqueries, chain)
-    text = head + _links(subqueries, pieces) + tail
+
+    def write(kept: Sequence[_Piece]) -> str:
+        return head + _links(subqueries, kept) + tail
+
+    text = write(pieces)
     if max_tokens is None:
         return History(text)
     if count_tokens is None:
@@ -121,20 +133,35 @@ def format_history(
         return History(text)
 
     order = range(len(pieces))
-    best_first = sorted(order, key=lambda i: (-pieces[i].relevance, -pieces[i].hop, i))
     sizes = [count_tokens(f", {piece.text}") for piece in pieces]
+    room = max_tokens - count_tokens(write([]))
+    too_large = {
+        i for i in order if 0 < room < sizes[i] and count_tokens(write([pieces[i]])) > max_tokens
+    }
+    best_first = sorted(
+        order, key=lambda i: (i in too_large, -pieces[i].relevance, -pieces[i].hop, i)
+    )
+    cut = next((i for i in best_first if i in too_large and pieces[i].is_passage), None)
     gone: set[int] = set()
     while excess > 0 and best_first:
         while excess > 0 and best_first:
             worst = best_first.pop()
             gone.add(worst)
             excess -= max(sizes[worst], 1)
-        kept = [pieces[i] for i in order if i not in gone]
-        text = head + _links(subqueries, kept) + tail
+        text = write([pieces[i] for i in order if i not in gone])
         excess = count_tokens(text) - max_tokens
+    if excess <= 0 and cut is not None:
+        title, _, body = pieces[cut].text.partition("| ")
+
+        def write_with(beginning: str) -> str:
+            short = {cut: replace(pieces[cut], text=f"{title}| {beginning}")}
+            return write([short.get(i, pieces[i]) for i in order if i in short or i not in gone])
+
+        beginning = shorten(body, max_tokens, lambda text: count_tokens(write_with(text)))
+        text = write_with(beginning) if beginning else text
     while excess > 0 and subqueries:
         subqueries = subqueries[1:]
-        text = head + _links(subqueries, []) + tail
+        text = write([])
         excess = count_tokens(text) - max_tokens
     if excess > 0:
         raise InputError(
@@ -142,6 +169,22 @@ def format_history(
             f"{max_tokens} fit. Shorten them, or use a model with a larger window."
         )
     return History(text, len(gone))
+
+
+def shorten(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> str:
+    """Cut a text that is too long at the end of a word.
+
+    Args:
+        text: The text, with single spaces between words.
+        max_tokens: Limit for what is left.
+        count_tokens: Counts the tokens of a beginning of the text.
+
+    Returns:
+        The longest beginning that fits and is not the whole text; empty if there is none.
+    """
+    ends = [match.start() for match in _WORD_END.finditer(text)]
+    fitting = bisect(ends, max_tokens, key=lambda end: count_tokens(text[:end]))
+    return text[: ends[fitting - 1]] if fitting else ""
 
 
 def parse_history(text: str) -> ParsedHistory:
@@ -201,9 +244,17 @@ def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]
 
 
 def _content_words(texts: Collection[str]) -> set[str]:
-    """Return the normalised words that are numbers or longer than "of", "is" and "in"."""
+    """Return the normalised words that are numbers or longer than "of", "is" and "in".
+
+    Of Korean words, whose endings vary, and scripts without spaces, also pairs of neighbours.
+    """
     words = {word for text in texts for word in normalize_name(text).split()}
-    return {word for word in words if len(word) > 2 or word.isdecimal()}
+    wanted = {word for word in words if len(word) > 2 or word.isdecimal()}
+    for word in words:
+        if UNSPACED.search(word):
+            wanted.update(term for term in tokenize(word) if len(term) > 1 or term.isdecimal())
+        wanted.update(_HANGUL_PAIR.findall(word, overlapped=True))
+    return wanted
 
 
 def _links(subqueries: Sequence[str], pieces: Sequence[_Piece]) -> str:

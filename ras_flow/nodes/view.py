@@ -56,7 +56,7 @@ def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]
         return []
     message = (
         f"{reply.lost_triples} triple(s) or passage(s) did not fit into the {role}'s window and "
-        "were left out."
+        "were left out or shortened."
     )
     runtime.stream_writer(WarningEvent(type="warning", message=message))
     return [message]

@@ -79,6 +79,26 @@ def test_older_hops_and_later_triples_go_first_among_equals():
     assert left == [["c0", "c2", "c3"], ["c2", "c3"], ["c2"], []]
 
 
+@pytest.mark.parametrize(
+    ("question", "wanted", "other"),
+    [
+        ("玛丽居里出生在哪里", ("玛丽居里", "出生地", "华沙"), ("汽车", "颜色", "红色")),
+        ("マリー・キュリーはどこで生まれましたか", ("キュリー", "出生", "波"), ("車", "色", "赤")),
+        ("서울은 어느 나라의 수도입니까", ("서울", "수도", "한국"), ("차", "색깔", "빨강")),
+        ("1990年柏林发生了什么", ("统一", "时间", "1990"), ("汽车", "颜色", "1991")),
+    ],
+)
+def test_least_relevant_triples_go_first_in_scripts_without_spaces_and_korean(
+    question: str, wanted: tuple[str, str, str], other: tuple[str, str, str]
+) -> None:
+    chain = [ChainLink("?", [triple(*other)]), ChainLink("?", [triple(*wanted)])]
+    for links in (chain, chain[::-1]):
+        size = len(format_history(question, links).text)
+        history = format_history(question, links, max_tokens=size - 1, count_tokens=len)
+        assert wanted[2] in history.text and other[2] not in history.text
+        assert history.lost_triples == 1
+
+
 def test_subqueries_go_when_no_triple_is_left_oldest_first():
     bare = format_history(Q, [ChainLink(link.subquery, []) for link in CHAIN], instruction="Hm.")
     without = format_history(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -42,6 +43,58 @@ def test_what_does_not_fit_is_left_out_least_related_first_and_counted() -> None
     assert BRIDGE["text"] in history.text
     assert len(history.text.split()) <= 60
     assert history.lost_triples == 10 - history.text.count("Retrieved Text: ") > 0
+
+
+LONG = passage("Bridges", "The designer of the Aurora Bridge was born. " * 500)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_passage_larger_than_the_window_leaves_the_others_in_and_is_shortened() -> None:
+    towns = [passage(f"Town {i}", "It lies on a hill far away.") for i in range(4)]
+    chain = [ChainLink(Q, [BORN], [LONG, *towns])]
+    history = format_history(Q, chain, max_tokens=100, count_tokens=words)
+    assert all(f"Retrieved Text: {town['title']}| {town['text']}" in history.text for town in towns)
+    assert "Narvik" in history.text
+    assert words(history.text) == 100
+    [[(title, beginning), *_]] = parse_history(history.text).texts
+    assert title == "Bridges"
+    assert f"{LONG['text']} ".startswith(f"{beginning} ")
+    assert history.lost_triples == 1
+
+
+def test_of_several_passages_larger_than_the_window_the_best_is_shortened() -> None:
+    other = passage("Hills", "It lies on a hill far away. " * 500)
+    chain = [ChainLink(Q, [], [other, LONG])]
+    history = format_history(Q, chain, max_tokens=60, count_tokens=words)
+    assert [title for title, _ in parse_history(history.text).texts[0]] == ["Bridges"]
+    assert words(history.text) == 60
+    assert history.lost_triples == 2
+
+
+@pytest.mark.parametrize("text", ["x" * 1000, "An end"])
+def test_a_passage_without_a_word_that_fits_is_left_out(text: str) -> None:
+    chain = [ChainLink("a?", [], [passage("t" * 500 if " " in text else "t", text)])]
+    history = format_history(Q, chain, max_tokens=150, count_tokens=len)
+    assert parse_history(history.text) == ParsedHistory(Q, [("a?", [])], "", [])
+    assert history.lost_triples == 1
+
+
+def test_a_script_without_spaces_is_cut_between_characters() -> None:
+    chain = [ChainLink("谁?", [], [passage("桥", "奥罗拉桥由米拉设计。" * 100)])]
+    history = format_history("谁?", chain, max_tokens=100, count_tokens=len)
+    assert len(history.text) >= 99
+
+
+def test_the_largest_passage_that_fits_alone_stays_whole() -> None:
+    size = words(format_history(Q, [ChainLink(Q, [], [LONG])]).text)
+    small = passage("Town", "It lies on a hill.")
+    chain = [ChainLink(Q, [], [small, LONG])]
+    history = format_history(Q, chain, max_tokens=size, count_tokens=words)
+    assert history.text == format_history(Q, [ChainLink(Q, [], [LONG])]).text
+    assert history.lost_triples == 1
 
 
 LINE = st.one_of(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import (
@@ -20,14 +22,15 @@ from ras_flow.evaluation.systems.prompting import (
     write,
 )
 from ras_flow.evaluation.systems.prompts import ircot as prompts
-from ras_flow.evaluation.systems.replies import first_sentence, parse_conclusion
+from ras_flow.evaluation.systems.replies import first_line, first_sentence, parse_conclusion
 from ras_flow.evaluation.systems.single import Reader
 from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.channels import RasState
 
 SENTENCE_TOKENS = 80
-STOP = ("\n",)
+STOP = ("\nQuestion:", "\n[")
+"""No newline by itself: a reply may begin with one, and a server would end it there."""
 MOST_PASSAGES = 15
 """Passages in view, as in the IRCoT paper; those that were found first stay."""
 
@@ -56,12 +59,13 @@ class IRCoT:
         reply = await write(
             self._model, self._prefix, blocks, max_new_tokens=SENTENCE_TOKENS, stop=STOP
         )
-        if parse_conclusion(reply.text):
-            return Thought("SUFFICIENT", reply=reply)
-        sentence = first_sentence(reply.text)
+        said = replace(reply, text=first_line(reply.text))
+        if parse_conclusion(said.text):
+            return Thought("SUFFICIENT", reply=said)
+        sentence = first_sentence(said.text)
         if not sentence:
             return Thought(None, problem="There is no sentence in it.", reply=reply)
-        return Thought("SUBQ", search=sentence, reply=reply)
+        return Thought("SUBQ", search=sentence, reply=said)
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
         """Give the answer that the reasoning came to; else ask for it with all that was found."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ras_flow.components import LanguageModel, Message, Reply
 from ras_flow.context import Context
 from ras_flow.errors import InputError
+from ras_flow.formats.history import shorten
 from ras_flow.roles.answerer import LONG_FORM_TOKENS
 from ras_flow.roles.prompting import ask, room
 from ras_flow.state.channels import RasState
@@ -37,13 +38,16 @@ def fit(
 ) -> tuple[str, int]:
     """Join blocks, as many as the model's window takes.
 
+    A block that would not fit even alone is left out before all others, whatever its rank; the
+    beginning of the best such passage fills the room that is left.
+
     Args:
         model: Counts the tokens.
         prefix: The messages before the one that is made.
         blocks: In the order in which they are read.
 
     Returns:
-        The text, and how many passages were left out.
+        The text, and how many passages were left out or shortened.
 
     Raises:
         InputError: What must be there is too long.
@@ -51,8 +55,13 @@ def fit(
     limit = room(model, prefix)
     kept = set(range(len(blocks)))
     sizes = [model.count_tokens(f"{block.text}\n") + 1 for block in blocks]
-    ranked = [(block.rank, at) for at, block in enumerate(blocks) if block.rank is not None]
-    for _, at in sorted(ranked, reverse=True):
+    always = sum(size for size, block in zip(sizes, blocks, strict=True) if block.rank is None)
+    ranked = sorted(
+        (always + sizes[at] > limit, block.rank, at)
+        for at, block in enumerate(blocks)
+        if block.rank is not None
+    )
+    for _, _, at in reversed(ranked):
         if sum(sizes[i] for i in kept) <= limit:
             break
         kept.discard(at)
@@ -63,7 +72,18 @@ def fit(
             "Shorten the question, or use a model with a larger window."
         )
     lost = sum(block.passage for at, block in enumerate(blocks) if at not in kept)
-    return "\n".join(block.text for at, block in enumerate(blocks) if at in kept), lost
+    texts = {at: blocks[at].text for at in kept}
+    cut = next((at for too_large, _, at in ranked if too_large and blocks[at].passage), None)
+    if cut is not None:
+        title, mark, body = blocks[cut].text.partition("] ")
+        beginning = shorten(
+            body,
+            limit - needed,
+            lambda text: model.count_tokens(f"{title}{mark}{text}\n") + 1,
+        )
+        if beginning:
+            texts[cut] = f"{title}{mark}{beginning}"
+    return "\n".join(texts[at] for at in sorted(texts)), lost
 
 
 async def write(

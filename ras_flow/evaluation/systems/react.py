@@ -14,7 +14,7 @@ from ras_flow.evaluation.systems.prompting import (
     write,
 )
 from ras_flow.evaluation.systems.prompts import react as prompts
-from ras_flow.evaluation.systems.replies import find_action, parse_action
+from ras_flow.evaluation.systems.replies import cut_step, parse_action
 from ras_flow.evaluation.systems.single import Reader
 from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
@@ -75,7 +75,7 @@ def transcript(state: RasState) -> list[Block]:
     for hop in state["hops"]:
         at = hop["index"]
         if at in taken:
-            blocks.append(Block(_first_step(taken[at]), rank=0))
+            blocks.append(Block(cut_step(taken[at].strip()), rank=0))
         new = passages_of(state, at)
         known = [state["passages"][id]["title"] for id in hop["passages"]]
         known = known if not new else []
@@ -84,15 +84,6 @@ def transcript(state: RasState) -> list[Block]:
         if known:
             blocks.append(Block(f"Found again: {'; '.join(known)}", rank=0))
     return blocks
-
-
-def _first_step(raw: str) -> str:
-    """Return a step up to its first action; what the model went on to invent is left out."""
-    lines = raw.strip().splitlines()
-    for number, line in enumerate(lines, start=1):
-        if find_action(line).kind:
-            return "\n".join(lines[:number])
-    return raw.strip()
 
 
 def build(model: LanguageModel, parts: Parts) -> Graph:

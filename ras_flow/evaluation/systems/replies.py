@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +14,10 @@ _ACTION = re.compile(
     r"(?:\[([^\]\n]*)\]?|\(([^)\n]*)\)?|[:=][^\S\n]*([^\n]+))",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"\W*action\W*(?:\d+\W*)?", re.IGNORECASE)
+_WRITTEN = re.compile(r"(?:Search|Finish)\[|(?i:final\s+answer)\s*[:=]")
+"""What is an action wherever it stands; other words may belong to a sentence."""
+_BREAKS = (".", "!", "?", ":", "：", "…", ">", "*", ")")
 _SEARCHES = re.compile(r"search|look|retrieve", re.IGNORECASE)
 _CONCLUSION = re.compile(
     r"\b(?:(?:so|therefore|thus|hence)[,:]?\s+)?(?:the\s+)?(?:final\s+)?answer\s+(?:is|would\s+be)"
@@ -54,9 +59,12 @@ class SelfAskReply:
 def parse_action(text: str) -> Action:
     """Read a step of ReAct.
 
-    The first action counts: models like to go on and invent observations. Beside ``Search[…]`` and
-    ``Finish[…]`` it takes round brackets, a colon, a missing closing bracket, "lookup" and
-    "retrieve", and a conclusion in words ("the answer is …").
+    What stands after "Action" at the start of a line counts first, then what starts a line
+    itself, then what follows a sentence or is spelled ``Search[…]``; a search that a sentence
+    speaks of ("my first search (…) found") is none. Of several that are equally clear the first
+    counts: models like to go on and invent observations. Beside ``Search[…]`` and ``Finish[…]`` it
+    takes round brackets, a colon, a missing closing bracket, "lookup" and "retrieve", and a
+    conclusion in words ("the answer is …").
 
     Args:
         text: What the model wrote.
@@ -64,18 +72,45 @@ def parse_action(text: str) -> Action:
     Returns:
         The action; one without text counts as none.
     """
-    action = find_action(text)
+    action = _clearest(text)[0]
     answer = "" if action.kind else parse_conclusion(text)
     return Action("finish", answer) if answer else action
 
 
-def find_action(text: str) -> Action:
-    """Read the first action that is written as one; see :func:`parse_action`."""
-    for found in _ACTION.finditer(text):
+def cut_step(text: str) -> str:
+    """Return a step of ReAct up to the line of its action; what was invented then is left out."""
+    _, end = _clearest(text)
+    return text[:end] + text[end:].partition("\n")[0]
+
+
+def _clearest(text: str) -> tuple[Action, int]:
+    """Read the action that is written as one, and where it ends: without one, at the text's end."""
+    found = min(_actions(text), key=lambda found: found[0], default=None)
+    return (Action(None), len(text)) if found is None else found[1:]
+
+
+def _actions(text: str) -> Iterator[tuple[int, Action, int]]:
+    """Yield what may be actions: how clear each is, 0 being clearest, itself, and its end."""
+    at = 0
+    while found := _ACTION.search(text, at):
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
         said = clean_answer(next((part for part in found.groups()[1:] if part), ""))
-        if said:
-            return Action("search" if _SEARCHES.match(found[1]) else "finish", said)
-    return Action(None)
+        rank = _rank(before, found[0])
+        if rank is None or not said:
+            # What was taken for its text may hold an action.
+            at = found.end(1)
+            continue
+        at = found.end()
+        yield rank, Action("search" if _SEARCHES.match(found[1]) else "finish", said), at
+
+
+def _rank(before: str, written: str) -> int | None:
+    """Rank an action by what stands before it in its line; None where it is part of a sentence."""
+    if _LABEL.fullmatch(before):
+        return 0
+    if not _has_word(before):
+        return 1
+    return 2 if _WRITTEN.match(written) or before.rstrip().endswith(_BREAKS) else None
 
 
 def parse_conclusion(text: str) -> str:
@@ -111,10 +146,14 @@ def parse_self_ask(text: str) -> SelfAskReply:
     )
 
 
+def first_line(text: str) -> str:
+    """Return the first line with a word in it; empty for a text without words."""
+    return next((line for line in text.splitlines() if _has_word(line)), "")
+
+
 def first_sentence(text: str) -> str:
     """Return the first sentence of a reasoning, on one line; empty for a text without words."""
-    line = next((line for line in clean_answer(text).splitlines() if _has_word(line)), "")
-    line = " ".join(line.split()).removeprefix("Reasoning:").strip()
+    line = " ".join(first_line(clean_answer(text)).split()).removeprefix("Reasoning:").strip()
     line = _ENUMERATED.sub("", line)
     start = 0
     for end in _SENTENCE_END.finditer(line):

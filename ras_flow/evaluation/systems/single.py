@@ -35,7 +35,7 @@ class Reader:
         self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
 
     async def read(self, state: RasState, context: Context, notes: str = "") -> Reply:
-        """Answer from all passages that were found, the first ones first.
+        """Answer from all passages that were found; those of older searches are left out first.
 
         Args:
             state: The run's state.
@@ -43,7 +43,7 @@ class Reader:
             notes: What was found out before, put between passages and question.
         """
         _, limit = task_of(context)
-        blocks = passage_blocks(passages_of(state))
+        blocks = _found(state)
         blocks += [Block(notes, rank=0)] if notes else []
         return await write(
             self._model,
@@ -52,6 +52,22 @@ class Reader:
             max_new_tokens=limit,
             stop=STOP,
         )
+
+
+def _found(state: RasState) -> list[Block]:
+    """Write the passages in the order of finding; the best of the newest search is left out last.
+
+    A passage that several searches found counts to the newest of them.
+    """
+    ranks: dict[str, int] = {}
+    for hop in reversed(state["hops"]):
+        for id in hop["passages"]:
+            ranks.setdefault(id, len(ranks) + 1)
+    return [
+        block
+        for passage in passages_of(state)
+        for block in passage_blocks([passage], rank=ranks[passage["id"]])
+    ]
 
 
 class Single:

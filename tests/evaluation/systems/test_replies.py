@@ -20,7 +20,8 @@ from ras_flow.evaluation.systems.replies import (
 
 PIECES = st.sampled_from(
     ["Action:", "Search[", "Finish[", "]", "(", ")", "Follow up:", "Intermediate answer:", "\n"]
-    + ["So the answer is:", "the answer is", "1.", "(a)", "true", "<think>", "Narvik", '"', " "]
+    + ["So the answer is:", "the answer is", "Final answer: ", "1. ", "(a) ", "(b) ", "- "]
+    + ["true", "<think>", "Narvik", "Bodø", '"', " ", "."]
 )
 TEXTS = st.one_of(st.text(), st.lists(PIECES | st.text(max_size=5)).map("".join))
 
@@ -126,7 +127,7 @@ def test_the_same_candidate_counts_once() -> None:
     assert parse_candidates("1. Narvik\n2. narvik", 2) == ["Narvik"]
 
 
-def test_verdicts_and_choices() -> None:
+def test_verdicts() -> None:
     assert [parse_verdict(text) for text in ("True.", "yes", "false", "It is not true", "")] == [
         True,
         True,
@@ -134,12 +135,26 @@ def test_verdicts_and_choices() -> None:
         False,
         False,
     ]
-    assert [parse_choice(text) for text in ("1", "Summary 2", "the first", "neither")] == [
-        0,
-        1,
-        0,
-        None,
-    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("1", 0),
+        ("Summary one.", 0),
+        ("The first", 0),
+        ("FORMER", 0),
+        ("Summary 2", 1),
+        ("(two)", 1),
+        ("the second, not the first", 1),
+        ("The latter.", 1),
+        ("neither", None),
+        ("none of the 12", None),
+        ("", None),
+    ],
+)
+def test_one_of_two_is_chosen_by_number_or_word(text: str, choice: int | None) -> None:
+    assert parse_choice(text) == choice
 
 
 @given(TEXTS)
@@ -148,11 +163,14 @@ def test_no_text_raises_and_what_is_read_stands_in_it(text: str) -> None:
     assert bool(action.text) == (action.kind is not None)
     reply = parse_self_ask(text)
     assert not (reply.final and reply.follow_up)
-    for said in (action.text, reply.follow_up, reply.intermediate, first_sentence(text)):
+    candidates = parse_candidates(text, 2)
+    assert len(candidates) <= 2 and all(candidates)
+    for said in (
+        *(action.text, reply.follow_up, reply.intermediate, reply.final),
+        *(parse_conclusion(text), first_sentence(text), *candidates),
+    ):
         # Control characters are left out of what is read.
         assert all(_visible(word) in _visible(text) for word in said.split())
-    assert len(parse_candidates(text, 2)) <= 2
-    assert all(parse_candidates(text, 2))
     assert parse_choice(text) in (0, 1, None)
     parse_verdict(text)
 

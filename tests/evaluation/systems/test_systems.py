@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -243,6 +243,49 @@ async def test_react_forgets_old_passages_before_new_ones() -> None:
     assert "Search[number 0]" in last
 
 
+@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+async def test_the_last_answer_is_read_from_the_newest_passages(kind: str) -> None:
+    from ras_flow.testing import ListRetriever
+
+    documents = [
+        {"title": f"Bridge {n}{part}", "text": f"The number{n} bridge{part}. {'word ' * 40}"}
+        for n in range(3)
+        for part in "ab"
+    ]
+    form = {
+        "react": "Action: Search[number{}]",
+        "self_ask": "Follow up: number{}?",
+        "ircot": "It is number{}.",
+    }[kind]
+    # IRCoT's first search is the question itself.
+    hops = 4 if kind == "ircot" else 3
+    steps = iter(form.format(n) for n in range(3))
+    model = Recorder(lambda text: next(steps, "x"), window=360)
+    retriever = ListRetriever(documents)
+    graph = build(kind, model, retriever=retriever, top_k=2, settings={"max_hops": hops})
+    result = await ask(graph)
+    assert (result["stop_reason"], result["answer"]) == ("max_hops", "x")
+    said = model.prompts[-1][-1]["content"]
+    assert "[Bridge 2a]" in said and "[Bridge 2b]" in said
+    assert "[Bridge 0a]" not in said and "[Bridge 1b]" not in said
+
+
+async def test_a_passage_found_again_is_as_new_as_its_last_search() -> None:
+    from ras_flow.testing import ListRetriever
+
+    documents = [
+        {"title": f"Bridge {n}", "text": f"The number{n} bridge. {'word ' * 100}"} for n in range(2)
+    ]
+    steps = iter(f"Action: Search[{search}]" for search in ("number0", "number1", "number0 bridge"))
+    model = Recorder(lambda text: next(steps, "x"), window=360)
+    graph = build("react", model, retriever=ListRetriever(documents), settings={"max_hops": 3})
+    result = await ask(graph)
+    first, _, last = (hop["passages"] for hop in result["hops"])
+    assert first == last
+    said = model.prompts[-1][-1]["content"]
+    assert "[Bridge 0]" in said and "[Bridge 1]" not in said
+
+
 async def test_a_reader_that_fails_after_a_hop_leaves_the_answer_to_what_was_found() -> None:
     asked = []
 
@@ -348,6 +391,48 @@ async def test_react_keeps_its_action_after_a_guess_in_words() -> None:
     model = Recorder(lambda text: "Action: Finish[x]" if "Observation" in text else step)
     await ask(build("react", model))
     assert step in model.prompts[1][-1]["content"]
+
+
+async def test_react_searches_for_its_action_not_for_what_its_thought_tells() -> None:
+    thought = "Thought: My first search (designer of the Aurora Bridge) found Mira Lund."
+
+    def step(text: str) -> str:
+        said = react(text)
+        return said.replace("Thought: Mira Lund.", thought)
+
+    model = Recorder(step)
+    result = await ask(build("react", model))
+    assert (result["answer"], len(model.prompts)) == ("Narvik", 3)
+    assert f"{thought}\nAction: Search[Where" in model.prompts[-1][-1]["content"]
+
+
+@pytest.mark.parametrize("before", ["\n", "\n\n", " \n"])
+async def test_ircot_reads_a_reply_that_begins_with_newlines(before: str) -> None:
+    model = Recorder(lambda text: before + ircot(text))
+    result = await ask(build("ircot", model))
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
+    assert [hop["subquery"] for hop in result["hops"]][1:] == ["She was Mira Lund, an engineer."]
+
+
+async def test_ircot_takes_nothing_from_the_lines_after_the_first() -> None:
+    model = Recorder(lambda text: f"{ircot(text)}\nSo the answer is: Oslo")
+    result = await ask(build("ircot", model))
+    assert result["answer"] == "Narvik"
+    assert "Oslo" not in model.prompts[-1][-1]["content"]
+
+
+@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+async def test_no_step_ends_at_the_newline_that_it_may_begin_with(kind: str) -> None:
+    """A server takes the stop strings by the letter, so that nothing would come back."""
+    stops: list[str] = []
+
+    class Listener(Recorder):
+        async def generate(self, *args: Any, stop: Sequence[str] = (), **more: Any) -> Any:
+            stops.extend(stop)
+            return await super().generate(*args, stop=stop, **more)
+
+    await ask(build(kind, Listener(REPLIES[kind])))
+    assert stops and all(string.strip() for string in stops)
 
 
 async def test_self_ask_forgets_no_answer_whose_follow_up_is_refused() -> None:
