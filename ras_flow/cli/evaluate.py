@@ -160,6 +160,11 @@ def _chosen(address: str, benchmark: str) -> list[Row]:
     known = list(dict.fromkeys(row.system for row in rows))
     if system and system not in known:
         raise InputError(f"{folder} has no system {system!r}. It has: {', '.join(known)}.")
+    benchmarks = list(dict.fromkeys(row.benchmark for row in rows))
+    if benchmark and benchmark not in benchmarks:
+        raise InputError(
+            f"{folder} has no benchmark {benchmark!r}. It has: {', '.join(benchmarks)}."
+        )
     return [row for row in rows if system in ("", row.system) and benchmark in ("", row.benchmark)]
 
 

@@ -1,0 +1,161 @@
+"""`ras-flow train graph-llm`: what its options change in what is trained, written and measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ras_flow.cli import app
+from ras_flow.errors import ConfigurationError
+from tests.training.graph_llm.samples import ENCODER, records, write_set
+
+WEIGHTS = {"adapter_model.safetensors", "gnn.safetensors"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_encoder() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("training", "evaluate"):
+            name = f"ras_flow.training.graph_llm.{module}.LocalSentenceEncoder"
+            patch.setattr(name, lambda _: ENCODER)
+        yield
+
+
+@pytest.fixture(scope="module")
+def settings(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Settings beside their data; records for testing are of a source of their own."""
+    folder = tmp_path_factory.mktemp("command")
+    write_set(folder / "set", records(), records(1))
+    test = records(2, split="test", source="elsewhere")
+    (folder / "set/test.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in test))
+    path = folder / "small.toml"
+    path.write_text(
+        f"""
+        [data]
+        sets = ["set"]
+        [model]
+        base = "{base}"
+        encoder = "x"
+        projector_hidden = 16
+        window = 600
+        [gnn]
+        hidden = 16
+        layers = 1
+        heads = 2
+        [lora]
+        targets = ["q_proj", "v_proj"]
+        r = 4
+        [optimizer]
+        steps = 4
+        [watch]
+        records = 2
+        generate = 0
+        """
+    )
+    return path
+
+
+def graph_llm(settings: Path, *more: str | Path) -> Result:
+    arguments = ["train", "graph-llm", settings, *more, "--data", settings.parent]
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def report_of(done: Result, folder: Path) -> Any:
+    """Return what a finished training reports, once its folder is printed."""
+    assert (done.exit_code, done.stdout) == (0, f"{folder}\n"), done.output
+    return json.loads((folder / "training.json").read_text())
+
+
+def weights(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("*.safetensors")}
+
+
+@pytest.fixture(scope="module")
+def trained(settings: Path) -> Path:
+    folder = settings.parent / "trained"
+    report = report_of(graph_llm(settings, folder, "--steps", "1"), folder)
+    assert report["steps"] == 1 and weights(folder) == WEIGHTS
+    return folder
+
+
+def test_a_run_stops_in_time_and_goes_on_in_a_folder_named_as_its_settings(
+    settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stopped = graph_llm(settings, "--steps", "2", "--minutes", "0.0001")
+    assert (stopped.exit_code, stopped.stdout) == (75, "")
+    assert stopped.stderr.endswith("stopped at step 1 of 2; run it again to go on\n")
+    assert [path.name for path in tmp_path.glob("small*")] == ["small.run"]
+    finished = graph_llm(settings, "--steps", "2")
+    assert "going on from checkpoint-1" in finished.stderr
+    assert report_of(finished, Path("small"))["steps"] == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "changed", "left"),
+    [
+        ("--no-graph", {"without": ["graph"]}, WEIGHTS - {"gnn.safetensors"}),
+        ("--no-lora", {"without": ["lora"]}, WEIGHTS - {"adapter_model.safetensors"}),
+        ("--shuffle-graphs", {"graphs": "shuffled"}, WEIGHTS),
+    ],
+)
+def test_an_ablation_is_trained_as_such(
+    settings: Path, tmp_path: Path, option: str, changed: dict[str, Any], left: set[str]
+) -> None:
+    out = tmp_path / "out"
+    model = report_of(graph_llm(settings, out, "--steps", "1", option), out)["settings"]["model"]
+    whole = {"without": [], "graphs": "own", "task": "both"}
+    assert {name: model[name] for name in whole} == whole | changed
+    assert weights(out) == left
+
+
+def test_one_task_a_few_records_and_another_seed_can_be_trained(
+    settings: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    options = ["--steps", "1", "--task", "answer", "--records", "3", "--seed", "9"]
+    report = report_of(graph_llm(settings, out, *options), out)
+    assert report["records"]["train"] == {"places/answer": 3}
+    assert "| Seed | 9 |" in (out / "README.md").read_text()
+
+
+def test_a_trained_folder_is_measured_on_the_split_and_records_asked_for(
+    settings: Path, trained: Path
+) -> None:
+    before = {path.name for path in settings.parent.iterdir()}
+    measure = ["--evaluate", trained, "--split", "test", "--records", "4"]
+    done = graph_llm(settings, *measure, "--json")
+    assert done.exit_code == 0, done.output
+    measured = json.loads(done.stdout)
+    assert {task: set(sources) - {"after a search"} for task, sources in measured.items()} == {
+        "answer": {"all", "elsewhere"},
+        "plan": {"all", "elsewhere"},
+    }
+    assert [measured[task]["all"]["records"] for task in ("plan", "answer")] == [2, 2]
+    assert sum(measured["plan"]["all"]["labels"].values()) == 2
+
+    shown = graph_llm(settings, *measure, "--task", "answer")
+    assert shown.exit_code == 0 and "plans:" not in shown.stdout
+    [row] = [line.split() for line in shown.stdout.splitlines() if "elsewhere" in line]
+    assert row[1:4] == ["elsewhere", "│", "2"]
+    assert {path.name for path in settings.parent.iterdir()} == before, "nothing is trained"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--task", "sing"], "--task 'sing' is none of both, plan and answer"),
+        (["--evaluate", "nowhere", "--split", "train"], "no split 'train' to measure on"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_any_work(
+    settings: Path, tmp_path: Path, options: list[str], said: str
+) -> None:
+    refused = graph_llm(settings, tmp_path / "out", *options)
+    assert isinstance(refused.exception, ConfigurationError) and said in str(refused.exception)
+    assert not list(tmp_path.glob("out*"))
