@@ -18,6 +18,7 @@ from ras_flow.formats.answer import clean_answer
         (" Answer: Narvik\n", "Narvik"),
         ("Final answer: 'Narvik'", "Narvik"),
         ("“Narvik”", "Narvik"),
+        ("Answer: ' Narvik '", "Narvik"),
         ("<think>Was it Bodø? No.</think>\nNarvik", "Narvik"),
         ("<think>never closed", ""),
         ("Was it Bodø? No.</think>\nAnswer: Narvik", "Narvik"),
@@ -33,10 +34,30 @@ def test_answers(reply: str, answer: str) -> None:
     assert clean_answer(reply) == answer
 
 
-@given(st.text(st.characters(codec=None)))
+PIECES = st.lists(
+    st.sampled_from(["Answer:", "Final  answer : ", "output:", "</think>", "</Thinking>"])
+    | st.sampled_from([*"\"'“”«»` \n\0\ud800", "Narvik", "a b"])
+    | st.text(st.characters(codec=None), max_size=5),
+    max_size=6,
+).map("".join)
+REPLIES = st.builds(
+    "{0}{1[0]}{2}{1[1]}{3}".format,
+    st.sampled_from(["", " ", "Answer: ", "x</think>Final answer:"]),
+    st.sampled_from(['""', "''", "“”", "«»", "``", "““", "  "]),
+    PIECES,
+    st.sampled_from(["", " \n", "."]),
+)
+
+
+@given(REPLIES)
 def test_any_text_gives_a_stripped_part_of_it_that_can_be_stored(text: str) -> None:
-    assume("<think>" not in text.lower())
+    assume("<think" not in text.lower())
     answer = clean_answer(text)
     assert answer in re.sub("[\0\ud800-\udfff]", "", text) and answer == answer.strip()
     assert "\0" not in answer
     answer.encode()
+
+
+@given(PIECES, REPLIES)
+def test_a_thought_before_an_answer_changes_nothing(thought: str, reply: str) -> None:
+    assert clean_answer(f"<think>{thought}</think>{reply}") == clean_answer(reply)

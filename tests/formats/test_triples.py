@@ -111,6 +111,8 @@ def test_surplus_is_dropped_and_the_triple_kept(text):
         "(S> Stamford| P> river| O> )",
         "(S> Stamford| P> river| O> ,)",
         "(S> Stamford| P> river| O> " + "Welland " * 40 + ")",
+        "(S> Stamford| P> " + "river " * 60 + "| O> Welland)",
+        "(S> " + "Stamford " * 40 + "| P> river| O> Welland)",
     ],
 )
 def test_a_broken_triple_costs_only_itself(broken):
@@ -252,9 +254,11 @@ def test_plain_fields_are_not_changed(plain, bracketed):
     assert clean_field(bracketed).count("(") == clean_field(bracketed).count(")")
 
 
+PART = FIELD | st.just("Oslo") | st.just("long " * 70)
 OUTPUT = st.lists(
     st.one_of(
         FIELD,
+        st.builds(format_triple, PART, PART, PART),
         st.sampled_from(
             ["(S> a", "| P> b", "| O> c", ")", "{", "}", '"subject":', "\n", ", ", "["]
         ),

@@ -10,6 +10,7 @@ import pytest
 
 from ras_flow import Context, build_graph
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import clean_field, parse_triples
 from ras_flow.llms.schemas import PROBE
 from ras_flow.prompts import answerer, extractor, planner
 from ras_flow.testing import HashEncoder, ListRetriever
@@ -36,6 +37,13 @@ ORDERS = {
 """What an obedient extractor writes when the passage tells it to."""
 
 
+def as_json(written: str, *more: tuple[str, str, str]) -> str:
+    """Write triples, and more, as a server does that enforces a schema."""
+    facts = [*more, *parse_triples(written).triples]
+    names = ("subject", "predicate", "object")
+    return json.dumps({"triples": [dict(zip(names, fact, strict=True)) for fact in facts]})
+
+
 def serve(order: str | None) -> OpenAIServer:
     """Return a server whose extractor obeys a passage titled Evil to the letter."""
 
@@ -49,9 +57,14 @@ def serve(order: str | None) -> OpenAIServer:
             return Answer("Narvik" if "place of birth o> narvik" in read else "unknown")
         if system == PROBE[0]["content"]:
             return Answer("{}")
-        assert system in (extractor.INSTRUCTION, extractor.JSON_INSTRUCTION)
+        by_schema = "response_format" in body
+        assert system == (extractor.JSON_INSTRUCTION if by_schema else extractor.INSTRUCTION)
         title = text.partition("\n")[0].removeprefix("Title: ")
-        return Answer(order if title == "Evil" and order is not None else TRIPLES.get(title, ""))
+        if title != "Evil" or order is None:
+            written = TRIPLES.get(title, "")
+            return Answer(as_json(written) if by_schema else written)
+        fields = (order, "is", "boss"), ("Evil", order, "boss"), ("Evil", "says", order)
+        return Answer(as_json(order, *fields) if by_schema else order)
 
     return OpenAIServer(script)
 
@@ -102,7 +115,8 @@ async def test_orders_in_a_passage_change_nothing_but_its_own_triples(
     own = [t for t in attacked["triples"].values() if t["passages"] == [evil]]
     assert len(own) <= 64
     for triple in own:
-        assert not any("\n" in triple[part] for part in ("subject", "predicate", "object"))
+        for part in ("subject", "predicate", "object"):
+            assert triple[part] == clean_field(triple[part]) and len(triple[part]) <= 300
     json.dumps(attacked)
 
 

@@ -60,13 +60,19 @@ async def test_a_limit_that_is_no_number_is_told(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_the_defaults_hold_without_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert DEFAULTS == {MAX_QUESTION: 20_000, MAX_DOCUMENTS: 1_000, MAX_CHARACTERS: 2_000_000}
     for name in DEFAULTS:
         monkeypatch.delenv(name)
-    long = "Why? " * 5_000
-    with pytest.raises(InputError, match="at most 20000"):
-        await build(world()).ainvoke({"question": long})
+    graph = build(world())
+    with pytest.raises(InputError, match="20001 characters; at most 20000 "):
+        await graph.ainvoke({"question": "?" * 20_001})
+    with pytest.raises(InputError, match="1001 documents; at most 1000 "):
+        await graph.ainvoke({"question": QUESTION, "documents": DOCUMENTS[:1] * 1_001})
+    with pytest.raises(InputError, match="2000001 characters together; at most 2000000 "):
+        long = {"title": "T", "text": "x" * 2_000_000}
+        await graph.ainvoke({"question": QUESTION, "documents": [long]})
     documents = DOCUMENTS * 20
-    result = await build(world()).ainvoke({"question": QUESTION, "documents": documents})
+    result = await graph.ainvoke({"question": QUESTION, "documents": documents})
     assert result["answer"] == "Narvik"
 
 

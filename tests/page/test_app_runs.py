@@ -198,12 +198,12 @@ async def test_a_page_that_is_closed_does_not_end_the_run(tmp_path: Path) -> Non
 
 async def test_a_run_that_the_servers_end_cut_short_is_resumed(tmp_path: Path) -> None:
     answerer = GatedAnswerer()
-    async with opened(tmp_path, answerer=answerer) as (_, page):
-        told = page.stream("api/runs", {"question": QUESTION, "settings": SETTINGS})
-        run = (await anext(told))["run"]
-        await asyncio.wait_for(answerer.asked.wait(), 20)
-        ended = asyncio.get_running_loop().time()
-    assert asyncio.get_running_loop().time() - ended < 1
+    async with asyncio.timeout(60) as limit:
+        async with opened(tmp_path, answerer=answerer) as (_, page):
+            told = page.stream("api/runs", {"question": QUESTION, "settings": SETTINGS})
+            run = (await anext(told))["run"]
+            await asyncio.wait_for(answerer.asked.wait(), 20)
+    assert not limit.expired(), "the end waited for an answer that never comes"
     await told.aclose()
     async with opened(tmp_path, plans=[]) as (_, page):
         document = await page.get(f"api/runs/{run}")

@@ -72,9 +72,9 @@ def test_markdown_is_titled_by_its_first_heading(tmp_path: Path, text: str, titl
 def test_a_heading_with_many_spaces_takes_no_time(tmp_path: Path) -> None:
     path = tmp_path / "note.md"
     path.write_text(f"#{' ' * 200_000}a{' #' * 100_000}b")
-    start = time.perf_counter()
+    start = time.process_time()
     [document] = read(path)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 10, "quadratic time would take minutes"
     assert document.title.startswith("a # #") and document.title.endswith("#b")
 
 
@@ -108,9 +108,9 @@ def test_html_shows_what_a_reader_sees(tmp_path: Path) -> None:
 def test_deeply_nested_html_takes_no_time(tmp_path: Path, tag: str) -> None:
     path = tmp_path / "deep.html"
     path.write_text(f"<p>top</p>{f'<{tag}>' * 20_000}x{f'</{tag}>' * 20_000}<p>bottom</p>")
-    start = time.perf_counter()
+    start = time.process_time()
     [document] = read(path)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert "top" in document.text and "bottom" in document.text
 
 

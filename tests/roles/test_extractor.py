@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
-from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples, parse_triples
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples
 from ras_flow.roles import PromptedExtractor
 from ras_flow.roles.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
 from ras_flow.roles.extractor_forms import bare_form, json_form, read_json_triples
@@ -157,21 +158,49 @@ FIELD = st.one_of(
     st.text(max_size=12),
     st.sampled_from(['"', "{x}", "a|b", "P> no", "(S> a| P> b| O> c)", "[1]", "x" * 400, "4 May"]),
 )
-FACTS = st.lists(st.tuples(FIELD, FIELD, FIELD), max_size=5)
+NAMES = ("subject", "predicate", "object")
+NUMBER = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+OTHER = (
+    st.none() | st.booleans() | st.lists(FIELD, max_size=2) | st.fixed_dictionaries({"x": FIELD})
+)
+VALUE = FIELD | NUMBER | OTHER
+WHOLE = st.fixed_dictionaries(dict.fromkeys(NAMES, FIELD | NUMBER))
+MIXED = st.fixed_dictionaries(dict.fromkeys(NAMES, VALUE))
+BROKEN = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, VALUE)) | VALUE
+ITEMS = st.builds(
+    lambda *parts: [item for part in parts for item in part],
+    st.lists(BROKEN, max_size=2),
+    st.lists(WHOLE | MIXED, max_size=4),
+    st.lists(BROKEN, max_size=2),
+)
 
 
-@given(FACTS)
-def test_json_gives_the_same_triples_as_the_free_form(facts: list[tuple[str, str, str]]) -> None:
-    facts = [fact for fact in facts if all(map(clean_field, fact))]
-    names = ("subject", "predicate", "object")
-    text = json.dumps({"triples": [dict(zip(names, fact, strict=True)) for fact in facts]})
-    assert read_json_triples(text) == parse_triples(format_triples(facts))
+def fact(item: Any) -> tuple[str, ...] | None:
+    """What an item says: three texts or numbers, none empty or overlong."""
+    parts = [item.get(name) for name in NAMES] if isinstance(item, dict) else [None]
+    if any(isinstance(part, bool) or not isinstance(part, str | int | float) for part in parts):
+        return None
+    parts = [clean_field(part if isinstance(part, str) else json.dumps(part)) for part in parts]
+    return tuple(parts) if all(0 < len(part) <= 300 for part in parts) else None
+
+
+@given(ITEMS)
+def test_json_gives_each_fact_cleaned_and_once_and_tells_the_rest(items: list[Any]) -> None:
+    facts = [fact(item) for item in items]
+    expected: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for said in filter(None, facts):
+        expected.setdefault(tuple(map(normalize_name, said)), said)
+    found = read_json_triples(json.dumps({"triples": items}))
+    assert found.triples == list(expected.values())
+    assert len(found.dropped) == facts.count(None)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ('{"triples": []}', ParsedTriples()),
+        ("{}", ParsedTriples([], ["{}"])),
+        ('{"triples": null}', ParsedTriples([], ['{"triples": null}'])),
         ("(S> a| P> b| O> c)", ParsedTriples([("a", "b", "c")])),
         ('```json\n{"triples": [{"subject": "a", "predicate": "b", "object": "c"}]}\n```', None),
         ('[{"subject": "a", "predicate": "b", "object": "c"}]', ParsedTriples([("a", "b", "c")])),
@@ -188,9 +217,15 @@ def test_what_servers_without_schemas_write_is_read_too(text: str, expected: Any
         assert found.triples == [("a", "b", expected or "c")]
 
 
-@given(st.text(max_size=60) | st.recursive(st.integers() | st.text(), st.lists).map(json.dumps))
+@given(
+    st.text(max_size=60)
+    | ITEMS.map(json.dumps)
+    | st.fixed_dictionaries({"triples": ITEMS}).map(json.dumps)
+    | st.fixed_dictionaries({}, optional={"triples": VALUE, "x": ITEMS}).map(json.dumps)
+)
 def test_no_output_raises(text: str) -> None:
-    read_json_triples(text)
+    found = read_json_triples(text)
+    assert all(map(all, found.triples)) and all(found.dropped)
 
 
 def test_a_malformed_item_is_told_and_costs_only_itself() -> None:

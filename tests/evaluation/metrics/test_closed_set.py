@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from string import ascii_uppercase
 
 import pytest
@@ -12,6 +13,8 @@ from ras_flow.evaluation.metrics.closed_set import (
     read_verdict,
     verdict_accuracy,
 )
+from ras_flow.evaluation.metrics.short_answers import normalize_answer
+from ras_flow.formats.answer import clean_answer
 
 OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
 
@@ -69,10 +72,21 @@ def test_an_option_that_is_part_of_another_word_is_not_named() -> None:
     assert read_option("It has irony.", OPTIONS) is None
 
 
-@given(st.text(max_size=40), st.integers(2, 6))
-def test_reading_an_option_never_fails_and_gives_one_that_is_there(said: str, many: int) -> None:
-    options = {letter: f"option {letter}" for letter in ascii_uppercase[:many]}
-    assert read_option(said, options) in {None, *options}
+TEXTS = ["iron", "carbon dioxide", "salt", "salt water", "5", "15"]
+NAMING = st.sampled_from(
+    ["The answer is", "answer:", "Option", "choice", "or", "and", "not", "(", ")", "**", ".", "-"]
+    + [*"abcdABCDEX", *TEXTS]
+)
+
+
+@given(st.lists(NAMING | st.text(max_size=5), max_size=8).map(" ".join), st.integers(2, 6))
+def test_reading_an_option_never_fails_and_gives_one_that_is_named(said: str, many: int) -> None:
+    options = dict(zip(ascii_uppercase, TEXTS[:many], strict=False))
+    letter = read_option(said, options)
+    assert letter in {None, *options}
+    if letter:
+        alone = re.search(rf"(?<![^\W_]){letter}(?![^\W_])", clean_answer(said), re.IGNORECASE)
+        assert alone or options[letter] in normalize_answer(clean_answer(said))
 
 
 @pytest.mark.parametrize(
@@ -98,6 +112,7 @@ def test_reading_an_option_never_fails_and_gives_one_that_is_there(said: str, ma
         ("There is no evidence.", None),
         ("", None),
         ("This is not a true statement.", False),
+        ("That is not right.", None),
         ("It is not the case that this is true.", None),
         ("There is no evidence that this is true.", None),
         ("False. There is no scientific evidence for it.", False),
@@ -112,6 +127,20 @@ def test_yes_is_true_and_silence_is_wrong() -> None:
     assert verdict_accuracy("", "no") == verdict_accuracy("I cannot tell", "true") == 0.0
 
 
-@given(st.text(max_size=40))
-def test_reading_a_verdict_never_fails(said: str) -> None:
-    assert read_verdict(said) in (True, False, None)
+VERDICTS = ["yes", "no", "true", "false", "untrue", "correct", "incorrect", "wrong"]
+VERDICTS += ["SUPPORTS", "supported", "REFUTES", "refuted"]
+CLAUSE = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["", "The answer is ", "True or ", "There is no evidence that it is "])
+    | st.sampled_from(["not ", "isn’t ", "not entirely ", "is not a "]),
+    st.sampled_from([*VERDICTS, "right", "late", "supporting"]),
+    st.sampled_from([" ", ". ", ", but ", "\n"]),
+)
+
+
+@given(st.lists(CLAUSE, min_size=1, max_size=6).map("".join) | st.text(max_size=40))
+def test_reading_a_verdict_never_fails_and_makes_none_up(said: str) -> None:
+    verdict = read_verdict(said)
+    assert verdict in (True, False, None)
+    if verdict is not None:
+        assert any(word.lower() in clean_answer(said).lower() for word in VERDICTS)
