@@ -159,7 +159,7 @@ class _Cleaner:
         for triple in triples:
             subject, predicate, object = triple
             if is_pronoun(subject) and example.title:
-                subject = example.title
+                subject = clean_field(example.title)
             wrong = self._wrong(example, (subject, predicate, object))
             key = tuple(map(normalize_name, (subject, predicate, object)))
             if wrong is None and key in kept:
