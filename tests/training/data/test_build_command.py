@@ -89,7 +89,7 @@ def test_questions_are_under_way_at_once_as_asked_for(
         with lock:
             under_way += 1
             most = max(most, under_way)
-        time.sleep(0.02)
+        time.sleep(0.05)
         with lock:
             under_way -= 1
         return reply(body)
