@@ -1,13 +1,10 @@
-"""The factory that turns a Context into parts: built once a process, shared by all runs."""
+"""Which part plays which role: the object given, else the one that the Context names."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, wraps
-from pathlib import Path
-from threading import Lock, RLock
 from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -15,54 +12,24 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from langgraph.runtime import Runtime
 
+from ras_flow import named
 from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
 from ras_flow.components import SentenceEncoder as Encoder
-from ras_flow.context import (
-    DEMO_INDEX,
-    NO_EXTRACTOR,
-    Context,
-    ExtractorOutput,
-    RetrieverKind,
-    resolve_context,
-)
-from ras_flow.demo.index import demo_index
+from ras_flow.context import NO_EXTRACTOR, Context, resolve_context
 from ras_flow.errors import ConfigurationError
-from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
-from ras_flow.graph_llm.served import ServedGraphLLM, find_export
-from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.limits import check_server
-from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
-from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.llms.shipped import is_default
-from ras_flow.llms.tuned import extractor_name
-from ras_flow.retrieval import LangChainRetriever, open_retriever
-from ras_flow.retrieval.manifest import MANIFEST
+from ras_flow.retrieval import LangChainRetriever
 from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
 from ras_flow.state.channels import RasState
 
 T = TypeVar("T")
 
-
-def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Keep what a function made for the same arguments, and make it once.
-
-    Two threads that miss an ordinary cache at once would each make their own: two models in
-    memory, or twice the requests at once that a server takes.
-    """
-
-    def keeping(make: Callable[..., T]) -> Callable[..., T]:
-        cached, making = lru_cache(maxsize=most)(make), RLock()
-
-        @wraps(make)
-        def kept(*arguments: Any) -> T:
-            with making:
-                return cached(*arguments)
-
-        return kept
-
-    return keeping
+_ROLES = {
+    "planner": named.planner_of,
+    "extractor": named.extractor_of,
+    "answerer": named.answerer_of,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +121,7 @@ class Parts:
         """
         if self.planner is not None:
             return self.planner
-        return await asyncio.to_thread(_planner, context)
+        return await asyncio.to_thread(named.planner_of, context)
 
     async def get_extractor(self, context: Context) -> Extractor:
         """Return the extractor.
@@ -164,7 +131,7 @@ class Parts:
         """
         if self.extractor is not None:
             return self.extractor
-        return await asyncio.to_thread(_extractor, context)
+        return await asyncio.to_thread(named.extractor_of, context)
 
     def keeps_text(self, context: Context) -> bool:
         """Tell whether passages stay text, to be read in place of triples."""
@@ -180,7 +147,7 @@ class Parts:
         """
         if self.answerer is not None:
             return self.answerer
-        return await asyncio.to_thread(_answerer, context)
+        return await asyncio.to_thread(named.answerer_of, context)
 
     async def get_model(self, name: str, context: Context) -> LanguageModel:
         """Return a language model that plays none of the roles, as evaluation's baselines have one.
@@ -188,7 +155,7 @@ class Parts:
         Raises:
             ConfigurationError: The model's name, key or package is missing or wrong.
         """
-        return await asyncio.to_thread(_language_model, name, context)
+        return await asyncio.to_thread(named.model_of, name, context)
 
     async def check_model(self, role: str, name: str, context: Context) -> None:
         """Find out whether a model can be used for a role.
@@ -206,7 +173,7 @@ class Parts:
             raise ConfigurationError(
                 f"This graph was built with a {role} of its own; naming a model does not change it."
             )
-        build = {"planner": _planner, "extractor": _extractor, "answerer": _answerer}[role]
+        build = _ROLES[role]
         changed: dict[str, Any] = {role: name}
         await asyncio.to_thread(build, replace(context, **changed))
 
@@ -220,9 +187,9 @@ class Parts:
         """
         if self.encoder is not None:
             return self.encoder
-        named = [context.planner] if self.planner is None else []
-        named += [context.answerer] if self.answerer is None else []
-        return await asyncio.to_thread(_attribute_encoder, context, named)
+        models = [context.planner] if self.planner is None else []
+        models += [context.answerer] if self.answerer is None else []
+        return await asyncio.to_thread(named.attribute_encoder_of, context, models)
 
     def takes_soft_tokens(self, context: Context, *, plans: bool) -> bool:
         """Tell whether the encoded graph is needed for the rest of a run.
@@ -234,10 +201,10 @@ class Parts:
         Raises:
             ConfigurationError: A model's name, key or package is missing or wrong.
         """
-        planner = (self.planner or _planner(context)) if plans else None
+        planner = (self.planner or named.planner_of(context)) if plans else None
         if planner is not None and planner.takes_soft_tokens:
             return True
-        return (self.answerer or _answerer(context)).takes_soft_tokens
+        return (self.answerer or named.answerer_of(context)).takes_soft_tokens
 
     async def get_retriever(self, context: Context) -> Retriever:
         """Return the retriever; the first call opens the index.
@@ -248,7 +215,7 @@ class Parts:
         """
         if self.retriever is not None:
             return self.retriever
-        return await asyncio.to_thread(_retriever, context)
+        return await asyncio.to_thread(named.retriever_of, context)
 
 
 def _part(given: Any, method: str, prompted: Callable[[LanguageModel], T]) -> T | None:
@@ -271,136 +238,3 @@ def _retriever_part(given: Any) -> Retriever | None:
         f"{type(given).__name__} is no retriever: pass a LangChain BaseRetriever or VectorStore, "
         "or an object with an async method `retrieve` (see ras_flow.components)."
     )
-
-
-def _planner(context: Context) -> Planner:
-    if graph_llm := _graph_llm(context, context.planner):
-        return GraphPlanner(graph_llm)
-    return PromptedPlanner(_model(context, context.planner))
-
-
-def _extractor(context: Context) -> Extractor:
-    if context.extractor == NO_EXTRACTOR:
-        return KeptText()
-    if not is_default(context.extractor) and _graph_llm(context, context.extractor):
-        raise ConfigurationError(
-            f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
-            "triples. Name another model as the extractor."
-        )
-    model = _model(context, extractor_name(context.extractor))
-    return _shared_extractor(cast(Any, model), context.extractor_output)
-
-
-def _answerer(context: Context) -> Answerer:
-    if graph_llm := _graph_llm(context, context.answerer):
-        return GraphAnswerer(graph_llm)
-    return PromptedAnswerer(_model(context, context.answerer))
-
-
-@_shared(32)
-def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
-    """Make one for all runs: concurrent ones share what is under way."""
-    return make_extractor(model, output)
-
-
-def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
-    return _local_graph_llm(name) or _served_graph_llm(
-        name,
-        context.base_url,
-        context.model_timeout,
-        context.max_retries,
-        context.max_concurrency,
-    )
-
-
-_local_graph_llm = _shared(32)(find_graph_llm)
-
-
-@_shared(32)
-def _served_graph_llm(
-    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
-) -> GraphLLMSource | None:
-    folder = find_export(name)
-    if folder is None:
-        return None
-    return ServedGraphLLM(
-        folder,
-        base_url=base_url,
-        timeout=timeout,
-        max_retries=max_retries,
-        max_concurrency=max_concurrency,
-    )
-
-
-def _language_model(name: str, context: Context) -> LanguageModel:
-    if not is_default(name) and _graph_llm(context, name):
-        raise ConfigurationError(
-            f"{name!r} is a Graph LLM, which plans and answers only. Name a language model here, "
-            "for example the one that it was trained from."
-        )
-    return _model(context, name)
-
-
-def _model(context: Context, name: str) -> LanguageModel:
-    return _load_model(
-        name,
-        context.base_url,
-        context.model_timeout,
-        context.max_retries,
-        context.max_concurrency,
-    )
-
-
-@_shared(32)
-def _load_model(
-    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
-) -> LanguageModel:
-    return load_language_model(
-        name,
-        base_url=base_url,
-        timeout=timeout,
-        max_retries=max_retries,
-        max_concurrency=max_concurrency,
-    )
-
-
-@_shared(8)
-def _encoder(name: str) -> LocalSentenceEncoder:
-    return LocalSentenceEncoder(name)
-
-
-def _attribute_encoder(context: Context, models: Sequence[str]) -> LocalSentenceEncoder:
-    encoder = _encoder(context.encoder)
-    for model in models:
-        graph_llm = _graph_llm(context, model)
-        if graph_llm is None or not graph_llm.takes_soft_tokens:
-            continue
-        if not graph_llm.reads(encoder.identity):
-            return _encoder(graph_llm.encoder)
-    return encoder
-
-
-_opening = Lock()
-
-
-def _retriever(context: Context) -> Retriever:
-    encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
-    with _opening:
-        if context.index == DEMO_INDEX:
-            path = _demo_path(encoder)
-        else:
-            path = Path(context.index)
-        manifest = path / MANIFEST
-        changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
-        return _open(path, context.retriever, encoder, changed)
-
-
-@lru_cache(maxsize=8)
-def _demo_path(encoder: Encoder | None) -> Path:
-    return asyncio.run(demo_index(encoder))
-
-
-@lru_cache(maxsize=8)
-def _open(path: Path, kind: RetrieverKind, encoder: Encoder | None, _changed: int) -> Retriever:
-    """Open an index once for each of its versions, so that an updated one is seen."""
-    return open_retriever(path, kind, encoder)

@@ -208,7 +208,7 @@ async def test_the_graph_is_embedded_as_the_graph_llm_learnt_it(
             super().__init__()
             self.identity = name if name == "testing:encoder" else f"{name}@other"
 
-    monkeypatch.setattr("ras_flow.parts._encoder", Named)
+    monkeypatch.setattr("ras_flow.named._encoder", Named)
     other = "openai:gpt-5-mini"
 
     async def used(name: str, **own: Any) -> str:

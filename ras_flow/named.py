@@ -1,0 +1,220 @@
+"""The parts that a Context names: each is made once a process, and shared by all runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, TypeVar, cast
+
+from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
+from ras_flow.components import SentenceEncoder as Encoder
+from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context, ExtractorOutput, RetrieverKind
+from ras_flow.demo.index import demo_index
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
+from ras_flow.graph_llm.served import ServedGraphLLM, find_export
+from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.graph_llm.source import GraphLLMSource
+from ras_flow.llms import load_language_model
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.llms.shipped import is_default
+from ras_flow.llms.tuned import extractor_name
+from ras_flow.retrieval import open_retriever
+from ras_flow.retrieval.manifest import MANIFEST
+from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
+
+T = TypeVar("T")
+
+
+def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Keep what a function made for the same arguments, and make it once.
+
+    Two threads that miss an ordinary cache at once would each make their own: two models in
+    memory, or twice the requests at once that a server takes.
+    """
+
+    def keeping(make: Callable[..., T]) -> Callable[..., T]:
+        cached, making = lru_cache(maxsize=most)(make), RLock()
+
+        @wraps(make)
+        def kept(*arguments: Any) -> T:
+            with making:
+                return cached(*arguments)
+
+        return kept
+
+    return keeping
+
+
+def planner_of(context: Context) -> Planner:
+    """Return the planner: a Graph LLM, or a prompted language model (§3.3).
+
+    Raises:
+        ConfigurationError: The model's name, key or package is missing or wrong.
+    """
+    if graph_llm := _graph_llm(context, context.planner):
+        return GraphPlanner(graph_llm)
+    return PromptedPlanner(_model(context, context.planner))
+
+
+def extractor_of(context: Context) -> Extractor:
+    """Return the extractor f_t2t, or the one that keeps passages as text (§3.2).
+
+    Raises:
+        ConfigurationError: The model's name, key or package is missing or wrong.
+    """
+    if context.extractor == NO_EXTRACTOR:
+        return KeptText()
+    if not is_default(context.extractor) and _graph_llm(context, context.extractor):
+        raise ConfigurationError(
+            f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
+            "triples. Name another model as the extractor."
+        )
+    model = _model(context, extractor_name(context.extractor))
+    return _shared_extractor(cast(Any, model), context.extractor_output)
+
+
+def answerer_of(context: Context) -> Answerer:
+    """Return the answerer: a Graph LLM, or a prompted language model (§3.4).
+
+    Raises:
+        ConfigurationError: The model's name, key or package is missing or wrong.
+    """
+    if graph_llm := _graph_llm(context, context.answerer):
+        return GraphAnswerer(graph_llm)
+    return PromptedAnswerer(_model(context, context.answerer))
+
+
+@_shared(32)
+def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
+    """Make one for all runs: concurrent ones share what is under way."""
+    return make_extractor(model, output)
+
+
+def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
+    return _local_graph_llm(name) or _served_graph_llm(
+        name,
+        context.base_url,
+        context.model_timeout,
+        context.max_retries,
+        context.max_concurrency,
+    )
+
+
+_local_graph_llm = _shared(32)(find_graph_llm)
+
+
+@_shared(32)
+def _served_graph_llm(
+    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
+) -> GraphLLMSource | None:
+    folder = find_export(name)
+    if folder is None:
+        return None
+    return ServedGraphLLM(
+        folder,
+        base_url=base_url,
+        timeout=timeout,
+        max_retries=max_retries,
+        max_concurrency=max_concurrency,
+    )
+
+
+def model_of(name: str, context: Context) -> LanguageModel:
+    """Return a language model that plays none of the roles.
+
+    Raises:
+        ConfigurationError: The model's name, key or package is missing or wrong.
+    """
+    if not is_default(name) and _graph_llm(context, name):
+        raise ConfigurationError(
+            f"{name!r} is a Graph LLM, which plans and answers only. Name a language model here, "
+            "for example the one that it was trained from."
+        )
+    return _model(context, name)
+
+
+def _model(context: Context, name: str) -> LanguageModel:
+    return _load_model(
+        name,
+        context.base_url,
+        context.model_timeout,
+        context.max_retries,
+        context.max_concurrency,
+    )
+
+
+@_shared(32)
+def _load_model(
+    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
+) -> LanguageModel:
+    return load_language_model(
+        name,
+        base_url=base_url,
+        timeout=timeout,
+        max_retries=max_retries,
+        max_concurrency=max_concurrency,
+    )
+
+
+@_shared(8)
+def _encoder(name: str) -> LocalSentenceEncoder:
+    return LocalSentenceEncoder(name)
+
+
+def attribute_encoder_of(context: Context, models: Sequence[str]) -> LocalSentenceEncoder:
+    """Return the sentence encoder of the graph's attributes (eq. 5).
+
+    Args:
+        context: The run's settings.
+        models: The models that read the graph, by name.
+
+    Returns:
+        The Context's encoder, or that of the first Graph LLM that was trained with another one.
+
+    Raises:
+        ConfigurationError: The encoder is not found, or its weights are damaged.
+    """
+    encoder = _encoder(context.encoder)
+    for model in models:
+        graph_llm = _graph_llm(context, model)
+        if graph_llm is None or not graph_llm.takes_soft_tokens:
+            continue
+        if not graph_llm.reads(encoder.identity):
+            return _encoder(graph_llm.encoder)
+    return encoder
+
+
+_opening = Lock()
+
+
+def retriever_of(context: Context) -> Retriever:
+    """Return the retriever of the index as it is now; the first call opens it.
+
+    Raises:
+        CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
+        MissingExtraError: The retriever needs a package that is not installed.
+    """
+    encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
+    with _opening:
+        if context.index == DEMO_INDEX:
+            path = _demo_path(encoder)
+        else:
+            path = Path(context.index)
+        manifest = path / MANIFEST
+        changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
+        return _open(path, context.retriever, encoder, changed)
+
+
+@lru_cache(maxsize=8)
+def _demo_path(encoder: Encoder | None) -> Path:
+    return asyncio.run(demo_index(encoder))
+
+
+@lru_cache(maxsize=8)
+def _open(path: Path, kind: RetrieverKind, encoder: Encoder | None, _changed: int) -> Retriever:
+    """Open an index once for each of its versions, so that an updated one is seen."""
+    return open_retriever(path, kind, encoder)
