@@ -212,7 +212,8 @@ class GraphLLM(nn.Module):
             head = prompt.head if share else ()
             ids = torch.tensor([prompt.input_ids[len(head) :]], device=self.device)
             embedded = place(self._words(ids), ids, soft[row] if soft else [])
-            encoded.append(generation.Encoded(head, embedded[0]))
+            words = prompt.input_ids[len(head) :]
+            encoded.append(generation.Encoded(head, embedded[0], words))
         return encoded
 
     def _embed(self, input_ids: torch.Tensor, graphs: Graphs) -> torch.Tensor:

@@ -1,26 +1,28 @@
 """Greedy decoding of a batch whose prompts begin alike.
 
-The keys and values of the common beginning are computed once and shared, those of the rest live
-in buffers that are allocated once (transformers' DynamicCache copies all of them for each new
-token), and sequences that have ended leave the batch. On one core, against ``generate()``, 5
-prompts of 550 tokens with 400 in common start 3 times sooner; steps take 10 % less time with 5
-sequences and 20 % less with 16.
+The keys and values of the common beginning are computed once and shared, several tokens are written
+at once where they could be guessed, and sequences that have ended leave the batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.extras import require
+from ras_flow.llms.batch import Batch
+from ras_flow.llms.lookup import Lookup
 
 if TYPE_CHECKING:
     import torch
 
-    Prefix = list[tuple[torch.Tensor, torch.Tensor]]
-    """For each layer: keys and values, each of shape (1, heads, tokens, head size)."""
+    from ras_flow.llms.batch import Prefix
 
+STEP = 32
+"""Tokens that a batch reads at once, guesses included: more cost more than they bring on a CPU."""
+
+LONGEST_GUESS = 8
+"""Tokens of a guess: about a name."""
 
 LOOP = 64
 """Tokens that a repeated block must fill before a text counts as repeating itself.
@@ -69,6 +71,7 @@ def greedy(
     *,
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
+    words: Sequence[Sequence[int]] = (),
 ) -> list[list[int]]:
     """Continue each prompt with its most likely tokens.
 
@@ -81,61 +84,49 @@ def greedy(
         max_new_tokens: Limit for each output.
         has_ended: Called after each new token with the prompt's position and all its new tokens;
             True ends that sequence.
+        words: For each prompt the token ids that its output is likely to copy. They change how
+            soon it is written, not what.
 
     Returns:
         The new tokens of each prompt, including the one that ended it.
     """
     torch = require("torch", extra="local")
-    transformers = require("transformers", extra="local")
-    shared = prefix[0][0].shape[2] if prefix else 0
-    longest = max(map(len, prompts))
-    in_buffers = can_share(model)
-    states = transformers.DynamicCache(config=model.config)
-    if in_buffers:
-        capacity = shared + longest + max_new_tokens
-        states.layers = [_buffered_layer()(capacity) for _ in states.layers]
-    for layer, (keys, values) in zip(states.layers, prefix or (), strict=False):
-        layer.update(keys.expand(len(prompts), -1, -1, -1), values.expand(len(prompts), -1, -1, -1))
-    new = {"dtype": torch.long, "device": model.device}
-    # Left padding, between the common beginning and each prompt.
-    if isinstance(prompts[0], torch.Tensor):
-        padded = [torch.nn.functional.pad(p, (0, 0, longest - len(p), 0)) for p in prompts]
-        given = {"inputs_embeds": torch.stack(padded)}
-    else:
-        ids = [[0] * (longest - len(p)) + list(p) for p in prompts]
-        given = {"input_ids": torch.tensor(ids, **new)}
-    mask = torch.tensor(
-        [[1] * shared + [0] * (longest - len(p)) + [1] * len(p) for p in prompts], **new
-    )
-    places = (mask.cumsum(1) - 1).clamp(min=0)[:, shared:]
     outputs: list[list[int]] = [[] for _ in prompts]
+    lookups = [Lookup(text) for text in words or [()] * len(prompts)]
     rows = list(range(len(prompts)))
     live = set(rows)
+
+    def write(row: int, guess: Sequence[int], likeliest: Sequence[int]) -> int:
+        """Write the next token, and as many after it as the guess had right."""
+        if row not in live:
+            return 0
+        for count, token in enumerate(likeliest[: len(guess) + 1], 1):
+            outputs[row].append(token)
+            lookups[row].extend([token])
+            if has_ended(row, outputs[row]) or len(outputs[row]) == max_new_tokens:
+                live.discard(row)
+                return count
+            if count > len(guess) or guess[count - 1] != token:
+                return count
+        raise AssertionError("a text is read on by at least a token")
+
+    def block(row: int, most: int) -> list[int]:
+        """Return the last token with a guess at what follows."""
+        most = min(most, LONGEST_GUESS, max_new_tokens - len(outputs[row]) - 1)
+        return [outputs[row][-1], *(lookups[row].guess(most) if row in live else ())]
+
+    plain = can_share(model)
     with torch.inference_mode():
-        for _ in range(max_new_tokens):
-            logits = model(
-                **given,
-                attention_mask=mask,
-                position_ids=places,
-                past_key_values=states,
-                logits_to_keep=1,
-            ).logits
-            tokens = logits[:, -1:].argmax(-1)
-            for row, token in zip(rows, tokens[:, 0].tolist(), strict=True):
-                if row in live:
-                    outputs[row].append(token)
-                    if has_ended(row, outputs[row]):
-                        live.discard(row)
-            if not live:
-                break
-            if in_buffers and 4 * len(live) <= 3 * len(rows):
-                keep = torch.tensor([i for i, row in enumerate(rows) if row in live], **new)
-                states.batch_select_indices(keep)
-                tokens, mask, places = tokens[keep], mask[keep], places[keep]
+        batch = Batch(model, prefix, prompts, max_new_tokens + STEP if plain else None)
+        for row, likeliest in zip(rows, batch.begin(), strict=True):
+            write(row, (), likeliest)
+        while live:
+            if plain and 4 * len(live) <= 3 * len(rows):
+                batch.drop_all_but([at for at, row in enumerate(rows) if row in live])
                 rows = [row for row in rows if row in live]
-            given = {"input_ids": tokens}
-            mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
-            places = places[:, -1:] + 1
+            blocks = [block(row, max(0, STEP // len(rows) - 1) if plain else 0) for row in rows]
+            read = zip(rows, blocks, batch.read(blocks), strict=True)
+            batch.keep([write(row, tokens[1:], likeliest) for row, tokens, likeliest in read])
     return outputs
 
 
@@ -156,42 +147,3 @@ def repeats(tokens: Sequence[int]) -> bool:
         if list(tokens[end - span : end - size]) == list(tokens[end - span + size :]):
             return True
     return False
-
-
-@cache
-def _buffered_layer() -> Any:
-    """Return a DynamicLayer class that writes into a buffer of fixed capacity."""
-    plain = require("transformers.cache_utils", extra="local").DynamicLayer
-
-    class BufferedLayer(plain):  # type: ignore[misc, valid-type]
-        def __init__(self, capacity: int) -> None:
-            super().__init__()
-            self.capacity = capacity
-
-        def lazy_initialization(self, keys: torch.Tensor, values: torch.Tensor) -> None:
-            super().lazy_initialization(keys, values)
-            self.key_buffer = _buffer(keys, self.capacity)
-            self.value_buffer = _buffer(values, self.capacity)
-            self.keys, self.values = self.key_buffer[:, :, :0], self.value_buffer[:, :, :0]
-
-        def update(
-            self, keys: torch.Tensor, values: torch.Tensor, *args: Any, **kwargs: Any
-        ) -> tuple[torch.Tensor, torch.Tensor]:
-            if not self.is_initialized:
-                self.lazy_initialization(keys, values)
-            start, end = self.keys.shape[2], self.keys.shape[2] + keys.shape[2]
-            self.key_buffer[:, :, start:end] = keys
-            self.value_buffer[:, :, start:end] = values
-            self.keys, self.values = self.key_buffer[:, :, :end], self.value_buffer[:, :, :end]
-            return self.keys, self.values
-
-        def batch_select_indices(self, indices: torch.Tensor) -> None:
-            keys, values = self.keys[indices], self.values[indices]
-            self.lazy_initialization(keys, values)
-            self.update(keys, values)
-
-    return BufferedLayer
-
-
-def _buffer(like: torch.Tensor, capacity: int) -> torch.Tensor:
-    return like.new_empty(like.shape[0], like.shape[1], capacity, like.shape[3])

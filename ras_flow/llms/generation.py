@@ -16,7 +16,7 @@ from ras_flow.llms import decoding
 if TYPE_CHECKING:
     import torch
 
-    from ras_flow.llms.decoding import Prefix
+    from ras_flow.llms.batch import Prefix
 
 BATCH_TOKENS = 40_000
 """Tokens, read and written, of the prompts that are decoded at once: keys and values of
@@ -40,10 +40,12 @@ class Encoded:
     Attributes:
         prefix: Token ids; empty where nothing is shared.
         rest: Token ids, or embeddings of shape (tokens, width).
+        words: Token ids of the rest; negative ones for what is no word.
     """
 
     prefix: tuple[int, ...]
     rest: Sequence[int] | torch.Tensor
+    words: Sequence[int]
 
     def __len__(self) -> int:
         return len(self.prefix) + len(self.rest)
@@ -103,6 +105,7 @@ def generate(
             [prompts[row].rest for row in batch],
             max_new_tokens=max_new_tokens,
             has_ended=has_ended,
+            words=[prompts[row].words for row in batch],
         )
         for row, tokens in zip(batch, outputs, strict=True):
             text = text_of(tokens)

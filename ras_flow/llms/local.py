@@ -19,7 +19,7 @@ from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve, wit
 from ras_flow.tracing import traced_generation
 
 if TYPE_CHECKING:
-    from ras_flow.llms.decoding import Prefix
+    from ras_flow.llms.batch import Prefix
 
 PREFIXES_KEPT = 8
 """Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
@@ -223,4 +223,5 @@ class LocalLanguageModel:
         prefix = tokens(messages[:-1], ask=False) if share and len(messages) > 1 else []
         if whole[: len(prefix)] != prefix:
             prefix = []
-        return Encoded(tuple(prefix), tuple(whole[len(prefix) :]))
+        rest = tuple(whole[len(prefix) :])
+        return Encoded(tuple(prefix), rest, words=rest)

@@ -1,0 +1,186 @@
+"""Decoding with guesses: the same tokens as one at a time, in fewer readings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+)
+
+from ras_flow.llms import decoding
+from ras_flow.llms.lookup import Lookup
+
+WORDS = 12
+MOST = 48
+"""Positions of the models."""
+
+WIDE: dict[str, Any] = {
+    "vocab_size": WORDS,
+    "hidden_size": 16,
+    "intermediate_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": MOST,
+    "initializer_range": 0.6,
+}
+
+
+def llama() -> Any:
+    return LlamaForCausalLM(LlamaConfig(**WIDE))
+
+
+def qwen() -> Any:
+    return Qwen2ForCausalLM(Qwen2Config(**WIDE))
+
+
+def gpt2() -> Any:
+    """Positions are learnt: there is none beyond the last."""
+    return GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=WORDS,
+            n_embd=16,
+            n_layer=2,
+            n_head=4,
+            n_positions=MOST,
+            initializer_range=0.6,
+            bos_token_id=0,
+            eos_token_id=0,
+        )
+    )
+
+
+@pytest.fixture(scope="module", params=[llama, qwen, gpt2], ids=lambda make: make.__name__)
+def model(request: pytest.FixtureRequest) -> Any:
+    torch.manual_seed(3)
+    return request.param().eval()
+
+
+@torch.inference_mode()
+def one_at_a_time(model: Any, prompt: Sequence[int], new: int, end: int) -> list[int]:
+    """Read the whole text again for each token."""
+    tokens = list(prompt)
+    while len(tokens) < len(prompt) + new and (len(tokens) == len(prompt) or tokens[-1] != end):
+        tokens.append(int(model(torch.tensor([tokens])).logits[0, -1].argmax()))
+    return tokens[len(prompt) :]
+
+
+prompts = st.lists(
+    st.lists(st.integers(0, WORDS - 1), min_size=1, max_size=16), min_size=1, max_size=4
+)
+
+
+@given(prompts, st.integers(1, 12), st.integers(0, WORDS - 1), st.integers(0, 4))
+@settings(max_examples=25, deadline=None)
+def test_guesses_change_nothing(
+    model: Any, prompts: list[list[int]], new: int, end: int, shared: int
+) -> None:
+    head = [1, 2, 3, 4][:shared]
+    written = decoding.greedy(
+        model,
+        decoding.read_prefix(model, head) if head else None,
+        prompts,
+        max_new_tokens=new,
+        has_ended=lambda row, tokens: tokens[-1] == end,
+        words=prompts,
+    )
+    assert written == [one_at_a_time(model, [*head, *one], new, end) for one in prompts]
+
+
+def test_what_was_guessed_is_not_read_token_by_token(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts, seen = [[1, 2, 3], [5, 5, 5, 5, 6]], []
+    count = 24
+
+    def decode(words: list[list[int]]) -> tuple[list[list[int]], int]:
+        readings.clear()
+        seen.clear()
+        made = decoding.greedy(
+            model,
+            None,
+            prompts,
+            max_new_tokens=count,
+            has_ended=lambda row, tokens: bool(seen.append((row, len(tokens)))),
+            words=words,
+        )
+        return made, len(readings)
+
+    readings: list[None] = []
+    hook = model.register_forward_pre_hook(lambda *_: readings.append(None))
+    try:
+        expected, _ = decode([])
+        # The very texts that will be written, so that most guesses are right.
+        made, few = decode(
+            [[prompt[-1], *text] for prompt, text in zip(prompts, expected, strict=True)]
+        )
+        monkeypatch.setattr(decoding, "STEP", 1)
+        alone, all = decode(prompts)
+    finally:
+        hook.remove()
+    assert expected == made == alone
+    assert all == count
+    assert few <= count // 2
+    for row in (0, 1):
+        assert [length for one, length in seen if one == row] == list(range(1, count + 1))
+
+
+def test_more_texts_leave_less_room_for_guesses(model: Any) -> None:
+    widths: list[tuple[int, int]] = []
+
+    def watch(_: Any, args: Any, given: dict[str, Any]) -> None:
+        widths.append(tuple(given["input_ids"].shape))
+
+    hook = model.register_forward_pre_hook(watch, with_kwargs=True)
+    try:
+        for count in (1, 4, 40):
+            widths.clear()
+            decoding.greedy(
+                model,
+                None,
+                [[7, 7, 7]] * count,
+                max_new_tokens=20,
+                has_ended=lambda row, tokens: False,
+                words=[[7, 7, 7]] * count,
+            )
+            read = [rows * width for rows, width in widths[1:]]
+            assert max(read) <= max(decoding.STEP, count)
+            assert max(width for _, width in widths[1:]) <= decoding.LONGEST_GUESS + 1
+    finally:
+        hook.remove()
+
+
+@given(st.lists(st.integers(-1, 5), max_size=40), st.integers(0, 10))
+def test_a_guess_is_what_followed_the_last_time(tokens: list[int], most: int) -> None:
+    guess = Lookup(tokens).guess(most)
+    assert len(guess) <= most and all(token >= 0 for token in guess)
+    for size in (2, 1):
+        end = tokens[len(tokens) - size :]
+        before = [i for i in range(size, len(tokens)) if tokens[i - size : i] == end]
+        if len(end) == size and before:
+            followed = (tokens[before[-1] :] * (most + 1))[:most]
+            assert guess == (followed[: followed.index(-1)] if -1 in followed else followed)
+            return
+    assert guess == []
+
+
+def test_words_that_are_written_are_looked_up_too() -> None:
+    lookup = Lookup([1, 2, 3, 4])
+    assert lookup.guess(3) == []
+    lookup.extend([2])
+    assert lookup.guess(3) == [3, 4, 2]
+    lookup.extend([9])
+    assert lookup.guess(3) == []
+    lookup.extend([3, 9])
+    assert lookup.guess(3) == [3, 9, 3]
