@@ -1,16 +1,18 @@
-"""Eq. 3 with BM25: passages that share rare words with the query."""
+"""Eq. 3 with BM25: passages that share rare words with the query, those that it names first."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import ScoredPassage
 from ras_flow.retrieval.queries import check_queries
 from ras_flow.retrieval.split import MAX_WORDS, split_document
+from ras_flow.retrieval.titles import DEPTH, named_first
 from ras_flow.retrieval.tokens import tokenize
 from ras_flow.state.schema import Document, Passage
 
@@ -24,6 +26,8 @@ K1, B = 1.5, 0.75
 
 class BM25Retriever:
     """BM25 over titles and texts; finds only passages that share a term with the query.
+
+    Passages whose title the query names are ranked higher, see :mod:`ras_flow.retrieval.titles`.
 
     Args:
         passages: The corpus.
@@ -82,13 +86,25 @@ class BM25Retriever:
     def _search(self, query: str, k: int) -> list[ScoredPassage]:
         if self._engine is None:
             return []
-        terms = self._engine.get_tokens_ids(tokenize(query))
+        words = tokenize(query)
+        terms = self._engine.get_tokens_ids(words)
         if not terms:
             return []
         scores = self._engine.get_scores_from_ids(terms)
-        return [
-            ScoredPassage(self._passages[at], float(scores[at])) for at in _best(scores, k).tolist()
+        found = [
+            ScoredPassage(self._passages[at], float(scores[at]))
+            for at in _best(scores, max(k, DEPTH)).tolist()
         ]
+        return named_first(found, words, self._rarity)[:k]
+
+    def _rarity(self, words: Collection[str]) -> float:
+        """Return the sum of the inverse document frequencies of words, as BM25 weighs them."""
+        assert self._engine is not None
+        scores: Any = self._engine.scores
+        begins, count = scores["indptr"], scores["num_docs"]
+        terms = self._engine.get_tokens_ids(list(words))
+        frequencies = [int(begins[term + 1] - begins[term]) for term in terms]
+        return sum(log(1 + (count - n + 0.5) / (n + 0.5)) for n in frequencies)
 
 
 def searchable(passage: Passage) -> str:

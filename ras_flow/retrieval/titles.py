@@ -1,0 +1,51 @@
+"""A passage whose title the query names is likelier to be meant than one that shares as many words.
+
+In "When was the director of The Ritz born?" the words "when", "was", "director" and "born" find
+hundreds of people, and one page is called "The Ritz (film)".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import regex
+
+from ras_flow.components import ScoredPassage
+from ras_flow.retrieval.tokens import tokenize
+
+DEPTH = 50
+"""Passages that are looked at, best first; 100 find nothing more on our development questions."""
+
+_QUALIFIER = regex.compile(r"\s*\([^()]*\)\s*$")
+
+
+def named_first(
+    found: Sequence[ScoredPassage],
+    query: Collection[str],
+    rarity: Callable[[Collection[str]], float],
+) -> list[ScoredPassage]:
+    """Raise the score of passages whose title is among the query's words.
+
+    Of passages with the same title the best alone is raised: otherwise a long document that is
+    named would push out all that is named beside it.
+
+    Args:
+        found: Passages, best first.
+        query: The query's terms.
+        rarity: What a title's terms add to a score.
+
+    Returns:
+        The same passages with their new scores, best first; equal ones in the order given.
+    """
+    words, seen = set(query), {""}
+    raised = []
+    for passage, score in found:
+        title = passage["title"]
+        if title not in seen:
+            seen.add(title)
+            # A qualifier tells namesakes apart, "(film)", and is seldom said.
+            terms = set(tokenize(_QUALIFIER.sub("", title)))
+            if terms and terms <= words:
+                score += rarity(terms)
+        raised.append(ScoredPassage(passage, score))
+    return sorted(raised, key=lambda one: -one.score)

@@ -1,0 +1,94 @@
+"""Passages whose title a query names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.components import Retriever, ScoredPassage
+from ras_flow.retrieval import BM25Retriever, CorpusIndex, SourceDocument
+from ras_flow.retrieval.titles import named_first
+from ras_flow.state.schema import Passage, passage_id
+from tests.retrieval.helpers import titles
+
+PEOPLE = [(f"Person {number}", "When was the director born?") for number in range(9)]
+OTHERS = [(f"Place {number}", f"The town has {number} mills.") for number in range(90)]
+FILM = ("The Ritz (film)", "A comedy that Richard Lester made in 1976 after a play. " * 5)
+QUESTION = "When was the director of The Ritz (film) born?"
+
+
+def documents(*pairs: tuple[str, str]) -> list[SourceDocument]:
+    return [
+        SourceDocument(source=str(number), title=title, text=text)
+        for number, (title, text) in enumerate(pairs)
+    ]
+
+
+async def both(folder: Path, *pairs: tuple[str, str]) -> list[Retriever]:
+    """The same passages in memory and on disk."""
+    await CorpusIndex.build(folder, documents(*pairs), encoder=None)
+    memory = BM25Retriever.from_documents([{"title": title, "text": text} for title, text in pairs])
+    return [memory, CorpusIndex.open(folder).retriever("bm25")]
+
+
+async def test_the_page_that_a_question_names_comes_before_those_that_share_its_words(
+    tmp_path: Path,
+) -> None:
+    for retriever in await both(tmp_path / "index", *PEOPLE, FILM, *OTHERS):
+        found = await titles(retriever, QUESTION)
+        assert found[0] == "The Ritz (film)"
+        assert (await titles(retriever, QUESTION.replace(" (film)", "")))[0] == "The Ritz (film)"
+
+
+async def test_titles_in_scripts_without_spaces_are_seen(tmp_path: Path) -> None:
+    other = ("川", "人口は多い。人口、人口の。")
+    capital = ("東京", "日本の首都。" + "大きな町である。" * 9)
+    for retriever in await both(tmp_path / "index", other, capital, *OTHERS):
+        assert (await titles(retriever, "東京の人口"))[0] == "東京"
+
+
+def scored(*pairs: tuple[str, float]) -> list[ScoredPassage]:
+    return [
+        ScoredPassage(Passage(id=passage_id(title, str(at)), title=title, text=str(at)), score)
+        for at, (title, score) in enumerate(pairs)
+    ]
+
+
+def order(found: Sequence[ScoredPassage]) -> list[tuple[str, float]]:
+    return [(one.passage["title"], one.score) for one in found]
+
+
+def test_what_is_added_is_the_rarity_of_the_titles_words() -> None:
+    found = scored(
+        ("", 9), ("(film)", 8), ("Ada Byron", 7), ("Ada", 6), ("Ada", 5), ("Ada (ship)", 4)
+    )
+    named = named_first(found, ["who", "is", "ada"], lambda terms: 10.0 * len(terms))
+    assert order(named) == [
+        ("Ada", 16),
+        ("Ada (ship)", 14),
+        ("", 9),
+        ("(film)", 8),
+        ("Ada Byron", 7),
+        ("Ada", 5),
+    ]
+
+
+@given(
+    st.lists(st.tuples(st.text("ab (Ω東", max_size=6), st.floats(0.5, 9)), max_size=12).map(
+        lambda pairs: sorted(pairs, key=lambda pair: -pair[1])
+    ),
+    st.lists(st.sampled_from(["a", "b", "ab", "ω", "東"]), max_size=4),
+)
+def test_nothing_is_lost_or_lowered(pairs: list[tuple[str, float]], query: list[str]) -> None:
+    found = scored(*pairs)
+    named = named_first(found, query, lambda terms: float(len(terms)))
+    before = {passage["id"]: score for passage, score in found}
+    after = {passage["id"]: score for passage, score in named}
+    assert before.keys() == after.keys()
+    assert all(after[id] >= before[id] for id in before)
+    assert [score for _, score in named] == sorted(after.values(), reverse=True)
+    if not query:
+        assert named == found
