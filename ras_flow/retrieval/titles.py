@@ -7,6 +7,7 @@ hundreds of people, and one page is called "The Ritz (film)".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 
 import regex
 
@@ -15,6 +16,9 @@ from ras_flow.retrieval.tokens import tokenize
 
 DEPTH = 50
 """Passages that are looked at, best first; 100 find nothing more on our development questions."""
+
+LONGEST = 200
+"""Characters of a title that can be a name; the terms of names are kept."""
 
 _QUALIFIER = regex.compile(r"\s*\([^()]*\)\s*$")
 
@@ -41,11 +45,16 @@ def named_first(
     raised = []
     for passage, score in found:
         title = passage["title"]
-        if title not in seen:
+        if title not in seen and len(title) <= LONGEST:
             seen.add(title)
-            # A qualifier tells namesakes apart, "(film)", and is seldom said.
-            terms = set(tokenize(_QUALIFIER.sub("", title)))
+            terms = _name(title)
             if terms and terms <= words:
                 score += rarity(terms)
         raised.append(ScoredPassage(passage, score))
     return sorted(raised, key=lambda one: -one.score)
+
+
+@lru_cache(maxsize=10_000)
+def _name(title: str) -> frozenset[str]:
+    """Return the terms of a title without its qualifier: "(film)" is seldom said."""
+    return frozenset(tokenize(_QUALIFIER.sub("", title)))

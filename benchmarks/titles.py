@@ -1,0 +1,91 @@
+"""What it brings BM25 to rank passages higher whose title the query names.
+
+    python benchmarks/titles.py --data DIR [--top 5] [--per 400]
+
+Of each file, questions that `training_configs/graph-llm-cpu-mix.toml` keeps for testing (others
+chose how it is done) are searched for in the documents of all its questions, and so are the
+subqueries that people wrote for them, with the title that each asks for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from unittest.mock import patch
+
+from ras_flow.evaluation.benchmarks import load_benchmark
+from ras_flow.evaluation.question import Question
+from ras_flow.retrieval import BM25Retriever
+from ras_flow.training.data.config import load_config
+
+FILES = {
+    "2wikimultihopqa": "2wiki_ctx_train.jsonl.gz",
+    "hotpotqa": "hotpotqa_ctx.jsonl.gz",
+    "musique": "musique_ctx.jsonl.gz",
+}
+MIX = Path(__file__).parents[1] / "training_configs" / "graph-llm-cpu-mix.toml"
+
+Queries = Sequence[tuple[str, set[str]]]
+"""Queries with the titles that they should find."""
+
+
+def by_question(questions: Sequence[Question]) -> Queries:
+    """Return questions with all that they rest on."""
+    return [(one.question, {step.title for step in one.support}) for one in questions]
+
+
+def by_subquery(questions: Sequence[Question]) -> Queries:
+    """Return subqueries, those that quote an earlier answer by its number left out."""
+    steps = [step for one in questions for step in one.support if step.title]
+    return [
+        (one.subquery, {one.title}) for one in steps if one.subquery and "#" not in one.subquery
+    ]
+
+
+def recall(retriever: BM25Retriever, queries: Queries, k: int) -> tuple[float, float]:
+    """Return the share of titles found, and of queries with all of theirs found."""
+    found = asyncio.run(retriever.retrieve([query for query, _ in queries], k))
+    titles = [{passage["title"] for passage, _ in ranking} for ranking in found]
+    shares = [
+        len(gold & got) / len(gold) for (_, gold), got in zip(queries, titles, strict=True) if gold
+    ]
+    return mean(shares), mean(share == 1 for share in shares)
+
+
+def main(data: Path, k: int, per: int) -> None:
+    """Print a table, two rows a file."""
+    splitter = load_config(MIX).splitter
+    print(
+        "| queries | asked | found by words, % | by titles too | all found by words, % "
+        "| by titles too |\n| --- | ---: | ---: | ---: | ---: | ---: |"
+    )
+    for name, file in FILES.items():
+        benchmark = load_benchmark(
+            name, data / file, limit=per, only=lambda question: splitter(question) == "test"
+        )
+        retriever = BM25Retriever.from_documents(benchmark.pool)
+        for kind, queries in (
+            ("questions", by_question(benchmark.questions)),
+            ("subqueries", by_subquery(benchmark.questions)),
+        ):
+            if not queries:
+                continue
+            named = recall(retriever, queries, k)
+            with patch("ras_flow.retrieval.bm25.named_first", lambda found, *_: list(found)):
+                words = recall(retriever, queries, k)
+            shares = [
+                f"{100 * value:.1f}" for pair in zip(words, named, strict=True) for value in pair
+            ]
+            print(f"| {name}, {kind} | {len(queries)} | {' | '.join(shares)} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of the files")
+    parser.add_argument("--top", type=int, default=5)
+    parser.add_argument("--per", type=int, default=400)
+    given = parser.parse_args()
+    main(given.data, given.top, given.per)
