@@ -116,15 +116,17 @@ def greedy(
         return [outputs[row][-1], *(lookups[row].guess(most) if row in live else ())]
 
     plain = can_share(model)
+    room = max_new_tokens + LONGEST_GUESS + 1 if plain else None
     with torch.inference_mode():
-        batch = Batch(model, prefix, prompts, max_new_tokens + STEP if plain else None)
+        batch = Batch(model, prefix, prompts, room)
         for row, likeliest in zip(rows, batch.begin(), strict=True):
             write(row, (), likeliest)
         while live:
             if plain and 4 * len(live) <= 3 * len(rows):
                 batch.drop_all_but([at for at, row in enumerate(rows) if row in live])
                 rows = [row for row in rows if row in live]
-            blocks = [block(row, max(0, STEP // len(rows) - 1) if plain else 0) for row in rows]
+            most = max(0, STEP // len(rows) - 1) if plain else 0
+            blocks = [block(row, most) for row in rows]
             read = zip(rows, blocks, batch.read(blocks), strict=True)
             batch.keep([write(row, tokens[1:], likeliest) for row, tokens, likeliest in read])
     return outputs
