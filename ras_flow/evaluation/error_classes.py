@@ -127,17 +127,23 @@ def _missing(question: Question, support: Sequence[Support], evidence: Evidence)
         if any(_has(passage, one) for passage in evidence.passages):
             continue
         name = one.title or one.text
-        (missing.asked if _asked_for(one, evidence.searches) else missing.never)[name] = None
+        asked = _asked_for(one, support, evidence.searches)
+        (missing.asked if asked else missing.never)[name] = None
     return missing
 
 
-def _asked_for(support: Support, searches: Sequence[str]) -> bool:
-    """Tell whether a search names the document, or asks the gold subquery."""
-    title = normalize_name(support.title)
+def _asked_for(one: Support, support: Sequence[Support], searches: Sequence[str]) -> bool:
+    """Tell whether a search names the document, or asks the gold subquery.
+
+    What is asked of one thing is asked of another in the same words: a search asks only the
+    subqueries that it is most like.
+    """
+    title = normalize_name(one.title)
     for search in searches:
         if title and f" {title} " in f" {normalize_name(search)} ":
             return True
-        if support.subquery and token_f1(search, support.subquery) >= ALIKE:
+        alike = {step.subquery: token_f1(search, step.subquery) for step in support}
+        if one.subquery and alike[one.subquery] >= max(ALIKE, *alike.values()):
             return True
     return False
 

@@ -94,6 +94,20 @@ def test_the_first_thing_that_went_wrong_names_the_error(
     assert why in finding.why
 
 
+def test_the_same_question_of_another_is_another_question() -> None:
+    question = replace(
+        QUESTION,
+        support=(
+            Support("Mira Lund", "", "When was Mira Lund born?"),
+            Support("Leo Fahr", "", "When was Leo Fahr born?"),
+        ),
+    )
+    one = replace(FULL, searches=("When was Leo Fahr born?",), passages=(OTHER,))
+    assert classify(question, one).why == "Never asked for: Mira Lund. Stopped as sufficient."
+    unnamed = replace(one, searches=("When was she born, this Mira?",))
+    assert classify(question, unnamed).why == "Not found: Mira Lund."
+
+
 def test_gold_facts_decide_what_extraction_missed() -> None:
     support = (
         Support("Aurora Bridge", facts=(("Aurora Bridge", "designer", "Mira Lund"),)),
