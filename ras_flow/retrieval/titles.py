@@ -15,7 +15,7 @@ from ras_flow.components import ScoredPassage
 from ras_flow.retrieval.tokens import tokenize
 
 DEPTH = 50
-"""Passages that are looked at, best first; 100 find nothing more on our development questions."""
+"""Passages that are looked at, best first; 100 find next to nothing more on other questions."""
 
 LONGEST = 200
 """Characters of a title that can be a name; the terms of names are kept."""
