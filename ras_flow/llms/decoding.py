@@ -7,9 +7,11 @@ at once where they could be guessed, and sequences that have ended leave the bat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.extras import require
+from ras_flow.llms.attention import without_copies
 from ras_flow.llms.batch import Batch
 from ras_flow.llms.lookup import Lookup
 
@@ -121,14 +123,15 @@ def greedy(
         batch = Batch(model, prefix, prompts, room)
         for row, likeliest in zip(rows, batch.begin(), strict=True):
             write(row, (), likeliest)
-        while live:
-            if plain and 4 * len(live) <= 3 * len(rows):
-                batch.drop_all_but([at for at, row in enumerate(rows) if row in live])
-                rows = [row for row in rows if row in live]
-            most = max(0, STEP // len(rows) - 1) if plain else 0
-            blocks = [block(row, most) for row in rows]
-            read = zip(rows, blocks, batch.read(blocks), strict=True)
-            batch.keep([write(row, tokens[1:], likeliest) for row, tokens, likeliest in read])
+        with without_copies(model) if plain else nullcontext():
+            while live:
+                if plain and 4 * len(live) <= 3 * len(rows):
+                    batch.drop_all_but([at for at, row in enumerate(rows) if row in live])
+                    rows = [row for row in rows if row in live]
+                most = max(0, STEP // len(rows) - 1) if plain else 0
+                blocks = [block(row, most) for row in rows]
+                read = zip(rows, blocks, batch.read(blocks), strict=True)
+                batch.keep([write(row, tokens[1:], likeliest) for row, tokens, likeliest in read])
     return outputs
 
 

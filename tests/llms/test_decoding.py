@@ -161,6 +161,41 @@ def test_more_texts_leave_less_room_for_guesses(model: Any) -> None:
         hook.remove()
 
 
+@pytest.mark.parametrize("kind", ["sdpa", "eager"])
+def test_keys_are_read_where_they_are_and_the_model_is_left_as_it_was(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(3)
+    model = llama().eval()
+    model.set_attn_implementation(kind)
+    attend, heads = torch.nn.functional.scaled_dot_product_attention, set()
+
+    def watch(query: Any, key: Any, *args: Any, **how: Any) -> Any:
+        heads.add(key.shape[1])
+        return attend(query, key, *args, **how)
+
+    prompts = [[1, 2, 3, 1, 2], [4, 5, 4]]
+
+    def decode(has_ended: Any) -> list[list[int]]:
+        return decoding.greedy(
+            model, None, prompts, max_new_tokens=12, has_ended=has_ended, words=prompts
+        )
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", watch)
+    written = decode(lambda row, tokens: bool(len(tokens) == 1 and heads.clear()))
+    assert heads == ({WIDE["num_key_value_heads"]} if kind == "sdpa" else set())
+    assert written == [one_at_a_time(model, prompt, 12, -1) for prompt in prompts]
+
+    def fail(row: int, tokens: list[int]) -> bool:
+        if len(tokens) > 1:
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        decode(fail)
+    assert model.config._attn_implementation == kind
+
+
 @given(st.lists(st.integers(-1, 5), max_size=40), st.integers(0, 10))
 def test_a_guess_is_what_followed_the_last_time(tokens: list[int], most: int) -> None:
     guess = Lookup(tokens).guess(most)

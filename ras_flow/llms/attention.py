@@ -1,0 +1,91 @@
+"""Attention of a few tokens to many, in models whose query heads share keys and values in groups.
+
+For more than one token transformers' attention first copies all keys and values for each head of
+a group (for one token it does as is done here). Reading guesses that copy would take most of the
+time of a large batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.extras import require
+
+if TYPE_CHECKING:
+    import torch
+
+PLAIN = "sdpa"
+"""What transformers calls the attention that is replaced: torch's own."""
+
+
+@contextmanager
+def without_copies(model: Any) -> Iterator[None]:
+    """Let a model attend without copies of its keys and values, where it uses torch's attention.
+
+    Its masks must be given with four dimensions, ready to be added.
+
+    Args:
+        model: A causal language model of transformers; one that consists of several is left as
+            it is.
+    """
+    config = model.config
+    if config._attn_implementation != PLAIN or config.sub_configs:
+        yield
+        return
+    model.set_attn_implementation(_registered())
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(PLAIN)
+
+
+@cache
+def _registered() -> str:
+    name = "ras_flow_folded"
+    require("transformers", extra="local").AttentionInterface.register(name, _folded)
+    return name
+
+
+def _folded(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    **others: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attend as transformers' ``sdpa_attention_forward``, a group's heads as more queries of one.
+
+    Args:
+        module: The attention layer.
+        query: Shape (texts, heads, tokens, head size).
+        key: Shape (texts, groups, columns, head size).
+        value: As the keys.
+        attention_mask: Shape (texts, 1, tokens, columns).
+        scaling: What products are multiplied with; by head size if None.
+        others: What some models ask for beyond that; transformers does it then.
+
+    Returns:
+        Shape (texts, tokens, heads, head size), and no weights.
+    """
+    texts, heads, tokens, size = query.shape
+    groups = key.shape[1]
+    if attention_mask is None or groups == heads or others.get("position_bias") is not None:
+        sdpa = require("transformers.integrations.sdpa_attention", extra="local")
+        attended: tuple[torch.Tensor, None] = sdpa.sdpa_attention_forward(
+            module, query, key, value, attention_mask, scaling=scaling, **others
+        )
+        return attended
+    torch = require("torch", extra="local")
+    folded = torch.nn.functional.scaled_dot_product_attention(
+        query.reshape(texts, groups, heads // groups * tokens, size),
+        key,
+        value,
+        attn_mask=attention_mask.repeat(1, 1, heads // groups, 1),
+        scale=scaling,
+    )
+    return folded.reshape(texts, heads, tokens, -1).transpose(1, 2).contiguous(), None
