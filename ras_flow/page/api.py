@@ -64,12 +64,12 @@ class Api:
         return [
             Route("/runs", self._list),
             Route("/runs", self._start, methods=["POST"]),
-            # A run's id, which callers may choose, may have slashes in it.
-            Route("/runs/{run:path}/explain", self._explain),
-            Route("/runs/{run:path}/export", self._export),
-            Route("/runs/{run:path}/live", self._live),
-            Route("/runs/{run:path}/fork", self._fork, methods=["POST"]),
-            Route("/runs/{run:path}/resume", self._resume, methods=["POST"]),
+            # A run's id, which callers may choose, may have slashes in it: it comes last.
+            Route("/explain/{run:path}", self._explain),
+            Route("/export/{run:path}", self._export),
+            Route("/live/{run:path}", self._live),
+            Route("/fork/{run:path}", self._fork, methods=["POST"]),
+            Route("/resume/{run:path}", self._resume, methods=["POST"]),
             Route("/runs/{run:path}", self._show),
             Route("/compare", self._compare),
         ]

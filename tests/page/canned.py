@@ -59,10 +59,10 @@ class CannedServer:
             Route("/runs", self._list),
             Route("/runs", self._streamed, methods=["POST"]),
             Route("/runs/{run}", self._document),
-            Route("/runs/{run}/live", self._live),
-            Route("/runs/{run}/export", self._export),
-            Route("/runs/{run}/fork", self._streamed, methods=["POST"]),
-            Route("/runs/{run}/resume", self._streamed, methods=["POST"]),
+            Route("/live/{run}", self._live),
+            Route("/export/{run}", self._export),
+            Route("/fork/{run}", self._streamed, methods=["POST"]),
+            Route("/resume/{run}", self._streamed, methods=["POST"]),
         ]
         return Starlette(
             routes=[Mount("/api", routes=api), Mount("/", StaticFiles(directory=STATIC, html=True))]

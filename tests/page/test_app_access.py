@@ -67,7 +67,7 @@ async def test_without_the_token_nothing_is_told_or_done(
             stranger.get("api/runs", headers=headers),
             stranger.get("api/nothing", headers=headers),
             stranger.get(f"api/runs?token={page.token}", headers=headers),
-            stranger.post("api/runs/a1/resume", headers=headers, json={}),
+            stranger.post("api/resume/a1", headers=headers, json={}),
         ):
             answer = await request
             assert answer.status_code == 401
@@ -102,7 +102,7 @@ async def test_pages_of_other_sites_are_refused_even_with_the_token(
     ]
     for headers in foreign:
         for request in (
-            page.client.post("api/runs/a1/resume", json={}, headers=headers),
+            page.client.post("api/resume/a1", json={}, headers=headers),
             page.client.get("api/runs", headers=headers),
         ):
             assert (await request).status_code == 403, headers
@@ -167,7 +167,7 @@ async def test_no_other_file_is_served(page: Page, path: str) -> None:
 
 
 async def test_bodies_are_small_json_objects_with_known_fields(page: Page, runs: OneRun) -> None:
-    url, kind = "api/runs/a1/resume", {"Content-Type": "application/json"}
+    url, kind = "api/resume/a1", {"Content-Type": "application/json"}
     sent = [
         (b"{}", {"Content-Type": "text/plain"}, 415),
         (b"edits=", {"Content-Type": "application/x-www-form-urlencoded"}, 415),
@@ -191,7 +191,7 @@ async def test_bodies_are_small_json_objects_with_known_fields(page: Page, runs:
 async def test_what_can_be_no_step_is_refused(page: Page, checkpoint: object) -> None:
     body = json.dumps({"checkpoint": checkpoint})
     kind = {"Content-Type": "application/json"}
-    answer = await page.client.post("api/runs/a1/fork", content=body, headers=kind)
+    answer = await page.client.post("api/fork/a1", content=body, headers=kind)
     assert answer.status_code == 400
     assert "step's id" in answer.json()["error"]
 

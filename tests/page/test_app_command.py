@@ -71,7 +71,7 @@ async def test_a_stream_that_is_watched_does_not_hold_up_the_end(own_home: Path)
     headers = {"Authorization": f"Bearer {fragment}"}
     async with (
         httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client,
-        client.stream("GET", "api/runs/a1/live") as live,
+        client.stream("GET", "api/live/a1") as live,
     ):
         lines = live.aiter_lines()
         assert '"changed"' in await anext(lines)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -81,12 +82,12 @@ async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> N
         run = await ask(page)
         before = await page.get(f"api/runs/{run}")
         body = {"checkpoint": at(before, 1, "answer"), "edits": [DROP]}
-        await page.events(f"api/runs/{run}/fork", body)
+        await page.events(f"api/fork/{run}", body)
         document = await runs.document(run)
         assert await page.get(f"api/runs/{run}") == json.loads(json.dumps(document))
         for query, branch in (("", None), ("?branch=1", 1), ("?branch=2", 2)):
             expected = json.loads(json.dumps(explain(document, branch)))
-            assert await page.get(f"api/runs/{run}/explain{query}") == expected
+            assert await page.get(f"api/explain/{run}{query}") == expected
         expected = json.loads(json.dumps(compare(document, 1, document, 2)))
         assert await page.get("api/compare", params={"a": f"{run}/1", "b": run}) == expected
         writers = {
@@ -96,29 +97,30 @@ async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> N
             "turtle": to_turtle,
         }
         for name, write in writers.items():
-            answer = await page.client.get(f"api/runs/{run}/export?format={name}&branch=1")
+            answer = await page.client.get(f"api/export/{run}?format={name}&branch=1")
             assert answer.text == write(document, 1)
             assert answer.headers["content-disposition"].startswith("attachment")
-        answer = await page.client.get(f"api/runs/{run}/export?format=html")
+        answer = await page.client.get(f"api/export/{run}?format=html")
         assert "<html" in answer.text and run in answer.text
         assert answer.headers["content-disposition"] == f'attachment; filename="{run}-2.html"'
 
 
-async def test_a_run_whose_id_has_a_slash_is_opened(tmp_path: Path) -> None:
+@pytest.mark.parametrize("id", ["team/7", "team/live", "explain/export"])
+async def test_a_run_whose_id_has_a_slash_is_opened(tmp_path: Path, id: str) -> None:
     async with opened(tmp_path) as (runs, page):
-        given = runs.start({"question": QUESTION}, Context(top_k=1), run_id="team/7")
+        given = runs.start({"question": QUESTION}, Context(top_k=1), run_id=id)
         assert [event["type"] async for event in given] == STORY
-        url = "api/runs/team%2F7"
-        document = await page.get(url)
-        assert document["run"] == "team/7"
-        assert (await page.get(f"{url}/explain"))["run"] == "team/7"
-        assert (await page.get(f"{url}/export"))["run"] == "team/7"
-        assert (await page.events(f"{url}/live"))[-1] == {"type": "done"}
+        url = quote(id, safe="")
+        document = await page.get(f"api/runs/{url}")
+        assert document["run"] == id
+        assert (await page.get(f"api/explain/{url}"))["run"] == id
+        assert (await page.get(f"api/export/{url}"))["run"] == id
+        assert (await page.events(f"api/live/{url}"))[-1] == {"type": "done"}
         body = {"checkpoint": at(document, 1, "answer"), "edits": [DROP]}
-        assert (await page.events(f"{url}/fork", body))[-1] == {"type": "done", "branch": 2}
-        [error] = await page.events(f"{url}/resume", {})
-        assert "Run team/7 is finished" in error["message"]
-        compared = await page.get("api/compare", params={"a": "team/7", "b": "team/7/1"})
+        assert (await page.events(f"api/fork/{url}", body))[-1] == {"type": "done", "branch": 2}
+        [error] = await page.events(f"api/resume/{url}", {})
+        assert f"Run {id} is finished" in error["message"]
+        compared = await page.get("api/compare", params={"a": id, "b": f"{id}/1"})
         assert (compared["a"]["branch"], compared["b"]["branch"]) == (2, 1)
 
 
@@ -141,7 +143,7 @@ async def test_an_edit_makes_a_branch_and_leaves_the_run_as_it_was(tmp_path: Pat
     async with opened(tmp_path) as (_, page):
         run = await ask(page)
         before = await page.get(f"api/runs/{run}")
-        url, step = f"api/runs/{run}/fork", at(before, 1, "answer")
+        url, step = f"api/fork/{run}", at(before, 1, "answer")
         told = await page.events(url, {"checkpoint": step, "edits": [DROP]})
         assert [event["type"] for event in told] == ["forked", "answer", "done"]
         assert told[1]["answer"] == "unknown" and told[-1]["branch"] == 2
@@ -157,7 +159,7 @@ async def test_two_forks_at_once_both_succeed_and_are_told_apart(tmp_path: Path)
     async with opened(tmp_path) as (_, page):
         run = await ask(page)
         document = await page.get(f"api/runs/{run}")
-        url = f"api/runs/{run}/fork"
+        url = f"api/fork/{run}"
         first = document["branches"][0]["steps"][2]
         last = at(document, 1, "answer")
         # From one step too, to different answers: each tab must be shown its own.
@@ -187,9 +189,9 @@ async def test_a_page_that_is_closed_does_not_end_the_run(tmp_path: Path) -> Non
         async with aclosing(page.stream("api/runs", body)) as told:
             run = (await anext(told))["run"]
         await asyncio.wait_for(answerer.asked.wait(), 20)
-        refused = await page.client.post(f"api/runs/{run}/resume", json={})
+        refused = await page.client.post(f"api/resume/{run}", json={})
         assert refused.status_code == 409 and "at work" in refused.json()["error"]
-        watched = asyncio.create_task(page.events(f"api/runs/{run}/live"))
+        watched = asyncio.create_task(page.events(f"api/live/{run}"))
         answerer.may_answer.set()
         assert (await asyncio.wait_for(watched, 20))[-1] == {"type": "done"}
         assert (await runs.get(run)).summary.answer == "Narvik"
@@ -208,7 +210,7 @@ async def test_a_run_that_the_servers_end_cut_short_is_resumed(tmp_path: Path) -
     async with opened(tmp_path, plans=[]) as (_, page):
         document = await page.get(f"api/runs/{run}")
         assert document["branches"][0]["status"] == "unfinished"
-        told_again = await page.events(f"api/runs/{run}/resume", {})
+        told_again = await page.events(f"api/resume/{run}", {})
         assert [event["type"] for event in told_again] == ["answer", "done"]
         assert told_again[0]["answer"] == "Narvik"
 
@@ -222,7 +224,7 @@ async def test_what_another_process_writes_is_seen_live(
     async with opened(tmp_path) as (_, page), open_runs(tmp_path, builder=builder) as others:
         work = asyncio.create_task(_drain(others, "a"))
         await asyncio.wait_for(answerer.asked.wait(), 20)
-        async with aclosing(page.stream("api/runs/a/live")) as live:
+        async with aclosing(page.stream("api/live/a")) as live:
             seen = await asyncio.wait_for(anext(live), 20)
             document = await page.get("api/runs/a")
             assert seen == {"type": "changed", "checkpoint": document["branches"][0]["steps"][-1]}
@@ -253,10 +255,10 @@ async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
         assert document["branches"][0]["status"] == "paused"
         asked = document["steps"][document["branches"][0]["steps"][-1]]["review"]
         assert asked["point"] == "before_answer" and BIRTH in asked["triples"]
-        [error] = await page.events(f"api/runs/{run}/resume", {})
+        [error] = await page.events(f"api/resume/{run}", {})
         assert "waits for a review" in error["message"]
         assert await page.get(f"api/runs/{run}") == document
-        told = await page.events(f"api/runs/{run}/resume", {"edits": [DROP], "branch": 1})
+        told = await page.events(f"api/resume/{run}", {"edits": [DROP], "branch": 1})
         assert told[-2]["answer"] == "unknown"
 
 
@@ -267,9 +269,9 @@ async def test_of_two_who_answer_one_review_the_second_is_told(tmp_path: Path) -
         run = told[0]["run"]
         seen = (await page.get(f"api/runs/{run}"))["branches"][0]["steps"][-1]
         body = {"edits": [], "branch": 1, "checkpoint": seen}
-        told = await page.events(f"api/runs/{run}/resume", body)
+        told = await page.events(f"api/resume/{run}", body)
         assert [event["hop"] for event in told if event["type"] == "review"] == [1]
-        [error] = await page.events(f"api/runs/{run}/resume", body)
+        [error] = await page.events(f"api/resume/{run}", body)
         assert "somebody else answered" in error["message"]
         assert (await page.get(f"api/runs/{run}"))["branches"][0]["status"] == "paused"
 
@@ -281,45 +283,45 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
         step = at(document, 1, "answer")
         for path, status, message in [
             ("api/runs/nobody", 404, "no run 'nobody'"),
-            ("api/runs/nobody/explain", 404, "no run 'nobody'"),
-            ("api/runs/nobody/live", 404, "no run 'nobody'"),
-            ("api/runs/nobody/export", 404, "no run 'nobody'"),
+            ("api/explain/nobody", 404, "no run 'nobody'"),
+            ("api/live/nobody", 404, "no run 'nobody'"),
+            ("api/export/nobody", 404, "no run 'nobody'"),
             (f"api/compare?a={run}/1&b=nobody", 404, "no run 'nobody'"),
-            (f"api/runs/{run}/explain?branch=7", 404, "no branch 7"),
+            (f"api/explain/{run}?branch=7", 404, "no branch 7"),
             (f"api/compare?a={run}/1&b={run}/9", 404, "no branch 9"),
             ("api/compare?a=x", 400, "two runs"),
-            (f"api/runs/{run}/explain?branch=-1", 400, "whole number"),
+            (f"api/explain/{run}?branch=-1", 400, "whole number"),
             ("api/runs?limit=99999", 400, "at most 1000"),
             ("api/runs?limit=٣", 400, "whole number"),
             ("api/runs?since=yesterday", 400, "since 'yesterday' is no time: write 2h"),
-            (f"api/runs/{run}/export?format=exe", 400, "one of json"),
+            (f"api/export/{run}?format=exe", 400, "one of json"),
         ]:
             answer = await page.client.get(path)
             assert answer.status_code == status, path
             assert message in answer.json()["error"]
         for path, body, message in [
-            (f"{run}/fork", {"checkpoint": "1f"}, "no step '1f'"),
-            (f"{run}/fork", {"checkpoint": step, "edits": [DROP | {"triple": "x"}]}, "x"),
-            (f"{run}/resume", {}, "finished"),
+            (f"fork/{run}", {"checkpoint": "1f"}, "no step '1f'"),
+            (f"fork/{run}", {"checkpoint": step, "edits": [DROP | {"triple": "x"}]}, "x"),
+            (f"resume/{run}", {}, "finished"),
         ]:
-            [error] = await page.events(f"api/runs/{path}", body)
+            [error] = await page.events(f"api/{path}", body)
             assert error["type"] == "error" and message in error["message"]
         for path, body, message in [
-            (f"/{run}/fork", {}, "checkpoint"),
-            (f"/{run}/fork", {"checkpoint": 1}, "checkpoint"),
-            (f"/{run}/fork", {"checkpoint": step, "edits": [{"op": "x"}]}, "Edit 1"),
-            (f"/{run}/resume", {"branch": "1"}, "branch"),
-            (f"/{run}/resume", {"checkpoint": 1}, "checkpoint"),
-            ("", {"question": " "}, "empty"),
-            ("", {"question": QUESTION, "settings": {"hops": 3}}, "hops"),
-            ("", {"question": QUESTION, "settings": {"max_hops": -1}}, "max_hops"),
-            ("", {"question": QUESTION, "documents": []}, "documents"),
+            (f"fork/{run}", {}, "checkpoint"),
+            (f"fork/{run}", {"checkpoint": 1}, "checkpoint"),
+            (f"fork/{run}", {"checkpoint": step, "edits": [{"op": "x"}]}, "Edit 1"),
+            (f"resume/{run}", {"branch": "1"}, "branch"),
+            (f"resume/{run}", {"checkpoint": 1}, "checkpoint"),
+            ("runs", {"question": " "}, "empty"),
+            ("runs", {"question": QUESTION, "settings": {"hops": 3}}, "hops"),
+            ("runs", {"question": QUESTION, "settings": {"max_hops": -1}}, "max_hops"),
+            ("runs", {"question": QUESTION, "documents": []}, "documents"),
         ]:
-            answer = await page.client.post(f"api/runs{path}", json=body)
+            answer = await page.client.post(f"api/{path}", json=body)
             assert answer.status_code == 400, path
             assert message in answer.json()["error"]
         for path, body in [("fork", {"checkpoint": step}), ("resume", {})]:
-            answer = await page.client.post(f"api/runs/nobody/{path}", json=body)
+            answer = await page.client.post(f"api/{path}/nobody", json=body)
             assert answer.status_code == 404 and "no run 'nobody'" in answer.json()["error"]
         assert await page.get(f"api/runs/{run}") == document
         assert len((await page.get("api/runs"))["runs"]) == 1
@@ -334,7 +336,7 @@ async def test_a_failing_model_is_an_event_and_the_run_can_be_resumed(tmp_path: 
         told = await page.events("api/runs", {"question": QUESTION, "settings": SETTINGS})
         assert told[-1] == {"type": "error", "message": "The model is down; try later."}
         answerer._answer = read_birthplace
-        told = await page.events(f"api/runs/{told[0]['run']}/resume", {})
+        told = await page.events(f"api/resume/{told[0]['run']}", {})
         assert told[0]["answer"] == "Narvik"
 
 
@@ -373,5 +375,5 @@ async def test_hostile_text_is_data(tmp_path: Path) -> None:
         assert answer.headers["content-type"].startswith("application/json")
         objects = [triple["object"] for triple in answer.json()["triples"].values()]
         assert any("<script>alert(1)" in text for text in objects)
-        saved = await page.client.get(f"api/runs/{run}/export?format=html")
+        saved = await page.client.get(f"api/export/{run}?format=html")
         assert "<script>alert(1)" not in saved.text

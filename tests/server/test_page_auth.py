@@ -77,16 +77,18 @@ async def test_one_users_runs_never_show_for_another(
     own = await asked(bo, settings, max_hops=1)
     assert [each["id"] for each in (await bo.get("api/runs?limit=1000"))["runs"]] == [own]
 
-    for path in ("", "/explain", "/live", "/export?format=html"):
-        answer = await bo.client.get(f"api/runs/{run}{path}")
+    for path in ("runs", "explain", "live", "export"):
+        answer = await bo.client.get(f"api/{path}/{run}", params={"format": "html"})
         assert answer.status_code == 404, path
+        assert "no run" in answer.json()["error"]
         assert QUESTION not in answer.text and "Narvik" not in answer.text
     answer = await bo.client.get("api/compare", params={"a": f"{own}/1", "b": f"{run}/1"})
     assert answer.status_code == 404
     step = last_step(document)
     for path, body in (("fork", {"checkpoint": step, "edits": [DROP]}), ("resume", {})):
-        answer = await bo.client.post(f"api/runs/{run}/{path}", json=body)
+        answer = await bo.client.post(f"api/{path}/{run}", json=body)
         assert answer.status_code == 404, path
+        assert "no run" in answer.json()["error"]
     headers = {"Authorization": f"Bearer {KEYS['bo']}"}
     async with open_server_runs(guarded.url, headers) as runs:
         assert [each.id for each in await runs.recent()] == [own]
@@ -117,7 +119,7 @@ async def test_two_forks_at_once_both_succeed_on_the_server(
     ada = users["ada"]
     run = await asked(ada, settings)
     document = await ada.get(f"api/runs/{run}")
-    url, step = f"api/runs/{run}/fork", last_step(document)
+    url, step = f"api/fork/{run}", last_step(document)
     bodies = [{"checkpoint": step, "edits": [DROP]}, {"checkpoint": step, "edits": []}]
     told = await asyncio.gather(*(ada.events(url, body) for body in bodies))
     assert [events[-2]["answer"] for events in told] == ["unknown", "Narvik"]
@@ -142,9 +144,9 @@ async def test_a_review_is_answered_and_a_page_that_is_closed_does_not_end_a_run
     told = ada.stream("api/runs", {"question": QUESTION, "settings": settings})
     other = (await anext(told))["run"]
     await told.aclose()
-    assert (await ada.events(f"api/runs/{other}/live"))[-1] == {"type": "done"}
+    assert (await ada.events(f"api/live/{other}"))[-1] == {"type": "done"}
     assert (await ada.get(f"api/runs/{other}"))["branches"][0]["answer"] == "Narvik"
-    told_all = await ada.events(f"api/runs/{run}/resume", {"edits": [DROP]})
+    told_all = await ada.events(f"api/resume/{run}", {"edits": [DROP]})
     assert told_all[-2]["answer"] == "unknown", told_all
 
 
@@ -171,9 +173,9 @@ async def test_nothing_blocked_the_event_loop(
     written = len(guarded.log.read_text())
     run = await asked(ada, settings)
     for name in ("json", "graphml", "jsonld", "turtle", "html"):
-        answer = await ada.client.get(f"api/runs/{run}/export?format={name}")
+        answer = await ada.client.get(f"api/export/{run}?format={name}")
         assert answer.status_code == 200, answer.text
-    assert json.dumps(await ada.get(f"api/runs/{run}/explain"))
+    assert json.dumps(await ada.get(f"api/explain/{run}"))
     log = guarded.log.read_text()
     assert "Background run succeeded" in log
     for word in ("Blocking call", "BlockingError", "Unable to parse docstring"):

@@ -72,14 +72,15 @@ async function request(path, { body, signal } = {}, again = true) {
   throw new ApiError(message, response.status);
 }
 
-const run = (id, rest = "") => `runs/${encodeURIComponent(id)}${rest}`;
+/** Where something is asked of a run, whose id may hold slashes and the names of such things. */
+const ofRun = (asked, id) => `${asked}/${encodeURIComponent(id)}`;
 
 async function listRuns(filter, signal) {
   const response = await request(`runs?${new URLSearchParams(filter)}`, { signal });
   return (await response.json()).runs;
 }
 
-const getRun = async (id, signal) => (await request(run(id), { signal })).json();
+const getRun = async (id, signal) => (await request(ofRun("runs", id), { signal })).json();
 
 /** Yields the events of a streamed answer; an error among them is thrown. */
 async function* events(path, options) {
@@ -113,15 +114,15 @@ async function* chunks(stream) {
   }
 }
 
-const fork = (id, checkpoint, edits) => events(run(id, "/fork"), { body: { checkpoint, edits } });
+const fork = (id, checkpoint, edits) => events(ofRun("fork", id), { body: { checkpoint, edits } });
 /** Without edits an unfinished branch goes on; with a list of them, empty or not, the review of a step is answered. */
-const resume = (id, branch, edits, checkpoint) => events(run(id, "/resume"), { body: { branch, edits, checkpoint } });
+const resume = (id, branch, edits, checkpoint) => events(ofRun("resume", id), { body: { branch, edits, checkpoint } });
 const ask = (question) => events("runs", { body: { question, settings: {} } });
-const live = (id, signal) => events(run(id, "/live"), { signal });
+const live = (id, signal) => events(ofRun("live", id), { signal });
 
 /** Saves an export as a file; by fetch, because a link cannot send the token. */
 async function download(id, branch, format) {
-  const response = await request(run(id, `/export?format=${format}&branch=${branch}`));
+  const response = await request(`${ofRun("export", id)}?format=${format}&branch=${branch}`);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
   const named = /filename="?([\w.-]+)"?/.exec(response.headers.get("Content-Disposition") ?? "");

@@ -20,7 +20,7 @@ from tests.page.test_app_runs import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-FORK = "runs/a71c0ffee001/fork"
+FORK = "fork/a71c0ffee001"
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ async def test_a_paused_run_is_answered(
     await expect(page.get_by_role("status").filter(has_text="Resume")).to_contain_text("done")
     edits = [{"op": "subquery", "text": "Where was the engineer born?"}] if edited else []
     seen = server.documents["a71c0ffee002"]["branches"][0]["steps"][-1]
-    assert server.sent("POST", "runs/a71c0ffee002/resume") == [
+    assert server.sent("POST", "resume/a71c0ffee002") == [
         {"branch": 1, "edits": edits, "checkpoint": seen}
     ]
 
@@ -236,7 +236,7 @@ async def test_an_export_is_downloaded_with_the_token(
         await page.keyboard.press("Enter")
     download = await started.value
     assert download.suggested_filename == "a71c0ffee001-2.graphml"
-    queries = [query for _, path, query, _ in server.requests if path.endswith("/export")]
+    queries = [query for _, path, query, _ in server.requests if path.startswith("export/")]
     assert queries == [{"format": "graphml", "branch": "2"}]
 
 
@@ -253,7 +253,7 @@ async def test_an_unfinished_branch_is_resumed_without_edits(
     await page.keyboard.press("e")
     await page.get_by_role("button", name="Resume the run").click()
     await expect(page.locator(".answer")).to_have_text("The Tverra")
-    assert server.sent("POST", "runs/a71c0ffee001/resume") == [{"branch": 1}]
+    assert server.sent("POST", "resume/a71c0ffee001") == [{"branch": 1}]
 
 
 async def test_over_real_runs_a_question_is_asked_and_its_graph_mended(
