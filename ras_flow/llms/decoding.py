@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from ras_flow.llms.batch import Prefix
 
-STEP = 32
+STEP = 48
 """Tokens that a batch reads at once, guesses included: more cost more than they bring on a CPU."""
 
-LONGEST_GUESS = 8
+LONGEST_GUESS = 6
 """Tokens of a guess: about a name."""
 
 LOOP = 64
