@@ -122,22 +122,20 @@ class PostgresThreads(LocalThreads):
         self._locks = locks
 
     async def stream(
-        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+        self,
+        run_id: str,
+        given: RasInput | Command[Any] | None,
+        checkpoint: str | None = None,
+        *,
+        seen: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
         Who asks begins a branch, as who names a checkpoint to go on from does. Who goes on from
         the newest must be alone.
         """
-        resumes = checkpoint is None and (given is None or isinstance(given, Command))
-        seen = await self._newest(run_id) if resumes else None
-        async with self._locks.at_work(run_id, alone=resumes):
-            if resumes and await self._newest(run_id) != seen:
-                raise RunError(
-                    f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
-                    f"ras-flow runs show {run_id}"
-                )
-            async for event in super().stream(run_id, given, checkpoint):
+        async with self._locks.at_work(run_id, alone=seen is not None):
+            async for event in super().stream(run_id, given, checkpoint, seen=seen):
                 yield event
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
@@ -145,10 +143,6 @@ class PostgresThreads(LocalThreads):
         async with self._locks.at_work(run_id, alone=False):
             async for event in super().replay(run_id, checkpoint):
                 yield event
-
-    async def _newest(self, run_id: str) -> str | None:
-        saved = await self.state(run_id)
-        return saved.checkpoint if saved else None
 
 
 async def _migrate(address: str, options: dict[str, Any]) -> None:

@@ -163,7 +163,8 @@ class Runs:
                     f"one to approve, or with: ras-flow runs resume {run_id} --approve"
                 )
             answer = Command(resume={"edits": list(edits)})
-        async for event in self._threads.stream(run_id, answer, end):
+        seen = None if end else saved.checkpoint
+        async for event in self._threads.stream(run_id, answer, end, seen=seen):
             yield event
 
     async def fork(

@@ -25,7 +25,7 @@ from ras_flow.parts import Parts
 from ras_flow.runs.edits import Edit
 from ras_flow.runs.models import check_models
 from ras_flow.runs.runs import Runs
-from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
+from ras_flow.runs.threads import FORKED_FROM, Saved, check_not_gone_on, current_values
 from ras_flow.state.channels import RasInput
 
 TOKEN = "RAS_FLOW_TOKEN"
@@ -152,9 +152,17 @@ class ServerThreads:
         return await self._post_state(run_id, where, values, as_node)
 
     async def stream(
-        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+        self,
+        run_id: str,
+        given: RasInput | Command[Any] | None,
+        checkpoint: str | None = None,
+        *,
+        seen: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
+        if seen is not None:
+            newest = await self.state(run_id)
+            check_not_gone_on(run_id, seen, newest.checkpoint if newest else None)
         asked: dict[str, Any] = {}
         if isinstance(given, Command):
             asked["command"] = {"resume": given.resume}

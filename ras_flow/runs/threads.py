@@ -13,6 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
+from ras_flow.errors import RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.edits import Edit
@@ -110,9 +111,18 @@ class Threads(Protocol):
         ...
 
     def stream(
-        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+        self,
+        run_id: str,
+        given: RasInput | Command[Any] | None,
+        checkpoint: str | None = None,
+        *,
+        seen: str | None = None,
     ) -> AsyncIterator[Event]:
-        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
+        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
+
+        ``seen`` is the newest checkpoint when the caller decided to go on; should somebody else
+        have gone on since, RunError is raised and nothing is done.
+        """
         ...
 
     def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
@@ -197,9 +207,19 @@ class LocalThreads:
         return cast(str, edited["configurable"]["checkpoint_id"])
 
     async def stream(
-        self, run_id: str, given: RasInput | Command[Any] | None, checkpoint: str | None = None
+        self,
+        run_id: str,
+        given: RasInput | Command[Any] | None,
+        checkpoint: str | None = None,
+        *,
+        seen: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
+        if seen is not None:
+            saver: Any = self.graph.checkpointer
+            newest = await saver.aget_tuple(_config(run_id))
+            found = newest and newest.config["configurable"]["checkpoint_id"]
+            check_not_gone_on(run_id, seen, found)
         stream: AsyncIterator[Any] = self.graph.astream(
             given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
         )
@@ -247,6 +267,15 @@ class LocalThreads:
         return (
             _OURS <= {*counted, *saved.checkpoint["channel_values"]}
             and state <= self.graph.channels.keys()
+        )
+
+
+def check_not_gone_on(run_id: str, seen: str, newest: str | None) -> None:
+    """Refuse to go on from a checkpoint that is no longer a run's newest; raises RunError."""
+    if newest != seen:
+        raise RunError(
+            f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
+            f"ras-flow runs show {run_id}"
         )
 
 

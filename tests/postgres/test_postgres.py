@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import psycopg
@@ -117,7 +118,8 @@ async def test_of_two_who_answer_a_review_at_once_one_is_told(database: str) -> 
         [answered] = [one for one in told if isinstance(one, list)]
         assert answered[-1]["answer"] == "Narvik"
         [error] = errors
-        assert isinstance(error, RunError) and "elsewhere" in str(error)
+        # Who looks after the answer sees a finished run.
+        assert isinstance(error, RunError) and re.search("elsewhere|is finished", str(error))
         assert len((await ours.document("1"))["branches"]) == 1
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from time import perf_counter
 from typing import Any
 
 import pytest
 
 from ras_flow import Context
-from ras_flow.errors import ModelUnavailableError
+from ras_flow.errors import ModelUnavailableError, RunError
 from ras_flow.runs.reading import graph_after
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.timeline import build_document
@@ -163,6 +164,26 @@ async def test_a_review_is_in_the_document_while_it_waits(saver: Any) -> None:
     assert [step["review"] is not None for step in steps(document)].count(True) == 1
     await events(runs.resume("a", []))
     assert branch(await runs.document("a"), 1)["status"] == "finished"
+
+
+async def test_who_looked_before_somebody_else_answered_is_told(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = Context(top_k=1, pause_before_answer=True)
+    ours, theirs = runs_with(saver), runs_with(saver)
+    await events(ours.start({"question": QUESTION}, context, run_id="a"))
+    go_on = theirs._threads.stream
+
+    async def late(*given: Any, **more: Any) -> AsyncIterator[Any]:
+        await events(ours.resume("a", []))
+        async for event in go_on(*given, **more):
+            yield event
+
+    monkeypatch.setattr(theirs._threads, "stream", late)
+    with pytest.raises(RunError, match="Run a has gone on elsewhere"):
+        await events(theirs.resume("a", []))
+    document = await ours.document("a")
+    assert [way["status"] for way in document["branches"]] == ["finished"]
 
 
 async def test_two_branches_can_wait_and_each_is_answered(saver: Any) -> None:
