@@ -81,7 +81,7 @@ def paired_bootstrap(
     confidence: float = 0.95,
     samples: int = SAMPLES,
     seed: int = 0,
-) -> Difference:
+) -> Interval:
     """Compare two systems by resampling the questions.
 
     Args:
@@ -92,16 +92,14 @@ def paired_bootstrap(
         seed: Of the resampling.
 
     Returns:
-        The difference; its p is twice the share of the resamples on the other side of zero.
+        The mean of the first less that of the second, and its interval.
 
     Raises:
         InputError: There are not as many scores of both, or none.
     """
     gaps = _gaps(first, second)
-    means = _means(gaps, samples, seed)
-    low, high = _percentiles(means, confidence)
-    sides = min(int((means <= 0).sum()), int((means >= 0).sum()))
-    return Difference(float(gaps.mean()), low, high, min(1.0, 2 * (sides + 1) / (samples + 1)))
+    low, high = _percentiles(_means(gaps, samples, seed), confidence)
+    return Interval(float(gaps.mean()), low, high)
 
 
 def paired_permutation(

@@ -1,7 +1,7 @@
 """Measures of answers by name, and of the steps that led to them.
 
 Answers are judged by :data:`METRICS`, one by one, and by :data:`CORPUS_METRICS`, all together. What
-was retrieved, planned and extracted on the way is measured by the functions of
+was retrieved and planned on the way is measured by the functions of
 :mod:`~ras_flow.evaluation.metrics.retrieval` and :mod:`~ras_flow.evaluation.metrics.steps`.
 """
 

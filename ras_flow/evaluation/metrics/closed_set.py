@@ -21,6 +21,9 @@ _ANSWER = re.compile(
     re.MULTILINE,
 )
 _OPTION = re.compile(r"\b(?:[Oo]ption|[Cc]hoice)[\s*_`\"'(\[:]+([A-Z])\b")
+_RIGHT = re.compile(
+    r"(?<![\w'’])([A-Z])[)\]*\"']*\s+is\s+(?:the\s+)?(?:(?:correct|right|best)\b|answer\b)"
+)
 _OPENING = re.compile(rf"{_BEFORE}([A-Za-z])(?:\s*[.:)\]*]|\s+[-–—]\s)")
 _LETTER = re.compile(r"(?<![\w'’])([B-Z]|A(?!\s+(?!or\b|and\b)\w))(?![\w'’])")
 
@@ -43,7 +46,8 @@ _LOOSE = frozenset({"yes", "no"})
 
 _CHOICE = re.compile(r"\b(?:true or false|false or true|yes or no|no or yes)\b")
 _NEGATED = re.compile(
-    r"\bnot\s+(?:an?\s+|the\s+)?(?:\w+ly\s+)?(true|correct|supported|false|incorrect|wrong)\b"
+    r"\b(?:not|cannot|never)\s+(?:be\s+)?(?:an?\s+|the\s+)?(?:\w+ly\s+)?"
+    r"(true|correct|supported|false|incorrect|wrong)\b"
 )
 _DOUBTED = re.compile(r"\b(?:not the case|no (?:\w+ )?(?:evidence|proof|indication))\b[^.,;]*")
 """What is said to be no fact, or not known to be one."""
@@ -56,7 +60,8 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     """Read which option an answer names.
 
     In turn: the letter alone, whatever marks are around it; the text of an option alone; the last
-    letter that is announced ("the answer is B"); the letter that opens the answer ("B. water"); the
+    letter that is announced ("the answer is B"); the one that is said to be right ("C is the
+    answer"); the letter that opens the answer ("B. water"); the
     one that is called an option ("Option B fits"); the one option whose text is in the answer; the
     one capital letter that stands alone. An "A" that may be an article does not count.
 
@@ -78,6 +83,7 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     for found in (
         same,
         answered,
+        _letters(_RIGHT.findall(said), options),
         opened,
         _letters(_OPTION.findall(said), options),
         _named(whole, options),

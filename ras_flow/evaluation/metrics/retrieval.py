@@ -51,36 +51,16 @@ def is_found(support: Support, passages: Iterable[Passage], by: By = "title") ->
     return any(_holds(normalize_name(passage["text"]), wanted) for passage in passages)
 
 
-def recall_at(
-    support: Sequence[Support], passages: Sequence[Passage], k: int | None = None, by: By = "title"
-) -> Found | None:
-    """Measure one retrieval.
-
-    Args:
-        support: What the question rests on. The same title or text counts once.
-        passages: What was retrieved, the best first.
-        k: How many of them count; all by default.
-        by: Whether titles are compared, or texts.
-
-    Returns:
-        What was found; None where there is nothing to judge by.
-    """
-    wanted = _known(support, by)
-    return _found(wanted, passages[:k], by) if wanted else None
-
-
 def recall_by_hop(
     support: Sequence[Support],
     hops: Sequence[Sequence[Passage]],
-    k: int | None = None,
     by: By = "title",
 ) -> list[Found] | None:
     """Measure a run after each of its hops.
 
     Args:
-        support: What the question rests on.
+        support: What the question rests on. The same title or text counts once.
         hops: What each hop retrieved, the best first.
-        k: How many passages of each hop count; all by default.
         by: Whether titles are compared, or texts.
 
     Returns:
@@ -93,7 +73,7 @@ def recall_by_hop(
     seen: list[Passage] = []
     found: list[Found] = []
     for passages in hops:
-        seen += passages[:k]
+        seen += passages
         found.append(_found(wanted, seen, by))
     return found
 

@@ -1,30 +1,16 @@
-"""Measures of the steps of a run: plans, subqueries and triples."""
+"""Measures of the steps of a run: plans and subqueries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ras_flow.evaluation.metrics.short_answers import f1
 from ras_flow.evaluation.question import Support
 from ras_flow.extras import require
-from ras_flow.formats.normalize import normalize_name
 from ras_flow.state.schema import PlanLabel
 
-
-@dataclass(frozen=True)
-class TripleCounts:
-    """How many triples a run extracted.
-
-    Attributes:
-        extracted: All of them, repeated ones too.
-        distinct: The different ones, after normalisation.
-        new_by_hop: Those of each hop that no earlier hop had.
-    """
-
-    extracted: int
-    distinct: int
-    new_by_hop: tuple[int, ...]
+_ENDING: dict[PlanLabel | None, PlanLabel] = {"NO_RETRIEVAL": "SUFFICIENT"}
+"""After a search [NO_RETRIEVAL] ends it too."""
 
 
 def gold_labels(all_support: Sequence[bool]) -> list[PlanLabel]:
@@ -52,7 +38,8 @@ def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[boo
         In [0, 1]; None where it decided nothing.
     """
     judged = list(zip(labels, gold_labels(all_support), strict=False))
-    return sum(label == gold for label, gold in judged) / len(judged) if judged else None
+    right = [_ENDING.get(label, label) == gold for label, gold in judged]
+    return sum(right) / len(right) if right else None
 
 
 def subquery_f1(subqueries: Sequence[str], support: Iterable[Support]) -> float | None:
@@ -81,19 +68,3 @@ def subquery_f1(subqueries: Sequence[str], support: Iterable[Support]) -> float 
     rows, columns = assign(alike, maximize=True)
     total = sum(alike[row][column] for row, column in zip(rows, columns, strict=True))
     return float(2 * total / (len(subqueries) + len(gold)))
-
-
-def count_triples(hops: Iterable[Iterable[tuple[str, str, str]]]) -> TripleCounts:
-    """Count the triples of a run.
-
-    Args:
-        hops: Subject, predicate and object of each triple, by hop.
-    """
-    seen: set[tuple[str, ...]] = set()
-    extracted, new = 0, []
-    for hop in hops:
-        made = [tuple(map(normalize_name, triple)) for triple in hop]
-        extracted += len(made)
-        new.append(len(set(made) - seen))
-        seen.update(made)
-    return TripleCounts(extracted, len(seen), tuple(new))

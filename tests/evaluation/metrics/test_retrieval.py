@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.evaluation.metrics.retrieval import Found, is_found, recall_at, recall_by_hop
+from ras_flow.evaluation.metrics.retrieval import Found, is_found, recall_by_hop
 from ras_flow.evaluation.question import Support
 from ras_flow.state.schema import Passage, passage_id
 
@@ -34,21 +34,15 @@ def test_a_piece_of_a_supporting_paragraph_counts_as_it() -> None:
     assert not is_found(whole, [passage("Oulu", "Finland")], by="text")
 
 
-def test_recall_at_k() -> None:
-    passages = [OTHER, TITLED, passage("Aino Laine")]
-    assert recall_at([FILM, PERSON], passages) == Found(1.0, True)
-    assert recall_at([FILM, PERSON], passages, k=2) == Found(0.5, False)
-    assert recall_at([FILM, PERSON], passages, k=1) == Found(0.0, False)
-    # Two sentences of one document are one title.
+def test_two_sentences_of_one_document_are_one_title() -> None:
     again = Support(FILM.title, "It was shot in Oulu.")
-    assert recall_at([FILM, again, PERSON], [TITLED]) == Found(0.5, False)
+    assert recall_by_hop([FILM, again, PERSON], [[TITLED]]) == [Found(0.5, False)]
 
 
 def test_what_is_not_known_is_not_judged() -> None:
     subquery = Support("", subquery="Who directed it?")
-    assert recall_at([FILM, subquery], [TITLED]) == Found(1.0, True)
-    assert recall_at([subquery], [TITLED]) is None
-    assert recall_at([Support("Oulu")], [OTHER], by="text") is None
+    assert recall_by_hop([FILM, subquery], [[TITLED]]) == [Found(1.0, True)]
+    assert recall_by_hop([Support("Oulu")], [[OTHER]], by="text") is None
     assert recall_by_hop([subquery], [[TITLED]]) is None
     assert recall_by_hop([FILM], []) == []
 
@@ -57,8 +51,6 @@ def test_recall_adds_up_from_hop_to_hop() -> None:
     hops = [[OTHER], [TITLED, OTHER], [passage("Aino Laine")]]
     by_hop = recall_by_hop([FILM, PERSON], hops)
     assert by_hop == [Found(0.0, False), Found(0.5, False), Found(1.0, True)]
-    at_one = recall_by_hop([FILM, PERSON], [[OTHER, TITLED], [passage("Aino Laine")]], k=1)
-    assert at_one == [Found(0.0, False), Found(0.5, False)]
 
 
 TITLES = st.sampled_from(["b c", "b", "c", "d", ""])
@@ -77,7 +69,6 @@ def test_recall_never_falls_and_ends_as_that_of_all_passages(
     recalls = [found.recall for found in by_hop]
     assert recalls == sorted(recalls)
     if hops:
-        assert by_hop[-1] == recall_at(support, [p for hop in retrieved for p in hop])
         wanted = set(titles) - {""}
         got = wanted & {title for hop in hops for title in hop}
         assert by_hop[-1] == Found(len(got) / len(wanted), got == wanted)

@@ -2,12 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ras_flow.evaluation.metrics.steps import (
-    TripleCounts,
-    count_triples,
-    label_accuracy,
-    subquery_f1,
-)
+from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.question import Support
 
 GOLD = [
@@ -22,6 +17,9 @@ def test_a_planner_should_go_on_until_all_support_is_found() -> None:
     assert label_accuracy(["SUFFICIENT"], [False]) == 0.0
     assert label_accuracy(["SUBQ", "SUBQ"], [True, True, True]) == 0.0
     assert label_accuracy([None, "SUFFICIENT"], [False, True]) == 0.5
+    # After a search, [NO_RETRIEVAL] ends it too.
+    assert label_accuracy(["SUBQ", "NO_RETRIEVAL"], [False, True]) == 1.0
+    assert label_accuracy(["NO_RETRIEVAL"], [False]) == 0.0
     assert label_accuracy([], [True]) is None
 
 
@@ -44,10 +42,3 @@ def test_the_best_pairing_counts_and_not_the_first() -> None:
 def test_subqueries_without_gold_or_without_any() -> None:
     assert subquery_f1(["Who?"], [Support("Oulu")]) is None
     assert subquery_f1([], GOLD) == 0.0
-
-
-def test_triples_are_counted_as_they_come() -> None:
-    first = [("Salt Road", "director", "Aino Laine"), ("Salt road", "Director", "aino laine")]
-    second = [("Aino Laine", "born", "1921"), first[0]]
-    assert count_triples([first, second, []]) == TripleCounts(4, 2, (1, 1, 0))
-    assert count_triples([]) == TripleCounts(0, 0, ())
