@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ras_flow.evaluation.outcome import SearchedHop
 from ras_flow.evaluation.report.summary import difference, paired
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.statistics import Difference
@@ -112,9 +113,7 @@ def parted(first: Row, second: Row) -> str:
         if normalize_question(one.subquery) != normalize_question(other.subquery):
             return f"hop {number + 1} searches {one.subquery!r}, or {other.subquery!r}"
         if set(one.passages) != set(other.passages):
-            gone = [title for title in one.titles if title not in other.titles]
-            new = [title for title in other.titles if title not in one.titles]
-            return f"hop {number + 1} finds {_list(gone)}, or {_list(new)}"
+            return f"hop {number + 1} finds {_only(one, other)}, or {_only(other, one)}"
     if len(ours) != len(theirs):
         return (
             f"ends after hop {len(ours)} ({first.outcome.stop_reason}), or after {len(theirs)} "
@@ -130,5 +129,13 @@ def _of(rows: Sequence[Row], benchmark: str, system: str) -> list[Row]:
     return [row for row in rows if (row.benchmark, row.system) == (benchmark, system)]
 
 
-def _list(titles: Sequence[str]) -> str:
+def _only(hop: SearchedHop, other: SearchedHop) -> str:
+    """Name the passages that only the first hop found; by their ids where titles tell no more."""
+    titles = [title for title in hop.titles if title not in other.titles]
+    if set(hop.titles) == set(other.titles):
+        titles = [
+            f"{title} ({id})"
+            for id, title in zip(hop.passages, hop.titles, strict=False)
+            if id not in other.passages
+        ]
     return ", ".join(map(repr, titles)) if titles else "nothing else"

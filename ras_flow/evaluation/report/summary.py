@@ -139,10 +139,9 @@ def summarise(
 
 def paired(first: Iterable[Row], second: Iterable[Row]) -> list[tuple[Row, Row]]:
     """Return the rows of the questions that two systems both have, in the first one's order."""
-    others = {(row.benchmark, row.id): row for row in second}
-    return [
-        (row, others[row.benchmark, row.id]) for row in first if (row.benchmark, row.id) in others
-    ]
+    others = {(row.benchmark, row.id, row.question): row for row in second}
+    both = ((row, others.get((row.benchmark, row.id, row.question))) for row in first)
+    return [(row, other) for row, other in both if other is not None]
 
 
 def difference(pairs: Sequence[tuple[Row, Row]], seed: int) -> Difference | None:

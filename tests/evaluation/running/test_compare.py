@@ -44,6 +44,12 @@ def test_flips_are_those_that_only_one_has_right() -> None:
     assert found.difference.mean == pytest.approx((1 + 0.6 + 0 + 1 - 0.5 - 0.4 - 1 - 1) / 4)
 
 
+def test_another_question_of_the_same_id_is_not_compared() -> None:
+    other = [replace(row("1", 0), question="What is 1 and 1?"), row("2", 1)]
+    [found] = compare([row("1", 1), row("2", 1)], other)
+    assert (found.questions, found.lost) == (1, [])
+
+
 def test_systems_are_matched_by_name_unless_there_is_one_each() -> None:
     first = [row("1", 1, "ras"), row("1", 0, "react")]
     second = [row("1", 0, "ras"), row("1", 0, "ircot")]
@@ -69,6 +75,10 @@ HOPS = row("1", 1).outcome.hops
         (
             {"hops": (SearchedHop("q", ("p3",), ("Three",)), HOPS[1])},
             "hop 1 finds 'One', or 'Three'",
+        ),
+        (
+            {"hops": (SearchedHop("q?", ("p9",), ("One",)), HOPS[1])},
+            "hop 1 finds 'One (p1)', or 'One (p9)'",
         ),
         ({"error": "timed out", "hops": ()}, "one failed: timed out"),
     ],
