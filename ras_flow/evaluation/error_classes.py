@@ -48,7 +48,7 @@ ALIKE = 0.5
 """Token F1 from which a search is taken to ask a gold subquery."""
 
 _OUT_OF_LIMITS = ("max_hops", "no_progress", "budget", "error")
-_VERDICTS = frozenset({"yes", "no", "true", "false"})
+_VERDICTS = frozenset({"yes", "no", "true", "false", "it supports it", "it counters it"})
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,10 @@ def _asked_for(one: Support, support: Sequence[Support], searches: Sequence[str]
     """Tell whether a search names the document, or asks the gold subquery.
 
     What is asked of one thing is asked of another in the same words: a search asks only the
-    subqueries that it is most like.
+    subqueries that it is most like. Of a bare text nothing tells who asks for it: any search does.
     """
+    if not one.title and not one.subquery:
+        return bool(searches)
     title = normalize_name(one.title)
     for search in searches:
         if title and f" {title} " in f" {normalize_name(search)} ":

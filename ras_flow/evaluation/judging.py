@@ -9,7 +9,7 @@ from ras_flow.context import NO_EXTRACTOR
 from ras_flow.evaluation.assembly import Cell
 from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.metrics import CORPUS_METRICS, score
-from ras_flow.evaluation.metrics.retrieval import recall_by_hop
+from ras_flow.evaluation.metrics.retrieval import By, recall_by_hop
 from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
@@ -85,7 +85,8 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
     measures: dict[str, float] = {}
     passages, hops = state.get("passages", {}), state.get("hops", [])
     found = [[passages[id] for id in hop["passages"] if id in passages] for hop in hops]
-    recall = recall_by_hop(question.support, found)
+    by: By = "title" if any(one.title for one in question.support) else "text"
+    recall = recall_by_hop(question.support, found, by)
     if recall:
         measures["recall"] = recall[-1].recall
         measures["all_support"] = float(recall[-1].all_support)

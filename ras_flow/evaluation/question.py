@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -100,6 +100,21 @@ class Benchmark:
     def by_id(self) -> dict[str, Question]:
         """The rows by their ids."""
         return {question.id: question for question in self.questions}
+
+
+def findable(support: Iterable[Support], *, titled: bool) -> tuple[Support, ...]:
+    """Return support as it can be found in what is searched.
+
+    Args:
+        support: What a question rests on.
+        titled: Whether the documents have titles. Where they have none, none is asked of them;
+            where they have, support that is a bare text counts only if no page is known.
+    """
+    found = tuple(support)
+    if not titled:
+        return tuple(replace(one, title="") for one in found)
+    pages = any(one.title for one in found)
+    return tuple(one for one in found if one.title or not one.text or not pages)
 
 
 def pooled_documents(questions: Iterable[Question]) -> tuple[Document, ...]:

@@ -43,11 +43,14 @@ def read_asqa(row: Row) -> Question:
     """Read a question that can be understood in several ways."""
     notes = row.rows("annotations") if row.has("annotations") else []
     long = [note.text("long_answer") for note in notes] or [row.text("answer")]
+    readings = row.rows("qa_pairs")
+    if not readings:
+        row.fail("qa_pairs", "expected at least one reading")
     return Question(
         id=optional_text(row, "sample_id", "id"),
         question=row.first_text("question", "ambiguous_question"),
         answers=tuple(dict.fromkeys(long)),
-        answer_sets=tuple(some_texts(pair, "short_answers") for pair in row.rows("qa_pairs")),
+        answer_sets=tuple(some_texts(pair, "short_answers") for pair in readings),
         documents=given_documents(row, "docs"),
     )
 

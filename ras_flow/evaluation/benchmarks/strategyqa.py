@@ -4,7 +4,8 @@ Two forms: the authors' JSON list, whose ``evidence`` names paragraphs for each 
 (the first with a list for every step is taken), and the shared one with ``evidence_titles``, which
 are of the whole question. A step that names an earlier result is no subquery, since the results of
 steps are not given. The statements that an annotator reasoned from are the question's documents:
-those of all questions together are a corpus of single sentences.
+those of all questions together are a corpus of single sentences. Where that is searched, the
+statements are what a question rests on, and where another corpus is, the pages are.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def _facts(row: Row) -> list[str]:
 
 
 def _support(row: Row) -> Iterator[Support]:
+    yield from (Support("", fact) for fact in _facts(row))
     steps = row.texts("decomposition") if row.has("decomposition") else []
     subqueries = ["" if references(step) else step for step in steps]
     if row.has("evidence_titles"):

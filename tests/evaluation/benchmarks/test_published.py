@@ -218,7 +218,9 @@ def test_strategyqa_in_both_forms(tmp_path: Path) -> None:
     facts = [{"title": "", "text": fact} for fact in r.STRATEGYQA["facts"]]
     assert (list(question.documents), list(found.pool)) == (facts, facts)
     # The first annotator's list is short of a step; a step that names a result is no subquery.
+    said = tuple(Support("", fact) for fact in r.STRATEGYQA["facts"])
     assert question.support == (
+        *said,
         Support("Aino Laine", subquery="When was Aino Laine born?"),
         Support("Jean-Luc", subquery="When was Aino Laine born?"),
         Support("Pier House"),
@@ -227,6 +229,7 @@ def test_strategyqa_in_both_forms(tmp_path: Path) -> None:
     question = only(load(tmp_path, "strategyqa", "shared.jsonl", r.lines(row)))
     assert question.answers == ("no",)
     assert question.support == (
+        *said,
         Support("Aino Laine"),
         Support("Pier House"),
         Support("", subquery="When was Aino Laine born?"),
