@@ -97,9 +97,11 @@ def report(folder: Folder) -> None:
     """Write the report of an evaluation again, of what it has so far."""
     from ras_flow.evaluation.config import read_config
     from ras_flow.evaluation.report import write_report
+    from ras_flow.evaluation.rows import open_rows
 
-    rows = _rows(folder)
-    write_report(read_config(folder / "config.toml"), rows, folder)
+    with open_rows(folder) as rows:
+        found, questions = rows.current(), rows.asked()
+    write_report(read_config(folder / "config.toml"), found, folder, questions=questions)
     typer.echo(str(folder / "report.md"))
 
 

@@ -15,7 +15,8 @@ from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig, SystemConfig
 from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
-from ras_flow.evaluation.question import Benchmark, Question
+from ras_flow.evaluation.metrics.long_answers import check_mauve
+from ras_flow.evaluation.question import Benchmark, Question, findable
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.loop import Graph
 from ras_flow.parts import Parts
@@ -84,7 +85,8 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
         settings.
 
     Raises:
-        ConfigurationError: A format is unknown, or a path is missing.
+        ConfigurationError: A format is unknown, a path is missing, or a metric of all answers
+            together cannot be had.
         InputError: A file cannot be read; the message names file, line and field.
     """
     found = []
@@ -96,10 +98,24 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
                 f"{settings.name}: retrieval = {retrieval!r} needs questions with documents."
             )
         together = loaded.corpus_metrics if settings.corpus_metrics else ()
+        if "mauve" in together:
+            check_mauve(len(loaded.questions))
+        pooled = settings.index == POOL or retrieval == "given"
+        untitled = pooled and loaded.pool and not any(one.get("title") for one in loaded.pool)
+        questions = tuple(
+            replace(one, support=findable(one.support, titled=not untitled))
+            for one in loaded.questions
+        )
         found.append(
             (
                 settings,
-                replace(loaded, name=settings.name, retrieval=retrieval, corpus_metrics=together),
+                replace(
+                    loaded,
+                    name=settings.name,
+                    questions=questions,
+                    retrieval=retrieval,
+                    corpus_metrics=together,
+                ),
             )
         )
     return found

@@ -54,6 +54,7 @@ POOL = "pool"
 ROLES = ("planner", "extractor", "answerer", "reader")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.+-]+")
 _CONTEXT = {item.name for item in fields(Context)}
 _PLAIN = _CONTEXT - {"index", "task", "planning", *PAUSES}
 """Settings that are neither the benchmark's nor a person's."""
@@ -214,6 +215,8 @@ def parse_config(
     limits, prices = top.table("limits"), top.table("prices")
     benchmarks, systems = top.table("benchmarks"), top.table("systems")
     top.nothing_else()
+    if seed < 0:
+        raise ConfigurationError(f"{where}: seed = {seed} must not be negative.")
     shared = {**settings.some(_PLAIN - set(ROLES)), **models.some({*ROLES, "base_url"})}
     settings.nothing_else()
     models.nothing_else()
@@ -347,7 +350,7 @@ def _systems(name: str, table: _Table, shared: Mapping[str, Any]) -> list[System
     made = []
     for values in product(*lists.values()):
         chosen = own | dict(zip(lists, values, strict=True))
-        suffix = "".join(f"-{value}" for value in values)
+        suffix = "".join(f"-{_NO_NAME.sub('_', str(value))}" for value in values)
         made.append(_system(name + suffix, system, chosen, shared, table.where))
     return made
 

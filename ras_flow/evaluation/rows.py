@@ -109,24 +109,37 @@ class Rows:
         """Close the database."""
         self._db.close()
 
-    def settle(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> None:
-        """Note the settings of a system on a benchmark, which never change.
+    def agree(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> bool:
+        """Hold the settings of a system on a benchmark against those that are noted.
+
+        Returns:
+            Whether they are the same, or the first ones; where not, no answer was given by the
+            noted ones.
 
         Raises:
             ConfigurationError: The folder has rows that were made with others.
         """
-        text = json.dumps(settings, sort_keys=True)
+        cell = (benchmark, system)
+        of_cell = "WHERE benchmark = ? AND system = ?"
         with self._using():
-            cell = (benchmark, system)
-            known = self._db.execute(
-                "SELECT settings FROM cells WHERE benchmark = ? AND system = ?", cell
-            ).fetchone()
-            self._db.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?)", (*cell, text))
-        if known and known[0] != text:
-            changed = _changed(json.loads(known[0]), json.loads(text))
-            raise ConfigurationError(
-                f"{self._where.parent} holds answers of {system!r} to {benchmark!r} with other "
-                f"settings ({changed}). Give the system another name, or choose a new folder."
+            known = self._db.execute(f"SELECT settings FROM cells {of_cell}", cell).fetchone()
+            answered = self._db.execute(f"SELECT 1 FROM rows {of_cell} LIMIT 1", cell).fetchone()
+        if not known or known[0] == _noted(settings):
+            return True
+        if not answered:
+            return False
+        changed = _changed(json.loads(known[0]), json.loads(_noted(settings)))
+        raise ConfigurationError(
+            f"{self._where.parent} holds answers of {system!r} to {benchmark!r} with other "
+            f"settings ({changed}). Give the system another name, or choose a new folder."
+        )
+
+    def note(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> None:
+        """Note the settings of a system on a benchmark, which its rows are made with."""
+        with self._using():
+            self._db.execute(
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?)",
+                (benchmark, system, _noted(settings)),
             )
 
     def ask(self, benchmark: str, ids: Iterable[str]) -> None:
@@ -134,6 +147,12 @@ class Rows:
         with self._using():
             self._db.execute("DELETE FROM asked WHERE benchmark = ?", (benchmark,))
             self._db.executemany("INSERT INTO asked VALUES (?, ?)", [(benchmark, id) for id in ids])
+
+    def asked(self) -> dict[str, int]:
+        """Return how many questions of each benchmark are asked."""
+        with self._using():
+            counts = self._db.execute("SELECT benchmark, COUNT(*) FROM asked GROUP BY benchmark")
+            return dict(counts.fetchall())
 
     def put(self, row: Row) -> None:
         """Write a row; it is on disk when this returns."""
@@ -143,17 +162,6 @@ class Rows:
                 "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)",
                 (row.benchmark, row.system, row.id, record),
             )
-
-    def drop_failed(self) -> int:
-        """Delete the rows of runs that failed, so that they are asked again; return how many."""
-        failed = [row for row in self.all() if row.outcome.error]
-        with self._using():
-            for row in failed:
-                self._db.execute(
-                    "DELETE FROM rows WHERE benchmark = ? AND system = ? AND id = ?",
-                    (row.benchmark, row.system, row.id),
-                )
-        return len(failed)
 
     def all(self) -> list[Row]:
         """Return all rows, in the order in which they were written."""
@@ -206,6 +214,10 @@ def open_rows(folder: Path) -> Iterator[Rows]:
         )
     with closing(Rows(folder)) as rows:
         yield rows
+
+
+def _noted(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, sort_keys=True)
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -31,6 +31,7 @@ from ras_flow.evaluation.assembly import Cell
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.files import write_whole
+from ras_flow.formats.text import scrub
 
 PACKAGES = ("ras-flow", "langgraph", "langchain", "torch", "transformers", "bm25s", "faiss-cpu")
 
@@ -59,14 +60,22 @@ class RunFolder:
         """The folder of the indexes."""
         return self.path / "indexes"
 
-    def settle(self, config: EvalConfig, cells: Sequence[Cell]) -> None:
-        """Write settings and versions, and hold the former against those of earlier answers.
+    def unsettled(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return those whose settings changed before they had any answer.
 
         Raises:
             ConfigurationError: There are answers that were made with other settings.
         """
+        return [
+            cell
+            for cell in cells
+            if not self.rows.agree(cell.benchmark.name, cell.system.name, cell.record())
+        ]
+
+    def settle(self, config: EvalConfig, cells: Sequence[Cell]) -> None:
+        """Write settings, versions and what is asked."""
         for cell in cells:
-            self.rows.settle(cell.benchmark.name, cell.system.name, cell.record())
+            self.rows.note(cell.benchmark.name, cell.system.name, cell.record())
         for name, benchmark in {cell.benchmark.name: cell.benchmark for cell in cells}.items():
             self.rows.ask(name, (question.id for question in benchmark.questions))
         write_text(self.path / "config.toml", config.text)
@@ -128,14 +137,14 @@ def write_text(path: Path, text: str) -> None:
 
     Args:
         path: The file; its folder is made if it is not there.
-        text: Its text.
+        text: Its text; what UTF-8 cannot hold is replaced.
 
     Raises:
         RunError: The disk refuses.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+        write_whole(path, scrub(text))
     except OSError as error:
         raise RunError(f"{path} cannot be written ({error.strerror}).") from error
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -122,10 +123,11 @@ async def evaluate(
     out = await asyncio.to_thread(out.resolve)
     async with open_folder(out) as folder, _opened(folder) as (saver, calls):
         cells = await assemble(config, folder.indexes, calls, parts=parts, reader=reader)
+        for cell in await asyncio.to_thread(folder.unsettled, cells):
+            for question in cell.benchmark.questions:
+                await saver.adelete_thread(cell.run_id(question))
         await asyncio.to_thread(folder.settle, config, cells)
-        if retry:
-            await asyncio.to_thread(folder.rows.drop_failed)
-        run = _Run(config, cells, folder.rows, saver, calls, progress)
+        run = _Run(config, cells, folder.rows, saver, calls, progress, retry=retry)
         try:
             report = await run.work()
         finally:
@@ -137,6 +139,11 @@ async def evaluate(
 def _write_report(
     config: EvalConfig, cells: Sequence[Cell], folder: RunFolder, report: Report
 ) -> None:
+    remarks = [report.ceiling] if report.ceiling else []
+    rows, asked = folder.rows.current(), folder.rows.asked()
+    write = partial(write_report, config, rows, folder.path, questions=asked, remarks=remarks)
+    (folder.path / CORPUS_SCORES).unlink(missing_ok=True)
+    write()
     together = {
         f"{one.benchmark}/{one.system}": scores
         for one, cell in zip(report.standings, cells, strict=True)
@@ -144,10 +151,7 @@ def _write_report(
     }
     if together:
         write_text(folder.path / CORPUS_SCORES, json.dumps(together, indent=1))
-    questions = {cell.benchmark.name: len(cell.benchmark.questions) for cell in cells}
-    remarks = [report.ceiling] if report.ceiling else []
-    rows = folder.rows.current()
-    write_report(config, rows, folder.path, questions=questions, remarks=remarks)
+        write()
 
 
 @asynccontextmanager
@@ -171,7 +175,10 @@ class _Run:
         saver: BaseCheckpointSaver[str],
         calls: KeptCalls,
         progress: Progress | None,
+        *,
+        retry: bool,
     ) -> None:
+        self._retry = retry
         self._config, self._rows, self._progress = config, rows, progress
         self._calls = calls
         self._cells = cells
@@ -200,7 +207,7 @@ class _Run:
                 continue
             self._purse.pay(row, self._cells[number].system.models)
             question = self._cells[number].benchmark.by_id.get(row.id)
-            if question is not None:
+            if question is not None and not (self._retry and row.outcome.error):
                 self._standings[number].rows.append(await self._same(number, question, row))
                 done.add((number, row.id))
         self._tell()

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from nupunkt import sent_tokenize
 
-from ras_flow.errors import InputError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.metrics.short_answers import contains
 from ras_flow.evaluation.question import Question
 from ras_flow.extras import require
@@ -61,6 +61,21 @@ def str_em(prediction: str, answer_sets: Sequence[Iterable[str]]) -> float:
     ) / len(answer_sets)
 
 
+def check_mauve(questions: int) -> None:
+    """Refuse beforehand what :func:`mauve` could not judge in the end.
+
+    Args:
+        questions: How many there are.
+
+    Raises:
+        InputError: There are fewer than two.
+        MissingExtraError: mauve-text is not installed.
+    """
+    if questions < 2:
+        raise InputError(f"MAUVE compares the answers of at least 2 questions, not of {questions}.")
+    require("mauve", extra="mauve")
+
+
 def mauve(
     predictions: Sequence[str],
     questions: Sequence[Question],
@@ -87,14 +102,16 @@ def mauve(
         In (0, 1], 1 for the same distribution.
 
     Raises:
+        ConfigurationError: The model cannot be loaded.
         InputError: There are not as many predictions as questions, or fewer than two.
         MissingExtraError: mauve-text is not installed.
     """
-    if len(predictions) != len(questions) or len(questions) < 2:
+    if len(predictions) != len(questions):
         raise InputError(
-            f"MAUVE compares as many predictions as questions, at least 2; there are "
-            f"{len(predictions)} predictions of {len(questions)} questions."
+            f"MAUVE compares as many predictions as questions; there are {len(predictions)} "
+            f"predictions of {len(questions)} questions."
         )
+    check_mauve(len(questions))
     library = require("mauve", extra="mauve")
     gold = [_beginning(question, question.answers[0]) for question in questions]
     said = [_beginning(*pair) for pair in zip(questions, predictions, strict=True)]
@@ -102,9 +119,15 @@ def mauve(
         compared = {"p_features": features(gold), "q_features": features(said)}
     else:
         compared = {"p_text": gold, "q_text": said, "featurize_model_name": model}
-    found = library.compute_mauve(
-        **compared, device_id=device, max_text_length=512, batch_size=8, verbose=False
-    )
+    try:
+        found = library.compute_mauve(
+            **compared, device_id=device, max_text_length=512, batch_size=8, verbose=False
+        )
+    except OSError as error:
+        raise ConfigurationError(
+            f"The features of MAUVE cannot be made: {model!r} could not be loaded ({error}). Leave "
+            "corpus_metrics out, or try again where the model hub can be reached."
+        ) from error
     return float(found.mauve)
 
 

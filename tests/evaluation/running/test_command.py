@@ -87,6 +87,8 @@ def test_a_ceiling_ends_with_a_code_of_its_own(settings: Path) -> None:
     assert done.code == 75
     assert "The ceiling of 1 tokens was reached" in done.err and "1/2" in done.out
     assert "Not finished" in (out / "report.md").read_text()
+    assert ras_flow("eval", "report", str(out)).code == 0
+    assert "Not finished" in (out / "report.md").read_text()
 
 
 def test_what_is_wrong_is_said_in_a_line(settings: Path, tmp_path: Path) -> None:

@@ -73,6 +73,11 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
     config = parse(
         '[benchmarks.demo]\n[systems.s]\nkind = "ras_share"\nshare = [0.1, 0.5]\nshuffle = [1, 2]\n'
     )
+    models = parse('[benchmarks.demo]\n[systems.ras]\nanswerer = ["openai:a", "local:b/c"]\n')
+    assert [(one.name, one.models["answerer"]) for one in models.systems] == [
+        ("ras-openai_a", "openai:a"),
+        ("ras-local_b_c", "local:b/c"),
+    ]
     assert [(one.name, dict(one.options)) for one in config.systems] == [
         ("s-0.1-1", {"share": 0.1, "shuffle": 1}),
         ("s-0.1-2", {"share": 0.1, "shuffle": 2}),
@@ -88,6 +93,7 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
         ({"top_k = 4": "top_k = 0"}, "top_k must be a whole number"),
         ({"top_k = 4": 'index = "x"'}, "there is no setting 'index'"),
         ({"top_k = 4": "pause_after_merge = true"}, "there is no setting 'pause_after_merge'"),
+        ({"seed = 7": "seed = -1"}, "seed = -1 must not be negative"),
         ({"limit = 10": "limit = 0"}, "limit = 0"),
         ({"limit = 10": 'limit = "all"'}, "limit = 'all' is of a wrong type"),
         ({"limit = 10": 'retrieval = "web"'}, "'web' is none of corpus, given, given_first"),

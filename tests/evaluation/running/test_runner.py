@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ras_flow.errors import AuthenticationError, ConfigurationError, ModelResponseError, RunError
+from ras_flow.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    ModelResponseError,
+    RasFlowError,
+    RunError,
+)
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.runs import open_runs
@@ -137,6 +144,50 @@ async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_pa
     assert {row.id: row.right for row in rows_of(tmp_path, "ras")}["country"]
 
 
+async def test_what_failed_counts_until_it_is_asked_again(tmp_path: Path) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer In which country"):
+            raise ModelResponseError("the server said no")
+
+    await run(tmp_path, World(finished))
+    await run(tmp_path, World(), {"direct": {}}, retry=True)
+    await run(tmp_path, World(), retry=True, limits={"tokens": 1})
+    with open_rows(tmp_path / "out") as rows:
+        assert [row.id for row in rows.all() if row.system == "ras" and row.outcome.error] == [
+            "country"
+        ]
+    assert "| ras | 3 | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")
+
+
+async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer"):
+            raise AuthenticationError("The key was refused.")
+
+    with pytest.raises(AuthenticationError):
+        await run(tmp_path, World(finished), {"ras": {}}, limits={"at_once": 1})
+    report = await run(tmp_path, World(), {"ras": {"top_k": 1}})
+    assert report.finished
+    assert {len(hop.passages) for row in rows_of(tmp_path, "ras") for hop in row.outcome.hops} == {
+        1
+    }
+    with pytest.raises(ConfigurationError, match="top_k: 1, now 2"):
+        await run(tmp_path, World(), {"ras": {"top_k": 2}})
+
+
+async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer In which country"):
+            raise ModelResponseError("the server said \ud83d")
+
+    settings = config(tmp_path, SYSTEMS)
+    write_questions(tmp_path, [{**row, "answers": ["Narvik\ud83d"]} for row in QUESTIONS])
+    world = World(finished)
+    report = await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+    assert report.finished
+    assert "Narvik\ufffd" in (tmp_path / "out" / "report.md").read_text()
+
+
 async def test_a_refused_key_stops_the_evaluation_and_costs_no_row(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer In which country"):
@@ -253,6 +304,58 @@ async def test_all_answers_are_judged_together_once_they_are_there(
     await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
     assert json.loads(path.read_text())["small/ras"] == {"share_of_narvik": 1 / 3}
     assert world.calls == []
+    # Scores of all answers are no scores of others.
+    [benchmark] = config(tmp_path, SYSTEMS).benchmarks
+    other = replace(settings, benchmarks=(replace(benchmark, limit=1),))
+    await evaluate(other, tmp_path / "out", parts=world.parts, reader=world.reader)
+    assert not path.exists()
+
+
+async def test_what_could_not_be_judged_in_the_end_is_refused_before_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from ras_flow.evaluation.benchmarks import FORMS
+
+    form = replace(FORMS["jsonl"], corpus_metrics=("mauve",))
+    monkeypatch.setitem(FORMS, "jsonl", form)
+    settings = config(tmp_path, SYSTEMS)
+    [benchmark] = settings.benchmarks
+    world = World()
+    for changed, error in (({"limit": 1}, "at least 2"), ({}, r"ras-flow\[mauve\]")):
+        if not changed:
+            monkeypatch.setitem(sys.modules, "mauve", None)
+        one = replace(
+            settings,
+            benchmarks=(replace(benchmark, corpus_metrics=True, **changed),),  # type: ignore[arg-type]
+        )
+        with pytest.raises(RasFlowError, match=error):
+            await evaluate(one, tmp_path / "out", parts=world.parts, reader=world.reader)
+    assert world.calls == []
+
+
+async def test_statements_without_titles_are_found_by_their_text(tmp_path: Path) -> None:
+    rows = [
+        {
+            "qid": "s1",
+            "question": "Who designed the Harbour Bridge?",
+            "answer": True,
+            "facts": ["The Harbour Bridge was designed by Leo Fahr.", "Harbour water is wet."],
+            "decomposition": [],
+            "evidence_titles": ["Harbour Bridge", "Water"],
+        }
+    ]
+    (tmp_path / "strategy.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    benchmark = {"strategyqa": {"path": "strategy.jsonl", "retriever": "bm25"}}
+    for top_k, recall, error in ((2, 1.0, "answerer_wrong"), (1, 0.5, "retrieval_missed")):
+        world, folder = World(), tmp_path / str(top_k)
+        parts = world.parts
+        object.__setattr__(parts, "retriever", None)
+        settings = config(tmp_path, {"single": {}}, benchmarks=benchmark, settings={"top_k": top_k})
+        report = await evaluate(settings, folder, parts=parts, reader=world.reader)
+        [row] = report.standings[0].rows
+        assert (row.measures["recall"], row.error_class) == (recall, error)
 
 
 async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
