@@ -23,6 +23,7 @@ TASKS: dict[str, Task] = {
     "short_qa": Task("", 100),
     "multiple_choice": Task("Choose the correct option. Reply with its letter only.", 50),
     "fact_check": Task("Is the statement true or false? Reply with 'true' or 'false' only.", 50),
+    "yes_no": Task("Reply with 'yes' or 'no' only.", 50),
     "ambiguous_qa": Task(
         "The question may be read in several ways. Write a passage that gives the right answer "
         "to each reading. [Long Form]",
@@ -34,7 +35,8 @@ TASKS: dict[str, Task] = {
         300,
     ),
 }
-"""Short open-domain QA (PopQA, TriviaQA, 2Wiki), ARC-C, PubHealth, ASQA and ELI5, in this order."""
+"""Short open-domain QA (PopQA, TriviaQA, 2Wiki), ARC-C, PubHealth, StrategyQA (ours), ASQA,
+ELI5, in this order."""
 
 
 def get_task(name: str) -> Task:

@@ -14,6 +14,7 @@ from ras_flow.tasks import TASKS, get_task
         ("short_qa", 100, ""),
         ("multiple_choice", 50, "letter"),
         ("fact_check", 50, "'true' or 'false'"),
+        ("yes_no", 50, "'yes' or 'no'"),
         ("ambiguous_qa", 300, "each reading"),
         ("explain", 300, "one paragraph"),
     ],
@@ -27,6 +28,6 @@ def test_limits_and_instructions(name: str, tokens: int, asks_for: str) -> None:
 
 
 def test_every_preset_is_tested_and_an_unknown_one_lists_them() -> None:
-    assert len(TASKS) == 5
+    assert len(TASKS) == 6
     with pytest.raises(ConfigurationError, match=r"'poetry'.*short_qa.*explain"):
         get_task("poetry")

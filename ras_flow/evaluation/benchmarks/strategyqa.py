@@ -60,4 +60,4 @@ def _titles(pages: Any) -> Iterator[str]:
             yield from _titles(page)
 
 
-FORMS = {"strategyqa": Form("short_qa", ("verdict_accuracy",), read)}
+FORMS = {"strategyqa": Form("yes_no", ("verdict_accuracy",), read)}

@@ -215,6 +215,7 @@ def test_strategyqa_in_both_forms(tmp_path: Path) -> None:
     found = load(tmp_path, "strategyqa", "train.json", json.dumps([r.STRATEGYQA]))
     question = only(found)
     assert (question.answers, found.metrics) == (("yes",), ("verdict_accuracy",))
+    assert found.task == "yes_no"
     facts = [{"title": "", "text": fact} for fact in r.STRATEGYQA["facts"]]
     assert (list(question.documents), list(found.pool)) == (facts, facts)
     # The first annotator's list is short of a step; a step that names a result is no subquery.

@@ -121,6 +121,7 @@ def test_strategyqa(tmp_path: Path) -> None:
     case = only(write_list(tmp_path / "strategyqa_train.json", e.STRATEGY))
     assert (case.answer, case.guessable) == ("yes", True)
     assert asked(case) == ["When was Aino Laine born?", "When was Pier House opened?"]
+    assert case.instruction == TASKS["yes_no"].instruction
     assert case.steps[1].facts == (("Pier House", "was opened in", "1931"),)
     whole = e.STRATEGY | {"decomposition": ["Who is older?", "When was #1 born?", "Is #2 late?"]}
     case = only(write_list(tmp_path / "whole.json", whole))

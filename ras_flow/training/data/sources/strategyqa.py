@@ -3,7 +3,8 @@
 Which fact answers which step is not said; each fact goes to the step that shares most of its words.
 A last step that only compares ("Is #2 greater than #1?") is reasoning, not retrieval. Answers to
 single steps are not given either, so a step that names an earlier result cannot be worded: then
-all facts are one step, found by the question itself, and there is no subquery to learn.
+all facts are one step, found by the question itself, and there is no subquery to learn. The
+answerer gets the instruction of the task.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import references
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case, Page, Spo, Step
 from ras_flow.training.data.sources.texts import Texts, mentions
 from ras_flow.training.data.wording import about, as_question
@@ -37,6 +39,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             question=row.text("question"),
             answer="yes" if row.flag("answer") else "no",
             steps=tuple(steps),
+            instruction=TASKS["yes_no"].instruction,
             guessable=True,
         )
 
