@@ -206,7 +206,11 @@ def retriever_of(context: Context) -> Retriever:
             path = Path(context.index)
         manifest = path / MANIFEST
         changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
-        return _open(path, context.retriever, encoder, changed)
+        opened = _opened(path, context.retriever, encoder)
+        if changed not in opened:
+            opened.clear()
+            opened[changed] = open_retriever(path, context.retriever, encoder)
+        return opened[changed]
 
 
 @lru_cache(maxsize=8)
@@ -215,6 +219,6 @@ def _demo_path(encoder: Encoder | None) -> Path:
 
 
 @lru_cache(maxsize=8)
-def _open(path: Path, kind: RetrieverKind, encoder: Encoder | None, _changed: int) -> Retriever:
-    """Open an index once for each of its versions, so that an updated one is seen."""
-    return open_retriever(path, kind, encoder)
+def _opened(path: Path, kind: RetrieverKind, encoder: Encoder | None) -> dict[int, Retriever]:
+    """Keep an index's retriever under its version: the last alone, which holds the files open."""
+    return {}

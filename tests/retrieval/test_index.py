@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import shutil
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ras_flow.context import Context
 from ras_flow.errors import (
     ConfigurationError,
     CorpusIndexError,
@@ -22,6 +25,7 @@ from ras_flow.errors import (
     IndexMissingError,
     InputError,
 )
+from ras_flow.parts import Parts
 from ras_flow.retrieval import CorpusIndex, IndexProgress, SourceDocument, open_retriever
 from ras_flow.retrieval.manifest import read_manifest
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
@@ -253,6 +257,17 @@ async def test_an_opened_index_is_not_disturbed_by_an_update(path: Path) -> None
         assert (await titles(retriever, "textile mills"))[0] == "Łódź"
     assert "lodz.txt" in await old.sources()
     assert [item.name for item in path.glob("gen-*")] == [read_manifest(path).generation]
+
+
+async def test_a_run_sees_an_update_and_the_old_index_is_let_go_of(tmp_path: Path) -> None:
+    index = await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
+    parts, context = Parts.of(), Context(index=str(tmp_path), retriever="bm25")
+    old = weakref.ref(await parts.get_retriever(context))
+    assert await parts.get_retriever(context) is old()
+    await index.update([SourceDocument("x", "Radom", "Mills of another town.")])
+    assert "Radom" in await titles(await parts.get_retriever(context), "mills")
+    gc.collect()
+    assert old() is None
 
 
 async def test_an_update_sees_what_others_wrote_meanwhile(path: Path) -> None:
