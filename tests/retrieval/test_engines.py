@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from zlib import crc32
@@ -119,8 +120,9 @@ async def test_another_encoders_vectors_are_refused(engine: Path, tmp_path: Path
         await retriever.retrieve(["mills"], 2)
     with pytest.raises(InputError, match="Query 0 is empty"):
         await retriever.retrieve([" "], 2)
-    with pytest.raises(ConfigurationError, match="dense or hybrid"):
-        open_retriever(engine, "bm25")
+    for kind in ("bm25", "colour"):
+        with pytest.raises(ConfigurationError, match=f"dense or hybrid, not '{kind}'"):
+            open_retriever(engine, kind)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("engine_name", ENGINES)
@@ -147,13 +149,27 @@ async def test_a_server_that_is_away_is_a_clear_error(
         ('engine = "qdrant"\ncollection = 5', "collection is no key with a text"),
         ('engine = "qdrant"\ncollection = "c"\ncolour = "red"', "colour is no key"),
         ('engine = "pgvector"\ncollection = "c"\nurl = "$NOT_SET_AT_ALL"', "export it"),
+        ('engine = "pgvector"\ncollection = "c"\nurl = "not a url"', "'c' is no address"),
+        ('engine = "pgvector"\ncollection = "c"\nurl = "pg://me:secret@h:x/d"', "no address"),
+        ('engine = "qdrant"\ncollection = "c"\nurl = "h:secret"', "no address"),
+        ('engine = "qdrant"\ncollection = "c"\npath = "engine.toml"', "cannot open the folder"),
     ],
 )
 def test_a_wrong_file_says_what_to_do(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "engine.toml"
     path.write_text(content)
-    with pytest.raises(ConfigurationError, match=message):
+    with pytest.raises(ConfigurationError, match=message) as raised:
         open_retriever(path, "dense", small())
+    assert "secret" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_folder_that_is_open_already_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "engine.toml"
+    path.write_text('engine = "qdrant"\ncollection = "c"\npath = "q"')
+    opened = open_retriever(path, "dense", small())
+    with pytest.raises(ConfigurationError, match="q .*already.*no other process has open"):
+        open_retriever(path, "dense", small())
+    assert opened.identity.startswith("qdrant:c@")
 
 
 def test_no_file_is_no_index(tmp_path: Path) -> None:

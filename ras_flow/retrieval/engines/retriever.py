@@ -86,14 +86,15 @@ def open_engine(path: str | Path, kind: RetrieverKind, encoder: SentenceEncoder)
 
     Raises:
         IndexMissingError: There is no such file, or no index for BM25.
-        ConfigurationError: The file is wrong, or the kind is ``"bm25"``.
+        ConfigurationError: The file is wrong, the kind is another one, or the database cannot be
+            opened.
         MissingExtraError: The database's package is not installed.
     """
     config = read_engine(path)
-    if kind == "bm25":
+    if kind not in ("dense", "hybrid"):
         raise ConfigurationError(
-            f"{path} names a vector database: set the retriever to dense or hybrid, or give the "
-            "folder of an index for BM25."
+            f"{path} names a vector database: set the retriever to dense or hybrid, not {kind!r}, "
+            "or give the folder of an index for BM25."
         )
     dense = EngineRetriever(open_store(config), encoder, identity=config.identity)
     if kind == "dense" or not config.bm25:
@@ -120,7 +121,8 @@ async def push(
         progress: Called on the event loop as work proceeds.
 
     Raises:
-        ConfigurationError: The index has no vectors, or the collection is there already.
+        ConfigurationError: The index has no vectors, the collection is there already, or the
+            database cannot be opened.
         MissingExtraError: The database's package is not installed.
         RasFlowError: The database failed; chained to what it raised.
     """

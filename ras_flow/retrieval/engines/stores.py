@@ -54,6 +54,7 @@ class QdrantStore:
         config: Where it is.
 
     Raises:
+        ConfigurationError: The address is none, or the folder cannot be opened.
         MissingExtraError: langchain-qdrant is not installed.
     """
 
@@ -70,13 +71,22 @@ class QdrantStore:
         )
         self._name = config.collection
         if config.path:
-            self._client = client.QdrantClient(
-                path=config.path, force_disable_check_same_thread=True
-            )
+            try:
+                self._client = client.QdrantClient(
+                    path=config.path, force_disable_check_same_thread=True
+                )
+            except self.failures as error:
+                raise ConfigurationError(
+                    f"Qdrant cannot open the folder {config.path} ({error}). Give a folder of its "
+                    "own that no other process has open, or a server's url."
+                ) from error
             # By itself it lets go of the folder too late in Python's end, with a traceback.
             weakref.finalize(self, self._client.close)
         else:
-            self._client = client.QdrantClient(url=config.url, api_key=config.api_key or None)
+            try:
+                self._client = client.QdrantClient(url=config.url, api_key=config.api_key or None)
+            except ValueError as error:
+                raise _no_address(config, "http://HOST:6333", error) from None
         self._store: Any = None
 
     def create(self, dimension: int, *, replace: bool) -> None:
@@ -131,6 +141,7 @@ class PgvectorStore:
         config: Where it is.
 
     Raises:
+        ConfigurationError: The address is none.
         MissingExtraError: langchain-postgres is not installed.
     """
 
@@ -143,10 +154,13 @@ class PgvectorStore:
             OSError,
             ValueError,
         )
-        url = sqlalchemy.make_url(config.url)
-        self._engine = self._langchain.PGEngine.from_connection_string(
-            url.set(drivername="postgresql+psycopg")
-        )
+        try:
+            url = sqlalchemy.make_url(config.url)
+            self._engine = self._langchain.PGEngine.from_connection_string(
+                url.set(drivername="postgresql+psycopg")
+            )
+        except self.failures as error:
+            raise _no_address(config, "postgresql://USER:PASSWORD@HOST/NAME", error) from None
         self._name = config.collection
         self._opened: Any = None
 
@@ -207,6 +221,7 @@ def open_store(config: EngineConfig) -> Store:
         The database.
 
     Raises:
+        ConfigurationError: The address is none, or the folder cannot be opened.
         MissingExtraError: Its package is not installed.
     """
     return QdrantStore(config) if config.engine == "qdrant" else PgvectorStore(config)
@@ -218,6 +233,14 @@ def _key(passage: Passage) -> str:
 
 def _metadata(passage: Passage, encoder: str) -> dict[str, str]:
     return {"title": passage["title"], "source": passage.get("source", ""), "encoder": encoder}
+
+
+def _no_address(config: EngineConfig, form: str, error: Exception) -> ConfigurationError:
+    """Say so without the error's own words, which may hold the address and its password."""
+    return ConfigurationError(
+        f"The url of the {config.engine} collection {config.collection!r} is no address "
+        f"({type(error).__name__}): write {form}."
+    )
 
 
 def _exists(name: str) -> ConfigurationError:
