@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
-from ras_flow.cli.names import path_of
+from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.context import Context
 from ras_flow.errors import DocumentError, InputError
@@ -35,7 +35,10 @@ Docs = Annotated[
         parser=path_of, metavar="DOCS", help="Files or folders: .txt .md .html .pdf .docx .jsonl"
     ),
 ]
-Encoder = Annotated[str, typer.Option(help="Sentence encoder: a folder or a name.")]
+Encoder = Annotated[
+    str,
+    typer.Option(parser=encoder_name, metavar="TEXT", help="Sentence encoder: a folder or a name."),
+]
 Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
 
 

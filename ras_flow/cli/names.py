@@ -1,7 +1,8 @@
-"""Names of files and folders on the command line."""
+"""Names of files, folders and models on the command line."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import typer
@@ -22,3 +23,15 @@ def path_of(name: str) -> Path:
     if not name:
         raise typer.BadParameter("the name is empty; write . for the current folder")
     return Path(name)
+
+
+def encoder_name(name: str) -> str:
+    """Return a sentence encoder's name, which indexes and runs keep: a folder's is its whole path.
+
+    Args:
+        name: What was typed.
+
+    Returns:
+        The name.
+    """
+    return os.path.abspath(name) if os.path.isdir(name) else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
@@ -42,6 +43,8 @@ _CARRIED = {
     )
 }
 
+
+_HASH = re.compile(r"@[0-9a-f]{12}$")
 
 _LANE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ras-flow-encode")
 """Not that of language models: a query would wait for all that they write."""
@@ -182,6 +185,20 @@ class LocalSentenceEncoder:
                 str(folder) if _is_local(self.name) else self.name,
                 model_kwargs={"use_safetensors": True},
             )
+
+
+def same_encoder(one: str, other: str) -> bool:
+    """Tell whether two identities are of the same sentence encoder.
+
+    Args:
+        one: An encoder's identity.
+        other: Another's.
+
+    Returns:
+        Whether they are equal, or end in the same weights' hash: a folder may have been moved.
+    """
+    ours, theirs = _HASH.search(one), _HASH.search(other)
+    return one == other or bool(ours and theirs and ours[0] == theirs[0])
 
 
 def _is_local(name: str) -> bool:

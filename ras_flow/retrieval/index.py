@@ -15,6 +15,7 @@ from ras_flow.errors import (
     IndexMismatchError,
     InputError,
 )
+from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.retrieval.ann import VectorChoice, choose
 from ras_flow.retrieval.bm25 import BM25Retriever, load_bm25
 from ras_flow.retrieval.contents import Contents, add_documents, read_records
@@ -277,7 +278,7 @@ class CorpusIndex:
 
 def _check_encoder(path: Path, manifest: Manifest, encoder: SentenceEncoder | None) -> None:
     built = manifest.encoder
-    if built and encoder and built.identity != encoder.identity:
+    if built and encoder and not same_encoder(built.identity, encoder.identity):
         raise IndexMismatchError(
             f"The index at {path} was built with the encoder {built.identity!r}, not with "
             f"{encoder.identity!r}: open it with the former, or build it again with the latter."

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ras_flow.cli import app
+from ras_flow.cli.index import settings_of
 from tests.retrieval.helpers import WordEncoder
 
 
@@ -24,3 +25,7 @@ def test_an_index_is_built_with_the_encoder_that_is_named(
     assert built.exit_code == 0, built.output
     info = json.loads(run(app, ["index", "info", index, "--json"]).stdout)
     assert (info["encoder"], info["passages"]) == ("my/encoder@1", 4)
+    (tmp_path / "model").mkdir()
+    monkeypatch.chdir(tmp_path)
+    run(app, ["index", "build", index, str(docs), "--encoder", "./model"])
+    assert settings_of(Path(index)) == {"encoder": str(tmp_path / "model")}

@@ -125,6 +125,14 @@ async def test_another_encoders_vectors_are_refused(engine: Path, tmp_path: Path
             open_retriever(engine, kind)  # type: ignore[arg-type]
 
 
+async def test_an_encoder_whose_folder_was_moved_is_the_same(engine: Path, tmp_path: Path) -> None:
+    encoder = WordEncoder("./model@0123456789ab")
+    made = await CorpusIndex.build(tmp_path / "a", DOCUMENTS, encoder=encoder)
+    await push(made, read_engine(engine))
+    moved = open_retriever(engine, "dense", WordEncoder("/models/words@0123456789ab"))
+    assert (await titles(moved, "textile mills"))[0] == "Łódź"
+
+
 @pytest.mark.parametrize("engine_name", ENGINES)
 async def test_a_server_that_is_away_is_a_clear_error(
     engine_name: str, tmp_path: Path, index: CorpusIndex

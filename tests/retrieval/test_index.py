@@ -180,6 +180,15 @@ async def test_another_encoder_is_refused(path: Path) -> None:
     assert await titles(open_retriever(path, "bm25", WordEncoder("others")), "mills") == ["Łódź"]
 
 
+async def test_an_encoder_whose_folder_was_moved_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "index"
+    await CorpusIndex.build(path, DOCUMENTS, encoder=WordEncoder("./model@0123456789ab"))
+    moved = open_retriever(path, "dense", WordEncoder("/models/words@0123456789ab"))
+    assert (await titles(moved, "textile mills"))[0] == "Łódź"
+    with pytest.raises(IndexMismatchError, match="built with the encoder"):
+        open_retriever(path, "dense", WordEncoder("./model@0123456789ac"))
+
+
 async def test_retrieval_without_vectors_or_encoder_says_what_to_do(
     path: Path, tmp_path: Path
 ) -> None:

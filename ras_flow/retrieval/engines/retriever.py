@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ras_flow.components import Retriever, ScoredPassage, SentenceEncoder
 from ras_flow.errors import ConfigurationError, IndexMismatchError, RasFlowError
+from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.retrieval.contents import IndexProgress, Report
 from ras_flow.retrieval.dense import encode_checked
 from ras_flow.retrieval.engines.config import EngineConfig, read_engine
@@ -63,7 +64,7 @@ class EngineRetriever:
             found = await asyncio.to_thread(self._store.search, vectors[at].tolist(), k)
             for document, _ in found:
                 made_by = document.metadata.get("encoder", self._encoder.identity)
-                if made_by != self._encoder.identity:
+                if not same_encoder(made_by, self._encoder.identity):
                     raise IndexMismatchError(
                         f"{self.identity} was filled with vectors of {made_by!r}: name this "
                         "encoder, or fill it again."
