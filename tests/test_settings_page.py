@@ -7,8 +7,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
-from ras_flow.context import Context
+from ras_flow.cli import app
+from ras_flow.context import PAUSES, Context
 from ras_flow.limits import DEFAULTS
 from ras_flow.llms.waiting import MOST
 from ras_flow.tasks import TASKS
@@ -31,6 +33,14 @@ def test_each_setting_is_there_with_its_default(field: object) -> None:
         assert told.startswith("none" if default is None else "empty")
     else:
         assert told == f"`{default:g}`" if isinstance(default, float) else f"`{default}`".lower()
+
+
+def test_each_setting_is_an_option_of_ask() -> None:
+    command = get_command(app).commands["ask"]  # type: ignore[attr-defined]
+    options = {option for parameter in command.params for option in parameter.opts}
+    names = {field.name for field in fields(Context)} - {"planning", *PAUSES}
+    wanted = {f"--{name.replace('_', '-')}" for name in names} | {"--static", "--pause"}
+    assert wanted <= options
 
 
 def test_each_task_is_there_with_its_length() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ras_flow.cli.names import path_of
+from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
 from ras_flow.context import DEMO_INDEX, Context
@@ -60,6 +60,10 @@ def ask(
     ] = None,
     planner: Model = None,
     extractor: Model = None,
+    extractor_output: Annotated[
+        str,
+        typer.Option(help="How a remote extractor is asked: text, json (by a schema), trained."),
+    ] = Context.extractor_output,
     answerer: Model = None,
     base_url: Annotated[
         str | None, typer.Option(help="Address of a compatible model server.")
@@ -68,6 +72,14 @@ def ask(
         str | None,
         typer.Option(
             help="hybrid, bm25 or dense; hybrid if left out, bm25 for an index without vectors."
+        ),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            parser=encoder_name,
+            metavar="TEXT",
+            help="Sentence encoder: a folder or a name; the index's own if left out.",
         ),
     ] = None,
     task: Annotated[
@@ -83,6 +95,9 @@ def ask(
     max_retries: Annotated[
         int, typer.Option(help="Further attempts when a model server fails.")
     ] = Context.max_retries,
+    max_concurrency: Annotated[
+        int, typer.Option(help="Calls of a model server at once, for each role.")
+    ] = Context.max_concurrency,
     pause: Annotated[
         list[Pause] | None,
         typer.Option(help="Wait for your approval or edits there; may be given several times."),
@@ -117,6 +132,8 @@ def ask(
         "max_seconds": max_seconds,
         "model_timeout": model_timeout,
         "max_retries": max_retries,
+        "max_concurrency": max_concurrency,
+        "extractor_output": extractor_output,
         "base_url": base_url,
         "planning": "static" if static else "iterative",
     }
@@ -127,6 +144,8 @@ def ask(
         values |= {**settings_of(index), "index": str(index.resolve())}
     if retriever is not None:
         values["retriever"] = retriever
+    if encoder is not None:
+        values["encoder"] = encoder
     for role, name in {"planner": planner, "extractor": extractor, "answerer": answerer}.items():
         if name or model:
             values[role] = name or model

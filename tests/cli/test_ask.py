@@ -72,6 +72,17 @@ def test_json_is_one_object_and_nothing_else(model: Model, docs: Path) -> None:
     assert ras_flow("runs", "show", result["run"]).code == 0
 
 
+def test_the_encoder_that_is_named_goes_before_the_indexs_own(model: Model, docs: Path) -> None:
+    index = docs.parent / "index"
+    assert ras_flow("index", "build", str(index), str(docs)).code == 0
+    folder = docs.parent / "model"
+    folder.mkdir()
+    asked = ["ask", QUESTION, "--index", str(index), "--json", *model.options]
+    done = ras_flow(*asked, "--encoder", str(folder))
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["settings"]["encoder"] == str(folder)
+
+
 def test_a_second_question_embeds_and_extracts_nothing_again(model: Model, docs: Path) -> None:
     ask(model, docs)
     [index] = (docs.parent / "cache" / "indexes").iterdir()

@@ -43,6 +43,8 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "Q?", "--docs", "docs", "--max-hops", "-1"], ["max_hops", "at least 0"]),
         (["ask", "Q?", "--docs", "docs", "--max-tokens", "0"], ["max_tokens", "greater than 0"]),
         (["ask", "Q?", "--docs", "docs", "--max-seconds", "nan"], ["max_seconds"]),
+        (["ask", "Q?", "--docs", "docs", "--max-concurrency", "0"], ["max_concurrency"]),
+        (["ask", "Q?", "--docs", "docs", "--extractor-output", "xml"], ["extractor_output"]),
         (["ask", "Q?", "--docs", "docs", "--max-seconds", "inf"], ["max_seconds", "finite"]),
         (["ask", "Q?", "--docs", "docs", "--max-hops", "9" * 30], ["max_hops", "at most"]),
         (["ask", "Q?", "--docs", "docs", "--instruction", "\udcff"], ["instruction", "UTF-8"]),
