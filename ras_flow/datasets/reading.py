@@ -9,9 +9,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, cast
+from zlib import error as ZlibError
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
+
+_UNREADABLE = (OSError, EOFError, ZlibError)
+"""What a file raises that is away, closed to us, or damaged where it is gzipped."""
 
 
 class Row:
@@ -178,19 +182,19 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     except (ValueError, RecursionError) as error:
         at = number + isinstance(error, UnicodeDecodeError)
         raise InputError(f"{path.name}:{at}: this line is no JSON ({error}).") from error
-    except (OSError, EOFError) as error:
+    except _UNREADABLE as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
 
 def open_text(path: Path) -> io.TextIOBase:
-    """Open a UTF-8 text file, gzipped if its name ends in .gz.
+    """Open a UTF-8 text file, with or without a byte order mark, gzipped if its name ends in .gz.
 
     Raises:
         OSError: It cannot be opened.
     """
     if path.suffix == ".gz":
-        return cast("io.TextIOBase", gzip.open(path, "rt", encoding="utf-8"))
-    return path.open(encoding="utf-8")
+        return cast("io.TextIOBase", gzip.open(path, "rt", encoding="utf-8-sig"))
+    return path.open(encoding="utf-8-sig")
 
 
 def read_json(path: Path) -> Any:
@@ -205,7 +209,7 @@ def read_json(path: Path) -> Any:
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         raise InputError(f"{path.name}:{line}: the file is no JSON ({error}).") from error
-    except (OSError, EOFError) as error:
+    except _UNREADABLE as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
 
@@ -220,7 +224,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     yield number, line.rstrip("\n")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (*_UNREADABLE, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
 
@@ -233,7 +237,7 @@ def beginning(path: Path) -> str:
     try:
         with open_text(path) as file:
             return file.read(4096).lstrip()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (*_UNREADABLE, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
 
@@ -245,5 +249,5 @@ def _read_csv(path: Path, delimiter: str) -> Iterator[Row]:
             reader = csv.DictReader(file, delimiter=delimiter)
             for value in reader:
                 yield Row(value, f"{path.name}:{reader.line_num}")
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+    except (*_UNREADABLE, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error

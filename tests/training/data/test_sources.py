@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case
@@ -263,6 +264,31 @@ def test_gzipped_files_are_read(tmp_path: Path) -> None:
     path = tmp_path / "2wiki.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(e.WIKI2).encode()))
     assert only(path).id == "w1"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json.gz", "a.csv.gz"])
+def test_a_damaged_gzipped_file_is_told(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = bytearray(gzip.compress(b'["question"]'))
+    content[10] = 0xFF  # No kind of block.
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"{name} cannot be read"):
+        list(read_rows(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "question\nWho?"),
+        ("a.json", '[{"question": "Who?"}]'),
+        ("a.jsonl.gz", '{"question": "Who?"}'),
+    ],
+)
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path, name: str, text: str) -> None:
+    content = f"\ufeff{text}".encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert [row.text("question") for row in read_rows(path)] == ["Who?"]
 
 
 WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
