@@ -160,11 +160,14 @@ async def _build_here(folder: Path, record: DenseRecord) -> AsyncGenerator[None]
         build_ann(folder / ann_name(name), _map(folder / name), record.kind)
 
     loop = asyncio.get_running_loop()
-    with ThreadPoolExecutor(min(record.shards, os.cpu_count() or 1)) as workers:
+    workers = ThreadPoolExecutor(min(record.shards, os.cpu_count() or 1))
+    try:
         tasks = [loop.run_in_executor(workers, build, name) for name in vector_names(record)]
         for task in asyncio.as_completed(tasks):
             await task
             yield
+    finally:
+        await asyncio.to_thread(workers.shutdown, cancel_futures=True)
 
 
 async def _build_on(engine: Engine, folder: Path, record: DenseRecord) -> AsyncGenerator[None]:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 
 from ras_flow.cli.index import app
 from ras_flow.errors import ConfigurationError, CorpusIndexError, IndexCorruptError, InputError
-from ras_flow.retrieval import CorpusIndex, SourceDocument
+from ras_flow.retrieval import CorpusIndex, SourceDocument, vector_writer
 from ras_flow.retrieval.ann import choose
 from ras_flow.retrieval.manifest import DenseRecord, read_manifest
 from ras_flow.retrieval.passages import PassageFile, write_passages
@@ -123,6 +124,31 @@ async def test_more_shards_than_passages_and_none_at_all(tmp_path: Path) -> None
     assert len((await index.retriever("dense").retrieve(["mills"], 9))[0]) == len(DOCUMENTS)
     index = await index.update(remove=[document.source for document in DOCUMENTS])
     assert await index.retriever("dense").retrieve(["mills"], 9) == [[]]
+
+
+async def test_a_cancelled_build_ends_with_the_shards_that_are_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    first, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(path: Path, *_: object) -> None:
+        begun.append(path.name)
+        loop.call_soon_threadsafe(first.set)
+        assert go_on.wait(10), "the event loop is blocked"
+
+    monkeypatch.setattr(vector_writer, "build_ann", slow)
+    monkeypatch.setattr(vector_writer, "_map", lambda path: None)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    record = DenseRecord("hnsw", "hnsw", 8, 64)
+    build = asyncio.create_task(vector_writer.build_shards(tmp_path, record, None))
+    await first.wait()
+    build.cancel()
+    loop.call_later(0.1, go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await build
+    assert len(begun) == 1
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "altered", "another"])
