@@ -82,14 +82,20 @@ class Workers:
 class _Worker:
     """What runs in a worker's process, any number of units at once."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, theirs: str) -> None:
+        self._theirs = theirs
         with suppress(OSError):  # Another machine may have no such folder.
             os.chdir(folder)
 
-    async def version(self) -> str:
-        return version("ras-flow")
+    async def check(self) -> None:
+        if version("ras-flow") != self._theirs:
+            raise ClusterError(
+                f"A worker of the Ray cluster has ras-flow {version('ras-flow')}, this process has "
+                f"{self._theirs}: install the same version on every machine."
+            )
 
     async def do(self, work: Callable[[*Given], Awaitable[T]], *given: *Given) -> T:
+        await self.check()
         return await work(*given)
 
 
@@ -159,7 +165,7 @@ def _connect(ray: Any) -> None:
 
 def _reach(address: str) -> None:
     """Look whether anyone listens there, which takes Ray minutes to find out."""
-    host, _, port = address.rpartition(":")
+    host, _, port = address.rpartition("://")[2].rpartition(":")
     if port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
@@ -174,22 +180,19 @@ def _start(ray: Any, most: int | None) -> list[Any]:
         max_restarts=-1,
         max_task_retries=RETRIES,
     )
-    actors = [worker.remote(os.getcwd()) for _ in range(min(count, most or count))]
+    given = os.getcwd(), version("ras-flow")
+    actors = [worker.remote(*given) for _ in range(min(count, most or count))]
     try:
-        versions = [actor.version.remote() for actor in actors]
-        started, _ = ray.wait(versions, timeout=PATIENCE)
-        found = {ray.get(one) for one in started}
+        started, _ = ray.wait([actor.check.remote() for actor in actors], timeout=PATIENCE)
+        ray.get(started)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from error
     except ray.exceptions.RayError as error:
         raise ClusterError(_lost(error)) from error
-    if not found:
+    if not started:
         raise ClusterError(
             f"The Ray cluster started no worker within {PATIENCE:.0f} s: other programs have all "
             "its processors. Wait for them, or add machines."
-        )
-    if found != {version("ras-flow")}:
-        raise ClusterError(
-            f"The Ray cluster has ras-flow {', '.join(found)}, this process has "
-            f"{version('ras-flow')}: install the same version on every machine."
         )
     return actors
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -176,6 +177,15 @@ async def test_another_model_of_the_same_name_is_refused(workers: Workers) -> No
         await encoder.encode(["text"])
 
 
+async def test_each_worker_of_another_version_is_refused(cluster: str) -> None:
+    with open_workers(most=2) as workers:
+        await workers.do(work.pretend, "0.0.1")
+        tries = [workers.do(work.after, 0, 5) for _ in range(2)]
+        good, bad = sorted(await asyncio.gather(*tries, return_exceptions=True), key=str)
+    assert good == 5 and isinstance(bad, ClusterError)
+    assert "has ras-flow 0.0.1" in str(bad)
+
+
 def ended(command: Command) -> Done:
     return command.wait(PATIENCE)
 
@@ -281,11 +291,15 @@ def test_a_cluster_of_its_own_is_for_this_machine_alone_and_ends_on_ctrl_c(
     assert not alive
 
 
-def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_a_cluster_that_is_not_there_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", address)
     done = ended(Command("index", "build", "i", "docs", "--bm25-only", "--engine", "ray"))
     assert (done.code, done.out) == (1, "")
-    assert "RAY_ADDRESS=127.0.0.1:1" in done.err and "Traceback" not in done.err
+    assert (
+        f"RAY_ADDRESS={address} ([Errno 111] Connection refused)" in done.err
+        and "Traceback" not in done.err
+    )
 
 
 def test_a_cluster_that_does_not_start_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 from pathlib import Path
 
+from ras_flow.cluster import workers
 from ras_flow.errors import DocumentError
 
 
@@ -32,3 +33,8 @@ async def die(attempts: str) -> None:
     with Path(attempts).open("a") as file:
         file.write("x")
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def pretend(version: str) -> None:
+    """Have the worker take itself for another version of the package."""
+    workers.version = lambda name: version  # type: ignore[assignment]
