@@ -40,7 +40,7 @@ def read_documents(
 
     Known types are .txt, .md, .html, .htm, .pdf, .docx and .jsonl (one document a line). Folders
     are walked in sorted order, without their hidden files, other types, linked folders and
-    indexes. A file that is reached twice is read once.
+    indexes. A file that is reached twice, by whatever names, is read once.
 
     Args:
         paths: Files and folders.
@@ -58,7 +58,7 @@ def read_documents(
         MissingExtraError: A file type needs a package that is not installed.
     """
     report = report if report is not None else ReadReport()
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for given in paths:
         path = Path(given)
         if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
@@ -78,8 +78,11 @@ def read_documents(
             )
         else:
             files = [path]
-        for file in (file for file in files if file not in seen):
-            seen.add(file)
+        for file in files:
+            place = os.path.realpath(file)
+            if place in seen:
+                continue
+            seen.add(place)
             for item in _read(file):
                 if isinstance(item, SourceDocument):
                     report.documents += 1
@@ -96,13 +99,15 @@ def _walk(folder: Path, report: ReadReport) -> Iterator[Path]:
         left_out = [
             name
             for name in folders
-            if name.startswith(".") or (here / name).is_symlink() or is_generation(name)
+            if name.startswith(".") or os.path.islink(here / name) or is_generation(name)
         ]
         report.ignored.extend(here / name for name in sorted(left_out))
         folders[:] = sorted(set(folders) - set(left_out))
         for name in sorted(files):
             path = here / name
-            if not name.startswith(".") and path.suffix.lower() in READERS and path.is_file():
+            # What is listed and not found cannot be looked at: whoever reads it is told why.
+            is_file = os.path.isfile(path) or not os.path.lexists(path)
+            if not name.startswith(".") and path.suffix.lower() in READERS and is_file:
                 yield path
             else:
                 report.ignored.append(path)

@@ -23,18 +23,27 @@ _BLOCKS = (
 _BEFORE = {"br": "\n"} | dict.fromkeys(_BLOCKS, "\n\n")
 _AFTER = dict.fromkeys(["td", "th"], " ") | dict.fromkeys(_BLOCKS, "\n\n")
 """What the beginning and the end of a tag add to the text."""
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_GONE = (f"{_WORD}del", f"{_WORD}moveFrom", f"{_COMPATIBLE}Fallback")
+"""Elements of a Word file whose text was deleted or is there a second time."""
+_AROUND = (
+    *map(_WORD.__add__, "ins moveTo sdt sdtContent fldSimple smartTag customXml".split()),
+    *map(_COMPATIBLE.__add__, ("AlternateContent", "Choice")),
+)
+"""Elements around paragraphs, rows and runs, which python-docx does not look into."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 def read_text(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read a plain text file; the title is the file's name."""
-    yield _document(source, "", _decode(path, source))
+    yield _document(source, "", _decode(path.read_bytes(), source))
 
 
 def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read a Markdown file as it is written; the title is its first heading."""
-    text = _decode(path, source)
+    text = _decode(path.read_bytes(), source)
     yield _document(source, _first_heading(text), text)
 
 
@@ -78,13 +87,15 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     try:
         with path.open("rb") as file:
             document = docx.Document(file)
+        etree.strip_elements(document.element.body, *_GONE, with_tail=False)
+        etree.strip_tags(document.element.body, *_AROUND)
         title = document.core_properties.title
         blocks: list[str] = []
         for block in document.iter_inner_content():
             if isinstance(block, docx.table.Table):
                 blocks.extend(_row(row) for row in block.rows)
                 continue
-            blocks.append(block.text)
+            blocks.extend(_paragraphs(block._p))
             if not title and block.style is not None and block.text.strip():
                 style = str(block.style.name)
                 title = block.text if style.startswith(("Title", "Heading")) else title
@@ -104,12 +115,13 @@ def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentErr
     Yields:
         Documents, and an error for each line that is none.
     """
-    for number, line in enumerate(_decode(path, source).split("\n"), start=1):
-        if line.strip():
-            try:
+    for number, content in enumerate(path.read_bytes().split(b"\n"), start=1):
+        try:
+            line = _decode(content, "this line")
+            if line.strip():
                 yield _json_document(line, f"{source}#{number}")
-            except DocumentError as error:
-                yield DocumentError(f"{source}, line {number}: {error}")
+        except DocumentError as error:
+            yield DocumentError(f"{source}, line {number}: {error}")
 
 
 _NO_LOG = logging.NullHandler()
@@ -152,9 +164,9 @@ def _document(source: str, title: str, text: str) -> SourceDocument:
     return SourceDocument(source, " ".join(title.split()) or Path(source).stem, text)
 
 
-def _decode(path: Path, source: str) -> str:
+def _decode(content: bytes, source: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DocumentError(
             f"{source} is not UTF-8 at byte {error.start}: convert it to UTF-8."
@@ -210,9 +222,16 @@ def _first_heading(text: str) -> str:
     return ""
 
 
-def _row(row: object) -> str:
-    cells = {id(cell._tc): cell.text for cell in getattr(row, "cells", ())}
-    return " ".join(cells.values())
+def _row(row: Any) -> str:
+    # A merged cell is there once for each of its columns.
+    cells = dict.fromkeys(cell._tc for cell in row.cells)
+    return " ".join(text for cell in cells for text in _paragraphs(cell))
+
+
+def _paragraphs(element: Any) -> list[str]:
+    """Return the texts of a paragraph or cell, and of the tables and text boxes in it."""
+    texts = (paragraph.text for paragraph in element.iter(f"{_WORD}p"))
+    return [text for text in texts if text.strip()]
 
 
 def _json_document(line: str, source: str) -> SourceDocument:

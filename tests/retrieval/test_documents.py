@@ -5,10 +5,13 @@ import os
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import docx
 import pypdf
 import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 from fpdf import FPDF
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -140,6 +143,53 @@ def test_docx(tmp_path: Path, title: str, expected: str) -> None:
     ]
 
 
+def test_docx_has_what_word_shows_wherever_it_stands(tmp_path: Path) -> None:
+    def words(xml: str) -> Any:
+        mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+        return parse_xml(xml.replace(">", f' {nsdecls("w")} xmlns:mc="{mc}">', 1))
+
+    def run(text: str) -> str:
+        return f"<w:r><w:t>{text}</w:t></w:r>"
+
+    def content(inside: str) -> str:
+        return f"<w:sdt><w:sdtContent>{inside}</w:sdtContent></w:sdt>"
+
+    document = docx.Document()
+    style = '<w:pPr><w:pStyle w:val="Title"/></w:pPr>'
+    document.element.body.insert(0, words(content(f"<w:p>{style}{run('Controlled')}</w:p>")))
+    paragraph = document.add_paragraph("One")._p
+    for inside in (
+        f"<w:ins>{run(' two')}</w:ins>",
+        f"<w:del>{run(' gone')}</w:del>",
+        content(run(" three")),
+        f"<w:moveFrom>{run(' left')}</w:moveFrom>",
+    ):
+        paragraph.append(words(inside))
+    box = f"<w:txbxContent><w:p>{run('Boxed')}</w:p></w:txbxContent>"
+    paragraph.append(
+        words(
+            f"<w:r><mc:AlternateContent><mc:Choice>{box}</mc:Choice>"
+            f"<mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r>"
+        )
+    )
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text = "cell"
+    table.cell(0, 0).add_table(1, 2).cell(0, 1).text = "nested"
+    table.cell(0, 1).text = "next"
+    row = f"<w:tr><w:tc><w:p>{run('last')}</w:p></w:tc></w:tr>"
+    table._tbl.append(words(content(row)))
+    document.save(str(tmp_path / "a.docx"))
+    [read_back] = read(tmp_path / "a.docx")
+    assert read_back.title == "Controlled"
+    assert read_back.text.split("\n\n") == [
+        "Controlled",
+        "One two three",
+        "Boxed",
+        "cell nested next",
+        "last",
+    ]
+
+
 def test_jsonl_has_a_document_a_line(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text('{"title": "A", "text": "One\\u2028line."}\n\n{"text": "No title", "x": 1}\r\n')
@@ -171,6 +221,17 @@ def test_a_bad_line_is_named_and_can_be_skipped(tmp_path: Path, line: str, messa
     found = read_documents([path], on_error="skip", report=report)
     assert [document.text for document in found] == ["good", "also good"]
     assert report.documents == 2 and "line 2" in str(report.errors[0])
+
+
+def test_a_line_that_is_not_utf8_is_left_out_alone(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"text": "good"}\n{"text": "caf\xe9"}\n{"text": "also good"}')
+    with pytest.raises(DocumentError, match="corpus.jsonl, line 2: .* not UTF-8 at byte 13"):
+        read(path)
+    report = ReadReport()
+    found = read_documents([path], on_error="skip", report=report)
+    assert [document.text for document in found] == ["good", "also good"]
+    assert len(report.errors) == 1
 
 
 def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
@@ -253,11 +314,12 @@ def test_links_that_loop_or_lead_nowhere_do_not_matter(tmp_path: Path) -> None:
     (tmp_path / "up").symlink_to(tmp_path)
     (tmp_path / "self.txt").symlink_to(tmp_path / "self.txt")
     (tmp_path / "dead.txt").symlink_to(tmp_path / "nothing")
+    (tmp_path / "long.txt").symlink_to("x" * 300)
     (tmp_path / "linked.txt").symlink_to(tmp_path / "a.txt")
     report = ReadReport()
     found = list(read_documents([tmp_path], report=report))
-    assert [Path(document.source).name for document in found] == ["a.txt", "linked.txt"]
-    assert {path.name for path in report.ignored} == {"up", "self.txt", "dead.txt"}
+    assert [Path(document.source).name for document in found] == ["a.txt"]
+    assert {path.name for path in report.ignored} == {"up", "self.txt", "dead.txt", "long.txt"}
     with pytest.raises(DocumentError, match="no file or folder"):
         read(tmp_path / "self.txt")
 
@@ -271,9 +333,14 @@ async def test_an_index_among_the_documents_is_no_document(tmp_path: Path) -> No
     assert [Path(document.source).name for document in read(tmp_path)] == ["a.txt"]
 
 
-def test_a_file_that_is_reached_twice_is_read_once(tmp_path: Path) -> None:
+def test_a_file_that_is_reached_twice_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a.txt").write_text("text")
-    assert len(list(read_documents([tmp_path, tmp_path / "a.txt", tmp_path]))) == 1
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    paths = [tmp_path, tmp_path / "a.txt", tmp_path, Path("a.txt"), Path("link/a.txt")]
+    assert [document.source for document in read(*paths)] == [str(tmp_path / "a.txt")]
 
 
 def test_odd_file_names_work_and_sources_can_be_stored(tmp_path: Path) -> None:
@@ -297,6 +364,24 @@ def test_a_file_that_the_system_does_not_give_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").symlink_to("/proc/self/mem")
     with pytest.raises(DocumentError, match=r"Cannot read .*a\.txt \(.+\): check the file"):
         read(tmp_path)
+
+
+def test_a_file_that_cannot_be_looked_at_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here since its path is too long, which stops root as well."""
+    monkeypatch.chdir(tmp_path)
+    while len(os.getcwd()) < 3_900:
+        os.mkdir("d" * 150)
+        os.chdir("d" * 150)
+    Path(f"{'a' * 240}.txt").write_text("text")
+    (tmp_path / "b.txt").write_text("fine")
+    with pytest.raises(DocumentError, match=r"Cannot read .*a\.txt \(File name too long\)"):
+        read(tmp_path)
+    report = ReadReport()
+    found = read_documents([tmp_path], on_error="skip", report=report)
+    assert [document.text for document in found] == ["fine"]
+    assert len(report.errors) == 1
 
 
 def test_skipping_goes_on_after_a_bad_file(tmp_path: Path) -> None:
