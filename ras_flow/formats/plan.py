@@ -32,7 +32,7 @@ _RUN_ON = re.compile(r"\s*(?:retrieved graph information\s*:|\[prev_)", re.IGNOR
 _THINK = re.compile(r"(</?think(?:ing)?>)", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b\ufeff\ud800-\udfff]")
-_ESCAPE = re.compile(r"\\+(?=[\[\]_])")
+_ESCAPE = re.compile(r"(?<!\\)\\+(?=[\[\]_])")
 
 _NO_LABEL = (
     "There is no label in it. Start with exactly one of [SUBQ], [SUFFICIENT] or [NO_RETRIEVAL]."

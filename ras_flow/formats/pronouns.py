@@ -23,7 +23,7 @@ PRONOUNS = frozenset(
 
 _WORD = re.compile(r"\w+")
 _DESCRIPTION = re.compile(r"(?:the|this) ([a-z-]+)", re.IGNORECASE)
-_SUFFIX = re.compile(r"\s*\(([^()]*)\)$")
+_SUFFIX = re.compile(r"(?<!\s)\s*\(([^()]*)\)$")
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z]|\s*$)|[。！？]")
 
 _OPENING = 500

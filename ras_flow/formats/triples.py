@@ -26,7 +26,7 @@ _COMPARISON = re.compile(r"\w(?:\s+>|>(?=[\d.]))")
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
-_ESCAPED_QUOTE = re.compile(r"\\+(?=[\"'])")
+_ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _SPACES = " \t,;"

@@ -230,7 +230,20 @@ def test_any_text_has_an_outcome(text):
 
 @pytest.mark.parametrize(
     "piece",
-    ["[", "[SUBQ]", "<think>", '"', ": ", "\\[", "[SUBQ]\n\n", "**", "Output: ", "sub q ", "- "],
+    [
+        "[",
+        "[SUBQ]",
+        "<think>",
+        '"',
+        ": ",
+        "\\",
+        "\\[",
+        "[SUBQ]\n\n",
+        "**",
+        "Output: ",
+        "sub q ",
+        "- ",
+    ],
 )
 def test_hostile_text_takes_linear_time(piece):
     text = piece * (500_000 // len(piece))

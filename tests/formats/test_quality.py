@@ -201,3 +201,8 @@ def test_a_hostile_passage_takes_no_time() -> None:
     began = time.process_time()
     refine(many, "Film", text)
     assert time.process_time() - began < 10
+
+
+def test_a_title_of_many_spaces_takes_linear_time() -> None:
+    triples = [("the film", "is", "new")]
+    assert refine(triples, "a" + " " * 500_000 + "b", "The film is new.").triples == triples

@@ -295,6 +295,7 @@ def test_good_triples_survive_bad_neighbours(text):
         '"',
         "(S> a| P> b| O> (",
         "p > 0.05 ",
+        "\\",
         "{}",
     ],
 )
