@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import regex
 
 from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.triples import clean_field, format_triple, parse_triples
+from ras_flow.formats.triples import clean_field, format_triple
 from ras_flow.retrieval.tokens import UNSPACED, tokenize
 
 SUBQUERY = "[SUBQ] "
@@ -41,24 +41,6 @@ class History:
 
     text: str
     lost_triples: int = 0
-
-
-@dataclass(frozen=True)
-class ParsedHistory:
-    """What a formatted history says.
-
-    Attributes:
-        question: The main question Q.
-        chain: Each subquery with its (subject, predicate, object) triples.
-        instruction: The task's wording, possibly empty.
-        texts: For each subquery, title and text of its passages that are kept as text; empty where
-            there is none at all.
-    """
-
-    question: str
-    chain: list[tuple[str, list[tuple[str, str, str]]]]
-    instruction: str = ""
-    texts: list[list[tuple[str, str]]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -185,42 +167,6 @@ def shorten(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> s
     ends = [match.start() for match in _WORD_END.finditer(text)]
     fitting = bisect(ends, max_tokens, key=lambda end: count_tokens(text[:end]))
     return text[: ends[fitting - 1]] if fitting else ""
-
-
-def parse_history(text: str) -> ParsedHistory:
-    """Read a formatted history back.
-
-    Args:
-        text: A text of :func:`format_history`.
-
-    Returns:
-        Question, chain and instruction; the question stripped, subqueries with single spaces,
-        triples cleaned and each once, as they were written.
-
-    Raises:
-        InputError: The text has not this form.
-    """
-    first = _LINE_MARKER.search(text)
-    lines = text[first.start() :].split("\n") if first else []
-    chain: list[tuple[str, list[tuple[str, str, str]]]] = []
-    texts: list[list[tuple[str, str]]] = []
-    while len(lines) > 2 and lines[0].startswith(SUBQUERY) and lines[1].startswith((FOUND, TEXT)):
-        subquery, *lines = lines
-        found = lines.pop(0).removeprefix(FOUND) if lines[0].startswith(FOUND) else ""
-        texts.append([])
-        while lines and lines[0].startswith(TEXT):
-            title, _, text = lines.pop(0).removeprefix(TEXT).partition("|")
-            texts[-1].append((title, text.strip()))
-        chain.append((subquery.removeprefix(SUBQUERY), parse_triples(found).triples))
-    if first is None or not lines or not lines[0].startswith(QUESTION):
-        raise InputError(
-            f"This is no history: after its {len(chain)} subqueries there is no line that starts "
-            f"with {QUESTION!r}. Pass a text that format_history wrote."
-        )
-    question = "\n".join(lines).removeprefix(QUESTION)
-    return ParsedHistory(
-        question, chain, text[: first.start()].removesuffix("\n"), texts if any(texts) else []
-    )
 
 
 def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]) -> list[_Piece]:

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
-from ras_flow.formats.history import History, ParsedHistory, format_history, parse_history
+from ras_flow.formats.history import History, format_history
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import clean_field
 from ras_flow.state.schema import Triple
+from tests.formats.parsed_history import ParsedHistory, parse_history
 
 Q = "The Pick Motor Company Limited is located in a town on which river?"
 
@@ -160,14 +161,6 @@ def test_instruction_cannot_pose_as_history():
     assert parsed.question == Q
     assert len(parsed.chain) == 2
     assert parsed.instruction == "Say\n [SUBQ] no\n Question: never"
-
-
-@pytest.mark.parametrize(
-    "text", ["", "Where?", "[SUBQ] Where?", "[SUBQ] a\nQuestion: b", "x Question: b"]
-)
-def test_other_text_is_no_history(text):
-    with pytest.raises(InputError, match="format_history"):
-        parse_history(text)
 
 
 TEXT = st.one_of(

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
-from ras_flow.formats.history import ParsedHistory, format_history, parse_history
+from ras_flow.formats.history import format_history
 from ras_flow.state.schema import Passage, Triple, passage_id
+from tests.formats.parsed_history import ParsedHistory, parse_history
 
 
 def passage(title: str, text: str) -> Passage:
@@ -128,8 +129,9 @@ def test_round_trip(question: str, links: list[ChainLink]) -> None:
         fresh = [("Mira Lund", "place of birth", "Narvik")] if link.triples and not written else []
         written = written or bool(fresh)
         chain.append((" ".join(link.subquery.split()), fresh))
-    parsed = parse_history(format_history(question, links).text)
-    assert parsed == ParsedHistory(question.strip(), chain, "", texts if any(texts) else [])
+    parsed = parse_history(format_history(question, links, instruction="Be brief.").text)
+    expected = ParsedHistory(question.strip(), chain, "Be brief.", texts if any(texts) else [])
+    assert parsed == expected
 
 
 @given(LINE, LINKS, st.integers(0, 300))

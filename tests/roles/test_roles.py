@@ -9,7 +9,7 @@ import pytest
 
 from ras_flow.components import AnswerRequest, ChainLink, Generation, Message, PlanRequest
 from ras_flow.errors import InputError, ModelResponseError
-from ras_flow.formats.history import format_history, parse_history
+from ras_flow.formats.history import format_history
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.formats.triples import format_triples, parse_triples
@@ -17,6 +17,7 @@ from ras_flow.llms.generation import cut_at
 from ras_flow.prompts import answerer, extractor
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
 from ras_flow.state.schema import Passage, Triple
+from tests.formats.parsed_history import parse_history
 
 
 class Recorder:
