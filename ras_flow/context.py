@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.text import scrub
-from ras_flow.tasks import get_task
+from ras_flow.tasks import TASKS
 
 RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
@@ -101,7 +101,7 @@ class Context:
         Raises:
             ConfigurationError: A value is out of range; the message names it.
         """
-        get_task(self.task)
+        _one_of("task", self.task, tuple(TASKS))
         _one_of("retriever", self.retriever, get_args(RetrieverKind))
         _one_of("planning", self.planning, get_args(Planning))
         _one_of("extractor_output", self.extractor_output, get_args(ExtractorOutput))
@@ -109,12 +109,11 @@ class Context:
         _at_least("max_hops", self.max_hops, 0)
         _at_least("max_retries", self.max_retries, 0)
         _at_least("max_concurrency", self.max_concurrency, 1)
-        for name in ("max_tokens", "max_seconds", "model_timeout"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | float) and 0 < value <= LARGEST):
-                raise ConfigurationError(
-                    f"{name} must be a finite number greater than 0, not {value!r}."
-                )
+        if self.max_tokens is not None:
+            _at_least("max_tokens", self.max_tokens, 1)
+        if self.max_seconds is not None:
+            _positive("max_seconds", self.max_seconds)
+        _positive("model_timeout", self.model_timeout)
         for name in ("index", "planner", "extractor", "answerer", "encoder"):
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
@@ -216,3 +215,8 @@ def _at_least(name: str, value: object, least: int) -> None:
             f"{name} must be a whole number of at least {least} and at most {LARGEST}, "
             f"not {value!r}."
         )
+
+
+def _positive(name: str, value: object) -> None:
+    if not isinstance(value, int | float) or not 0 < value <= LARGEST:
+        raise ConfigurationError(f"{name} must be a finite number greater than 0, not {value!r}.")
