@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from langgraph.config import get_config
+from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
@@ -59,7 +61,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     check_sizes(passages)
     if context.planning == "static" and not passages:
         raise InputError("Static inference answers from given documents: pass `documents`.")
-    if context.pauses() and (not runtime.execution_info or not runtime.execution_info.thread_id):
+    if context.pauses() and get_config()["configurable"].get(CONFIG_KEY_CHECKPOINTER) is None:
         raise ConfigurationError(
             "A run that pauses for a review must be kept meanwhile: compile the graph with a "
             "checkpointer and name a thread_id in the config."

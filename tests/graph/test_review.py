@@ -392,10 +392,11 @@ async def test_a_review_inside_an_agents_tool_is_answered_through_the_agent(save
 
 
 @pytest.mark.parametrize("name", ["pause_before_retrieval", "pause_before_answer"])
-async def test_a_run_that_nothing_keeps_is_refused_before_any_work(name: str) -> None:
+@pytest.mark.parametrize("config", [None, THREAD])
+async def test_a_run_that_nothing_keeps_is_refused_before_any_work(name: str, config: Any) -> None:
     parts = world()
     with pytest.raises(ConfigurationError, match="checkpointer"):
-        await build(parts).ainvoke({"question": QUESTION, "settings": {name: True}})
+        await build(parts).ainvoke({"question": QUESTION, "settings": {name: True}}, config)
     assert parts["planner"].requests == []
 
 
