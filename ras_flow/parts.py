@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -77,13 +77,13 @@ class Parts:
             The parts.
 
         Raises:
-            ConfigurationError: An object is neither.
+            ConfigurationError: An object is neither; the message names what it lacks.
         """
         return cls(
-            planner=_part(planner, "plan", PromptedPlanner),
+            planner=_part(planner, ("plan", "identity", "takes_soft_tokens"), PromptedPlanner),
             retriever=_retriever_part(retriever),
-            extractor=_part(extractor, "extract", make_extractor),
-            answerer=_part(answerer, "answer", PromptedAnswerer),
+            extractor=_part(extractor, ("extract", "identity", "batch_size"), make_extractor),
+            answerer=_part(answerer, ("answer", "identity", "takes_soft_tokens"), PromptedAnswerer),
             encoder=encoder,
             defaults=defaults or Context(),
         )
@@ -101,17 +101,18 @@ class Parts:
             a person chose for this run.
 
         Raises:
-            ConfigurationError: A name or value among the settings is wrong, or a model server that
-                the deployment does not allow.
+            ConfigurationError: A name or value among the settings or chosen models is wrong, or a
+                model server that the deployment does not allow.
         """
         kept = state.get("settings")
         default = Context.from_mapping(kept) if kept else self.defaults
         context = resolve_context(runtime.context if runtime else None, default)
+        if chosen := state.get("models"):
+            context = replace(context, **_chosen(chosen))
         if context.base_url not in (None, self.defaults.base_url):
             deployed = runtime is not None and runtime.server_info is not None
             check_server(context.base_url, deployed=deployed)
-        chosen: dict[str, Any] | None = state.get("models")
-        return replace(context, **chosen) if chosen else context
+        return context
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner.
@@ -218,23 +219,43 @@ class Parts:
         return await asyncio.to_thread(named.retriever_of, context)
 
 
-def _part(given: Any, method: str, prompted: Callable[[LanguageModel], T]) -> T | None:
-    if given is None or hasattr(given, method):
+def _chosen(models: Any) -> dict[str, Any]:
+    """Return models that were chosen for a role; an edit by hand could hold any other setting."""
+    if not isinstance(models, Mapping) or not all(
+        role in _ROLES and isinstance(name, str) for role, name in models.items()
+    ):
+        raise ConfigurationError(
+            "The state's `models` were edited so that they cannot be used: give the names of "
+            f"models for any of {', '.join(_ROLES)}, and nothing else."
+        )
+    return dict(models)
+
+
+def _part(given: Any, needed: Sequence[str], prompted: Callable[[LanguageModel], T]) -> T | None:
+    missing = _missing(given, needed)
+    if given is None or not missing:
         return cast("T | None", given)
     if isinstance(given, BaseChatModel):
         return prompted(ChatLanguageModel(given))
     raise ConfigurationError(
-        f"{type(given).__name__} cannot play this role: pass a LangChain chat model, or an object "
-        f"with an async method `{method}` (see ras_flow.components)."
+        f"{type(given).__name__} cannot play this role, since it has no {missing}: pass a "
+        "LangChain chat model, or an object with all that the role needs (see "
+        "ras_flow.components)."
     )
 
 
 def _retriever_part(given: Any) -> Retriever | None:
-    if given is None or hasattr(given, "retrieve"):
+    missing = _missing(given, ("retrieve", "identity"))
+    if given is None or not missing:
         return cast("Retriever | None", given)
     if isinstance(given, BaseRetriever | VectorStore):
         return LangChainRetriever(given)
     raise ConfigurationError(
-        f"{type(given).__name__} is no retriever: pass a LangChain BaseRetriever or VectorStore, "
-        "or an object with an async method `retrieve` (see ras_flow.components)."
+        f"{type(given).__name__} is no retriever, since it has no {missing}: pass a LangChain "
+        "BaseRetriever or VectorStore, or an object with all that a retriever needs (see "
+        "ras_flow.components)."
     )
+
+
+def _missing(given: Any, needed: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in needed if not hasattr(given, name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from types import SimpleNamespace
 from typing import Any, TypedDict
 
 import pytest
@@ -199,3 +200,19 @@ def test_an_object_that_cannot_play_its_role_is_refused() -> None:
         build({"retriever": object()})
     with pytest.raises(ConfigurationError, match="plan"):
         build({"planner": "anthropic:some-model"})
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "lacks"),
+    [
+        ("planner", "plan", "takes_soft_tokens"),
+        ("retriever", "retrieve", "identity"),
+        ("extractor", "extract", "batch_size"),
+        ("answerer", "answer", "takes_soft_tokens"),
+    ],
+)
+def test_an_object_that_can_play_only_half_its_role_is_told_what_it_lacks(
+    role: str, method: str, lacks: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"no .*`{lacks}`"):
+        build({role: SimpleNamespace(**{method: print})})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
@@ -110,6 +111,31 @@ async def test_keys_go_to_no_server_that_a_stranger_names(
         await asked
     assert "example" not in str(refused.value)
     assert not parts["planner"].requests
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {"planner": "openai:m", "base_url": "http://model.example/v1"},
+        {"plannr": "openai:m"},
+        {"planner": 5},
+        ["planner"],
+    ],
+)
+async def test_models_edited_into_a_run_are_names_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, models: Any
+) -> None:
+    monkeypatch.setenv(MODEL_SERVERS, "https://gateway.example")
+    parts, thread = world(), {"configurable": {"thread_id": "t"}}
+    graph = build(parts, checkpointer=InMemorySaver())
+    await graph.ainvoke({"question": QUESTION}, thread)
+    asked = len(parts["planner"].requests)
+    edited = await graph.aupdate_state(thread, {"models": models}, as_node="retrieve")
+    with pytest.raises(ConfigurationError, match="planner, extractor, answerer"):
+        await graph.ainvoke(None, edited)
+    with pytest.raises(ConfigurationError, match="planner, extractor, answerer"):
+        await graph.aupdate_state(thread, {"models": models}, as_node="merge_graph")
+    assert len(parts["planner"].requests) == asked
 
 
 async def test_the_server_of_the_graphs_own_settings_is_taken() -> None:
