@@ -95,7 +95,10 @@ class Retriever(Protocol):
     identity: str
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
-        """Return at most k passages for each query, best first, none twice."""
+        """Return at most k passages for each query, best first, none twice.
+
+        A run gives each passage the id of its content, whatever id it has here.
+        """
         ...
 
 

@@ -48,7 +48,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         chain=chain(state, texts=parts.keeps_text(context)),
         graph=await encoding(state, context, parts) if planner.takes_soft_tokens else None,
         instruction=context.instruction,
-        problem=rejected["problem"] if rejected else None,
+        problem=rejected.get("problem") if rejected else None,
     )
     try:
         [reply] = one_each(await planner.plan([request]), 1, planner)

@@ -10,12 +10,13 @@ from ras_flow.components import ScoredPassage
 from ras_flow.context import Context
 from ras_flow.errors import InputError
 from ras_flow.events import passages_event
+from ras_flow.formats.text import scrub
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Hop
+from ras_flow.state.schema import Hop, Passage, passage_id
 from ras_flow.tracing import traced_retrieval
 
 
@@ -47,8 +48,9 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
             await retriever.retrieve([plan["subquery"]], context.top_k), 1, retriever
         )
         best: dict[str, ScoredPassage] = {}
-        for scored in ranked:
-            best.setdefault(scored.passage["id"], scored)
+        for passage, score in ranked:
+            kept = _by_content(passage)
+            best.setdefault(kept["id"], ScoredPassage(kept, score))
         found += best.values()
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
@@ -59,3 +61,9 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     )
     runtime.stream_writer(passages_event(hop, passages))
     return {"hops": [hop], "passages": passages, "usage": cost.usage()}
+
+
+def _by_content(passage: Passage) -> Passage:
+    """Return a passage with its content's id; a retriever's own may stand for several."""
+    title, text = scrub(passage["title"]), scrub(passage["text"])
+    return {**passage, "id": passage_id(title, text), "title": title, "text": text}

@@ -20,7 +20,7 @@ from ras_flow.nodes.view import warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import as_spo
-from ras_flow.state.schema import Extracted, Passage
+from ras_flow.state.schema import Extracted, Passage, passage_id
 from ras_flow.triple_cache import TripleCache
 
 
@@ -50,19 +50,23 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     keeps_text = parts.keeps_text(context)
     cache = TripleCache(None if keeps_text else runtime.store, extractor.identity)
     cost = Cost("extractor", f"to_triples:{hops[-1]['index']}")
-    known = await cache.get([passage["id"] for passage in new])
+    # An edit may have changed a passage's text and not its id, which is shared with other runs.
+    keys = {passage["id"]: passage_id(passage["title"], passage["text"]) for passage in new}
+    stored = await cache.get(list(keys.values()))
+    known = {id: stored[key] for id, key in keys.items() if key in stored}
 
     async def extract(passages: tuple[Passage, ...]) -> dict[str, Extraction]:
+        by_content: list[Passage] = [{**passage, "id": keys[passage["id"]]} for passage in passages]
         try:
             made: Sequence[Extraction] = one_each(
-                await extractor.extract(passages), len(passages), extractor
+                await extractor.extract(by_content), len(passages), extractor
             )
         except ModelUnavailableError as error:
             made = [Extraction([], error=str(error))] * len(passages)
         by_id = {
             passage["id"]: extraction for passage, extraction in zip(passages, made, strict=True)
         }
-        await cache.put(by_id)
+        await cache.put({keys[id]: extraction for id, extraction in by_id.items()})
         return by_id
 
     missing = [passage for passage in new if passage["id"] not in known]

@@ -8,7 +8,20 @@ from langgraph.channels import EphemeralValue, UntrackedValue
 from typing_extensions import TypedDict
 
 from ras_flow.state.kg import merge_triples
-from ras_flow.state.reducers import by_index, by_key, delta, latest, once, storable
+from ras_flow.state.reducers import (
+    EXTRACTED,
+    HOP,
+    PASSAGE,
+    PLAN,
+    TRIPLE,
+    USAGE,
+    by_index,
+    by_key,
+    delta,
+    latest,
+    once,
+    storable,
+)
 from ras_flow.state.schema import (
     Citation,
     Document,
@@ -47,13 +60,13 @@ class RasState(TypedDict):
     settings: dict[str, Any]
     models: dict[str, str]
     documents: Annotated[list[Document], EphemeralValue(list)]
-    plans: Annotated[list[Plan], delta(by_index, list)]
-    hops: Annotated[list[Hop], delta(by_index, list)]
-    passages: Annotated[dict[str, Passage], delta(by_key, dict)]
-    extracted: Annotated[list[Extracted], delta(latest, list)]
-    triples: Annotated[dict[str, Triple], delta(merge_triples, dict)]
+    plans: Annotated[list[Plan], delta(by_index, list, PLAN)]
+    hops: Annotated[list[Hop], delta(by_index, list, HOP)]
+    passages: Annotated[dict[str, Passage], delta(by_key, dict, PASSAGE)]
+    extracted: Annotated[list[Extracted], delta(latest, list, EXTRACTED)]
+    triples: Annotated[dict[str, Triple], delta(merge_triples, dict, TRIPLE)]
     encoding: Annotated[Any, UntrackedValue]
-    usage: Annotated[dict[str, Usage], delta(by_key, dict)]
+    usage: Annotated[dict[str, Usage], delta(by_key, dict, USAGE)]
     warnings: Annotated[list[str], delta(once, list)]
     answer: str
     citations: list[Citation]

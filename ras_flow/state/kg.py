@@ -99,8 +99,6 @@ def merge_triples(
     Raises:
         InputError: A triple, as someone edited it, lacks a field.
     """
-    if not isinstance(update, Mapping):
-        raise InputError(f"`triples` is a {type(update).__name__}: give triples by their ids.")
     merged = dict(current)
     for id, triple in update.items():
         if triple is None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from numbers import Real
+from types import NoneType
 from typing import Any, TypeVar
 
 from langgraph.channels import DeltaChannel
@@ -17,22 +19,60 @@ from ras_flow.formats.text import scrub
 
 V = TypeVar("V")
 
+Fields = Mapping[str, type | tuple[type, ...]]
+"""What a record has to have: types by name."""
 
-def delta(reducer: Callable[[V, V], V], kind: type) -> DeltaChannel[V]:
+PLAN: Fields = {
+    "index": int,
+    "hop": int,
+    "label": (str, NoneType),
+    "subquery": str,
+    "raw": str,
+}
+HOP: Fields = {"index": int, "subquery": str, "passages": list, "scores": list}
+PASSAGE: Fields = {"id": str, "title": str, "text": str}
+TRIPLE: Fields = {"subject": str, "predicate": str, "object": str, "passages": list}
+EXTRACTED: Fields = {"passage": str, "triples": list}
+USAGE: Fields = {
+    "role": str,
+    "calls": Real,
+    "input_tokens": Real,
+    "output_tokens": Real,
+    "seconds": Real,
+}
+
+
+def delta(
+    reducer: Callable[[V, V], V], kind: type, record: Fields | None = None
+) -> DeltaChannel[V]:
     """Make a channel whose checkpoints hold only what each step changed.
 
     Args:
         reducer: Takes the value and one update, returns the new value, changes neither.
         kind: ``list`` or ``dict``; the value of a fresh channel is ``kind()``.
+        record: What each record in the value has to have.
 
     Returns:
-        The channel, for use in ``Annotated``.
+        The channel, for use in ``Annotated``. It refuses malformed edits with an InputError;
+        records that are stored already it takes as they are.
     """
 
     def fold(value: V, updates: Sequence[V]) -> V:
+        for update in updates:
+            _check_kind(update, kind)
         return reduce(reducer, updates, value)
 
-    return DeltaChannel(fold, kind)
+    class Checked(DeltaChannel[V]):
+        def update(self, values: Sequence[Any]) -> bool:
+            changed = super().update(values)
+            merged: Any = self.value
+            _check_kind(merged, kind)
+            if record:
+                for item in merged.values() if kind is dict else merged:
+                    _check_record(item, record)
+            return changed
+
+    return Checked(fold, kind)
 
 
 def by_index(items: list[dict[str, Any]], update: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -71,7 +111,13 @@ def by_key(items: Mapping[str, V], update: Mapping[str, V | None]) -> dict[str, 
 
 
 def once(items: list[str], update: list[str]) -> list[str]:
-    """Append the strings that are not there yet."""
+    """Append the strings that are not there yet.
+
+    Raises:
+        InputError: They are no strings, as someone edited them.
+    """
+    if wrong := [text for text in update if not isinstance(text, str)]:
+        raise InputError(f"{wrong[0]!r} is no text: give texts alone.")
     return list(dict.fromkeys([*items, *update]))
 
 
@@ -83,3 +129,15 @@ def latest(_: list[Any], update: list[Any]) -> list[Any]:
 def storable(_: str, text: Any) -> Any:
     """Keep the last text, without what checkpoints cannot hold; ``start`` refuses other values."""
     return scrub(text) if isinstance(text, str) else text
+
+
+def _check_kind(value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise InputError(f"This part of the state takes a {kind.__name__}, not {value!r}.")
+
+
+def _check_record(item: object, record: Fields) -> None:
+    known = item if isinstance(item, dict) else {}
+    for name, kind in record.items():
+        if name not in known or not isinstance(known[name], kind):
+            raise InputError(f"{item!r} is no record of a run: give it its `{name}`.")

@@ -110,9 +110,9 @@ def passage_id(title: str, text: str) -> str:
 
     Args:
         title: The passage's title, possibly empty.
-        text: The passage's text.
+        text: The passage's text; like the title any string.
 
     Returns:
         The same id for the same title and text, on every machine.
     """
-    return sha256(f"{title}\0{text}".encode()).hexdigest()[:16]
+    return sha256(f"{title}\0{text}".encode(errors="surrogatepass")).hexdigest()[:16]

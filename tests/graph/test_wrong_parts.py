@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.memory import InMemoryStore
+from langgraph.types import Overwrite
 
+from ras_flow import Context
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state.schema import Passage
-from tests.graph.world import QUESTION, SECOND, build, world
+from ras_flow.testing import ListRetriever, MappingExtractor
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
+TOP1 = Context(top_k=1)
 
 
 class Forgetful:
@@ -53,8 +58,26 @@ async def test_a_passage_found_twice_counts_once_with_its_best_score() -> None:
             return [[ScoredPassage(a, 3.0), ScoredPassage(b, 2.0), ScoredPassage(a, 1.0)]]
 
     result = await build(world(retriever=Twice())).ainvoke({"question": QUESTION})
-    assert result["hops"][0]["passages"] == ["a", "b"]
+    found = [result["passages"][id]["title"] for id in result["hops"][0]["passages"]]
+    assert found == ["Mira Lund", "Narvik"]
     assert result["hops"][0]["scores"] == [3.0, 2.0]
+
+
+async def test_passages_that_share_an_id_are_told_apart() -> None:
+    class First(ListRetriever):
+        async def retrieve(self, queries: Any, k: int) -> list[list[ScoredPassage]]:
+            [[(passage, score), *_]] = await super().retrieve(queries, k)
+            text = f"{passage['text']}\ud800"
+            return [[ScoredPassage({**passage, "id": "first", "text": text}, score)]]
+
+    store, parts = InMemoryStore(), world(retriever=First(DOCUMENTS))
+    result = await build(parts, store=store).ainvoke({"question": QUESTION}, context=TOP1)
+    assert result["answer"] == "Narvik"
+    assert parts["extractor"].calls == [["Aurora Bridge"], ["Mira Lund"]]
+    assert [passage["text"][-1] for passage in result["passages"].values()] == ["\ufffd"] * 2
+    other = world(retriever=First(DOCUMENTS[3:]))
+    await build(other, store=store).ainvoke({"question": QUESTION}, context=TOP1)
+    assert other["extractor"].calls == [["Harbour Bridge"]]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +88,20 @@ async def test_a_passage_found_twice_counts_once_with_its_best_score() -> None:
         {"triples": {"x": {"subject": "a", "predicate": "b"}}},
         {"triples": {"x": {"subject": "a", "predicate": "b", "object": "c", "passages": None}}},
         {"hops": [{"subquery": "no index"}]},
+        {"hops": [{"index": 7}]},
+        {"hops": None},
         {"plans": ["[SUFFICIENT]"]},
+        {"plans": [{"index": 7, "hop": 2, "label": 5, "subquery": "", "raw": ""}]},
+        {"passages": ["x"]},
+        {"passages": {"x": "text"}},
+        {"passages": {"x": {"id": "x", "text": "no title"}}},
+        {"extracted": [{"passage": "x"}]},
+        {"usage": {"x": {"role": "planner"}}},
+        {"hops": Overwrite([{"index": 0}])},
+        {"triples": Overwrite([["a", "b", "c"]])},
+        {"triples": Overwrite({"x": ["a", "b", "c"]})},
+        {"warnings": "abc"},
+        {"warnings": [["a"]]},
     ],
 )
 async def test_a_malformed_edit_is_refused_before_it_is_stored(
@@ -77,6 +113,28 @@ async def test_a_malformed_edit_is_refused_before_it_is_stored(
     with pytest.raises(InputError):
         await graph.aupdate_state(THREAD, values, as_node="merge_graph")
     assert await graph.aget_state(THREAD) == before
+
+
+async def test_a_run_may_go_on_before_a_plan_that_waits() -> None:
+    graph = build(world(["[SUBQ] x", "[SUBQ] x", SECOND]), checkpointer=InMemorySaver())
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["plan"])
+    config = await graph.aupdate_state(THREAD, {}, as_node="encode")
+    assert (await graph.ainvoke(None, config, context=TOP1))["answer"] == "Narvik"
+
+
+async def test_an_edited_passage_is_extracted_anew_and_leaves_others_runs_alone() -> None:
+    store, extractor = InMemoryStore(), MappingExtractor(TRIPLES)
+    graph = build(world(extractor=extractor), store=store, checkpointer=InMemorySaver())
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["retrieve"])
+    [(id, passage)] = (await graph.aget_state(THREAD)).values["passages"].items()
+    other = {**passage, "title": "Harbour Bridge"}
+    config = await graph.aupdate_state(THREAD, {"passages": {id: other}}, as_node="retrieve")
+    await graph.ainvoke(None, config, context=TOP1)
+    assert extractor.calls[0] == ["Harbour Bridge"]
+    await build(world(extractor=extractor), store=store).ainvoke(
+        {"question": QUESTION}, context=TOP1
+    )
+    assert ["Aurora Bridge"] in extractor.calls
 
 
 async def test_an_edited_triple_may_leave_out_its_passages() -> None:
