@@ -75,6 +75,8 @@ class Case:
             too before it counts as knowing the answer, since options can be guessed.
         guessable: The answer is yes or no: that a model says so proves nothing.
         static: The passages come with the question; there is nothing to plan.
+        again: How many earlier cases of the source have its id: files that share questions, told
+            in different ways, share their ids too.
     """
 
     source: str
@@ -87,6 +89,12 @@ class Case:
     variants: tuple[tuple[str, str], ...] = ()
     guessable: bool = False
     static: bool = False
+    again: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its id, told apart from that of earlier cases."""
+        return f"{self.id}~{self.again}" if self.again else self.id
 
 
 def words_of(triple: Spo) -> set[str]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -212,17 +212,22 @@ class _Builder:
         self.base = PromptedAnswerer(LoggedModel(base, log, "attempt")) if base else None
         self.pool = Pool([])
         self.rejected: ModelResponseError | None = None
+        self.named: Counter[str] = Counter()
 
     async def records(self, row: Row) -> list[Record]:
         """Return a question's records; none for one that cannot be used."""
         question, answer = row.text("question"), row.text("answer")
         split = self.splitter(question)
+        id = row.first_text("id", "_id")
+        again = self.named[id]
+        self.named[id] += 1
         case = Case(
             source="hotpotqa-subq",
-            id=row.first_text("id", "_id"),
+            id=id,
             question=question,
             answer=answer,
             guessable=answer.lower() in ("yes", "no"),
+            again=again,
         )
         if self.base and await knows(case, self.base):
             return no_retrieval(case, split)
@@ -354,7 +359,6 @@ async def _in_order(
 def _write(folder: Path, records: list[Record], stats: Stats) -> None:
     kept = list(keep_first(records, stats.dropped))
     for split in SPLITS:
-        (folder / f"{split}.jsonl.part").unlink(missing_ok=True)
         with RecordWriter(folder / f"{split}.jsonl") as writer:
             for record in kept:
                 if record["split"] == split:

@@ -7,8 +7,9 @@ are played on its questions. Where two sources have the same input, the first on
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
                 titled.setdefault(normalize_name(page.title), page)
             inputs.pages[config.splitter(page.title or text)].append(page)
     texts = Texts(triples, titled)
+    named: Counter[tuple[str, str]] = Counter()
     for number, source in enumerate(config.sources):
         if progress:
             progress(f"reading {source.file.name}", number, len(config.sources))
@@ -76,7 +78,9 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
             split = config.splitter(case.question)
             # Wordings of one question that are in several splits stay in the first one's only.
             if groups.setdefault(_evidence(case), split) == split:
-                split_cases[split].append(case)
+                again = named[case.source, case.id]
+                named[case.source, case.id] += 1
+                split_cases[split].append(replace(case, again=again))
         for cases in split_cases.values():
             cases.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
         inputs.cases.append(split_cases)
@@ -117,8 +121,6 @@ def write_mix(
     (folder / "stats.json").unlink(missing_ok=True)
     stats = Stats()
     for split in SPLITS:
-        # Not the whole of an earlier build: its settings may have been others.
-        (folder / f"{split}.jsonl.part").unlink(missing_ok=True)
         with RecordWriter(folder / f"{split}.jsonl") as writer:
             records = _records(config, inputs, split, known, progress)
             for record in keep_first(records, stats.dropped):

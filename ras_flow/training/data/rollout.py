@@ -336,7 +336,7 @@ class _Names:
         self, task: str, name: str, chain: list[Link], target: Target, *, page: str = ""
     ) -> Record:
         record = {
-            "id": f"{self.case.source}/{self.case.id}/{self.run}/{name}",
+            "id": f"{self.case.source}/{self.case.name}/{self.run}/{name}",
             "source": self.case.source,
             "split": self.split,
             "task": task,

@@ -29,6 +29,7 @@ from ras_flow.training.data.records import SPLITS, Record, read_records
 from ras_flow.training.data.splits import check_labels
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
+from tests.training.data.examples import write_list
 from tests.training.data.subq import models, reply, town, write_questions
 
 
@@ -96,6 +97,17 @@ async def test_as_in_the_appendix_one_document_a_hop(tmp_path: Path) -> None:
         await build_hotpotqa_subq(path, tmp_path, models(server.url), config)
     lengths = {len(link["triples"]) for record in read_all(tmp_path) for link in record["chain"]}
     assert lengths == {1}
+
+
+async def test_questions_that_share_an_id_are_told_apart(tmp_path: Path) -> None:
+    with OpenAIServer(reply) as server:
+        path = write_list(tmp_path / "hotpot.json", town(1), town(2) | {"_id": "town1"}, town(1))
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    assert Counter(record["id"].split("/")[1] for record in read_all(tmp_path / "out")) == {
+        "town1": 4,
+        "town1~1": 4,
+    }
+    assert stats.dropped == {"repeated": 4}
 
 
 async def test_hops_fail_where_that_is_asked_for(tmp_path: Path) -> None:

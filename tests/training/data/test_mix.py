@@ -152,6 +152,20 @@ def test_where_two_sources_disagree_the_first_is_kept(folder: Path) -> None:
     assert answers == {"A"}
 
 
+def test_files_that_share_ids_lose_no_record(folder: Path) -> None:
+    """The same questions from two files, the second with a shorter way to the answer."""
+    write_lines(folder / "first.jsonl", *map(film, range(20)))
+    second = [film(n, triples=[[f"Film{n}", "made in", f"Town{n}"]]) for n in range(20)]
+    write_lines(folder / "second.jsonl", *second)
+    sources = [Source(folder / f"{name}.jsonl") for name in ("first", "second")]
+    stats = write_mix(MixConfig(tuple(sources), dev=0.1, test=0.1), folder / "out")
+    ids = [record["id"] for split in SPLITS for record in read_split(folder / "out", split)]
+    assert sum(stats.by(1).values()) == len(ids) == len(set(ids))
+    assert {id.split("/")[1] for id in ids} == {
+        name for number in range(20) for name in (f"f{number}", f"f{number}~1")
+    }
+
+
 def test_the_card_tells_sources_seed_and_checksums(folder: Path) -> None:
     from hashlib import sha256
 

@@ -53,7 +53,8 @@ def named(record: Record, name: str) -> Record:
 def test_what_is_written_is_read_back(tmp_path_factory: Any, written: list[Record]) -> None:
     path = tmp_path_factory.mktemp("records") / "train.jsonl"
     with RecordWriter(path) as writer:
-        assert all(writer.write(record) for record in written)
+        for record in written:
+            writer.write(record)
     assert list(read_records(path)) == written
 
 
@@ -126,21 +127,20 @@ def test_a_file_is_complete_or_not_there(tmp_path: Path) -> None:
         writer.write(PLAN)
         raise KeyError
     assert path.read_text() == "what was there before"
-    with RecordWriter(path):
+    # What a kill left is of no use.
+    (tmp_path / "train.jsonl.part").write_text(json.dumps(named(PLAN, "one")) + '\n{"id": "two"')
+    with RecordWriter(path) as writer:
+        writer.write(PLAN)
         assert path.read_text() == "what was there before"
     assert list(read_records(path)) == [PLAN]
     assert [p.name for p in tmp_path.iterdir()] == ["train.jsonl"]
 
 
-def test_a_writer_goes_on_behind_the_last_whole_line(tmp_path: Path) -> None:
-    path = tmp_path / "train.jsonl"
-    part = tmp_path / "train.jsonl.part"
-    part.write_text(json.dumps(named(PLAN, "one")) + '\n{"id": "two", "sour')
-    with RecordWriter(path) as writer:
-        assert writer.ids == {"one"}
-        assert not writer.write(named(PLAN, "one"))
-        assert writer.write(named(PLAN, "two"))
-    assert [record["id"] for record in read_records(path)] == ["one", "two"]
+def test_no_two_records_have_one_id(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path / "a.jsonl") as writer:
+        writer.write(PLAN)
+        with pytest.raises(InputError, match="a/1/0/plan-1: two records have this id"):
+            writer.write({**PLAN, "question": "Who else?"})
 
 
 def test_a_writer_refuses_what_a_reader_would_refuse(tmp_path: Path) -> None:
