@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.errors import ConfigurationError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Make training data.", no_args_is_help=True)
 
-Out = Annotated[Path, typer.Option("--out", help="Folder of the data set.")]
+Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the data set.")]
 
 _MODEL = "local:default"
 
@@ -45,7 +46,9 @@ def build(
     test: Annotated[float, typer.Option(help="Share of the questions.")] = 0.05,
     price: Annotated[
         list[str] | None,
-        typer.Option(help="STEP=IN/OUT, USD a million tokens: filter, subqueries, ..."),
+        typer.Option(
+            help="STEP=IN/OUT, USD a million tokens; attempt, filter, subqueries or extract."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -82,7 +85,9 @@ def build(
         stats = asyncio.run(build_hotpotqa_subq(hotpotqa, out, models, config, shown))
     _report(out, stats, as_json)
     if prices and not as_json:
-        typer.echo(f"cost: ${cost(stats, prices):.2f}")
+        unpriced = ", ".join(step for step in stats.usage if step not in prices)
+        without = f", without {unpriced}" if unpriced else ""
+        typer.echo(f"cost: ${cost(stats, prices):.2f}{without}")
 
 
 @app.command()
@@ -118,7 +123,9 @@ def complete_triples(
         Path,
         typer.Argument(metavar="QUESTIONS", help="Questions on it, with support and triples."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="File to write, for train triples.")],
+    out: Annotated[
+        Path, typer.Option("--out", parser=path_of, help="File to write, for train triples.")
+    ],
     held_out: Annotated[
         list[Path] | None,
         typer.Option(help="Use no passage with a title of this file; may be repeated."),
@@ -215,6 +222,8 @@ def _load(name: str, base_url: str | None, concurrency: int) -> LanguageModel:
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
+    from ras_flow.training.data.hotpotqa_subq import STEPS
+
     step, _, numbers = text.partition("=")
     try:
         given, made = map(float, numbers.split("/"))
@@ -222,6 +231,10 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
         raise ConfigurationError(
             f"--price {text!r} cannot be read: write it like filter=3/15."
         ) from error
+    if step not in STEPS:
+        raise ConfigurationError(
+            f"--price {text!r}: there is no step {step!r}, only {', '.join(STEPS)}."
+        )
     return step, (given, made)
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +190,8 @@ def _all(value: Mapping[str, Any], name: str) -> list[Any]:
 
 def _check(config: MixConfig, where: str) -> None:
     for source in config.sources:
-        if source.weight <= 0:
-            raise ConfigurationError(f"{where}: weight = {source.weight} must be over 0.")
+        if not 0 < source.weight < inf:
+            raise ConfigurationError(f"{where}: weight = {source.weight} must be a number over 0.")
         if source.max_records is not None and source.max_records < 1:
             raise ConfigurationError(f"{where}: max_records = {source.max_records} must be over 0.")
     noise = config.noise

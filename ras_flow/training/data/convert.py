@@ -17,6 +17,7 @@ from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.mix import Inputs, Progress, read_inputs, write_mix
 from ras_flow.training.data.records import SPLITS
 from ras_flow.training.data.stats import Stats
+from ras_flow.training.data.writer import check_folder
 
 CONCURRENCY = 16
 
@@ -39,10 +40,12 @@ async def convert_mix(
         The statistics, as saved.
 
     Raises:
-        InputError: A file is wrong; the message names file, line and field.
+        InputError: A file is wrong; the message names file, line and field. Or the folder
+            is none, or holds something else.
         ConfigurationError: A setting is wrong, or another build uses the folder.
         ModelError: The base model fails; what it answered before is kept.
     """
+    check_folder(folder)
     inputs = await asyncio.to_thread(read_inputs, config, progress)
     known: dict[str, bool] = {}
     usage: dict[str, StepUsage] = {}

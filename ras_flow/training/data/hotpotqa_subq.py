@@ -8,6 +8,7 @@ makes triples, and :func:`~ras_flow.training.data.rollout.roll_out` labels the h
 Where this differs from the appendix, it is to show training what inference sees:
 
 * the first subquery is the question itself (q_0 = Q), and there is a first plan, [SUBQ] Q;
+* triples go through the rules for what enters the graph (:mod:`ras_flow.formats.quality`);
 * each hop has ``distractors`` other documents of the question beside the needed one;
 * documents are read in the order in which the filter says they have to be found;
 * splits are by question, and one input has one label;
@@ -33,6 +34,7 @@ from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
+from ras_flow.formats.quality import refine
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor
 from ras_flow.roles.extractors import form_for
 from ras_flow.state.schema import Passage, passage_id
@@ -45,10 +47,13 @@ from ras_flow.training.data.records import SPLITS, Record, read_records
 from ras_flow.training.data.rollout import Noise, no_retrieval, roll_out
 from ras_flow.training.data.splits import Splitter, check_labels, keep_first
 from ras_flow.training.data.stats import Stats, checksum, write_card
-from ras_flow.training.data.writer import RecordWriter
+from ras_flow.training.data.writer import RecordWriter, check_folder
 
 ATTEMPTS = 3
 """How often a model is asked for one reply that can be used."""
+
+STEPS = ("attempt", "filter", "subqueries", "extract")
+"""What models are asked for: the steps that tokens are counted by."""
 
 _NONE = re.compile(r"\W*none\b", re.I)
 _NUMBERS = re.compile(r"[\[(]?\d+[\])]?(?:\s*(?:,|;|and|&)\s*[\[(]?\d+[\])]?)*\.?", re.I)
@@ -141,7 +146,8 @@ async def build_hotpotqa_subq(
         The statistics (table 4), as saved; ``usage`` has the tokens by step.
 
     Raises:
-        InputError: The file is wrong; the message names item and field.
+        InputError: The file is wrong; the message names item and field. Or the folder is none, or
+            holds something else.
         ConfigurationError: Another build uses the folder.
         AuthenticationError: A key was refused.
         ModelUnavailableError: A model cannot be reached; what it answered before is kept.
@@ -149,6 +155,7 @@ async def build_hotpotqa_subq(
     """
     config = config or BuildConfig()
     splitter = Splitter(config.seed, config.dev, config.test)
+    check_folder(folder)
     rows = await asyncio.to_thread(lambda: list(read_rows(path))[: config.limit])
     stats = Stats()
     stats.dropped = {}
@@ -243,7 +250,7 @@ class _Builder:
             return []
         others = [item for item in texts.items() if item not in gold]
         others = others[: self.config.distractors * len(needed)]
-        pages = await self._pages(needed + others)
+        pages = await self._pages(needed, others)
         steps = tuple(
             Step((subquery,), page.triples, page, (at - 1,) if at else ())
             for at, (subquery, page) in enumerate(zip(subqueries, pages, strict=False))
@@ -306,14 +313,20 @@ class _Builder:
             made.append(subquery)
         return made
 
-    async def _pages(self, texts: list[tuple[str, str]]) -> list[Page]:
+    async def _pages(
+        self, needed: list[tuple[str, str]], others: list[tuple[str, str]]
+    ) -> list[Page]:
         """Line 12: g_i <- f_t2t(d_i), for the needed documents and the distractors."""
+        texts = needed + others
         passages = [
             Passage(id=passage_id(title, text), title=title, text=text) for title, text in texts
         ]
         made = await self.extractor.extract(passages)
+        for extraction in made[: len(needed)]:
+            if extraction.error is not None:
+                self.rejected = ModelResponseError(extraction.error)
         return [
-            Page(title, tuple(extraction.triples), text)
+            Page(title, tuple(refine(extraction.triples, title, text).triples), text)
             for (title, text), extraction in zip(texts, made, strict=True)
         ]
 

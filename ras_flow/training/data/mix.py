@@ -23,7 +23,7 @@ from ras_flow.training.data.sources import read_cases
 from ras_flow.training.data.sources.texts import Texts, read_pages
 from ras_flow.training.data.splits import check_labels, fraction, keep_first
 from ras_flow.training.data.stats import Stats, checksum, write_card
-from ras_flow.training.data.writer import RecordWriter
+from ras_flow.training.data.writer import RecordWriter, check_folder
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -115,8 +115,9 @@ def write_mix(
         The statistics, as saved.
 
     Raises:
-        InputError: A file is wrong, or the folder cannot be written to.
+        InputError: A file is wrong, or the folder cannot be written to or holds something else.
     """
+    check_folder(folder)
     inputs = inputs or read_inputs(config, progress)
     (folder / "stats.json").unlink(missing_ok=True)
     stats = Stats()

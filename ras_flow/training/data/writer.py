@@ -10,6 +10,28 @@ from typing import IO, Self
 from ras_flow.errors import InputError
 from ras_flow.training.data.records import Record, check_record
 
+_OURS = ("train.jsonl", "stats.json", "calls.jsonl")
+"""What a folder of a data set has, be it complete or not, and how its other files begin."""
+
+
+def check_folder(folder: Path) -> None:
+    """Check before any work that a data set can be written to a folder.
+
+    Args:
+        folder: Where to; it need not be there.
+
+    Raises:
+        InputError: It is no folder, or is full of something else: its README.md would be replaced.
+    """
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written to: {error}. Name another.") from error
+    if names and not any(name.startswith(_OURS) for name in names):
+        raise InputError(f"{folder} holds something else than a data set. Name an empty folder.")
+
 
 class RecordWriter:
     """Writes records into ``<path>.part``, which becomes ``path`` when all are written.

@@ -94,9 +94,33 @@ async def test_as_in_the_appendix_one_document_a_hop(tmp_path: Path) -> None:
     with OpenAIServer(reply) as server:
         path = write_questions(tmp_path / "hotpot.json", 3)
         config = BuildConfig(distractors=0)
-        await build_hotpotqa_subq(path, tmp_path, models(server.url), config)
-    lengths = {len(link["triples"]) for record in read_all(tmp_path) for link in record["chain"]}
+        await build_hotpotqa_subq(path, tmp_path / "out", models(server.url), config)
+    lengths = {
+        len(link["triples"]) for record in read_all(tmp_path / "out") for link in record["chain"]
+    }
     assert lengths == {1}
+
+
+async def test_graphs_are_refined_as_in_a_run(tmp_path: Path) -> None:
+    def loose(body: dict[str, Any]) -> Answer:
+        if not str(body["messages"][0]["content"]).startswith("Turn the text"):
+            return reply(body)
+        if "Novak" not in last_message(body):
+            return Answer("(S> Town1| P> lies on| O> River1), (S> Town1| P> is| O> town1)")
+        return Answer("(S> She| P> was born in| O> Town1)")
+
+    with OpenAIServer(loose) as server:
+        said = ["Person1 Novak is a singer.", " She was born in Town1."]
+        context = [["Town1", ["Town1 lies on River1."]], ["Person1 Novak", said]]
+        path = write_list(tmp_path / "hotpot.json", town(1) | {"context": context})
+        await build_hotpotqa_subq(
+            path, tmp_path / "out", models(server.url), BuildConfig(distractors=0)
+        )
+    chain = read_all(tmp_path / "out")[-1]["chain"]
+    assert [link["triples"] for link in chain] == [
+        [["Person1 Novak", "was born in", "Town1"]],
+        [["Town1", "lies on", "River1"]],
+    ]
 
 
 async def test_questions_that_share_an_id_are_told_apart(tmp_path: Path) -> None:
@@ -114,7 +138,7 @@ async def test_hops_fail_where_that_is_asked_for(tmp_path: Path) -> None:
     with OpenAIServer(reply) as server:
         path = write_questions(tmp_path / "hotpot.json", 30)
         config = BuildConfig(failures=True)
-        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url), config)
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url), config)
     labels = stats.by(2)
     assert labels["SUFFICIENT"] < 30
     assert labels["SUBQ"] > 60
@@ -210,7 +234,7 @@ async def test_replies_that_cannot_be_used_are_asked_again(
 ) -> None:
     with OpenAIServer(spoiled(part, *texts)) as server:
         path = write_questions(tmp_path / "hotpot.json", 2)
-        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
         second = [last_message(request["body"]) for request in server.requests]
     assert stats.dropped == {}
     assert stats.by(2)["SUFFICIENT"] == 2
@@ -231,7 +255,7 @@ async def test_questions_without_usable_replies_are_left_out_and_counted(
 ) -> None:
     with OpenAIServer(spoiled(part, *[text] * 9)) as server:
         path = write_questions(tmp_path / "hotpot.json", 2)
-        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
     assert stats.dropped == {reason: 2}
     assert stats.by(2) == {"NO_RETRIEVAL": 1, "answer": 1}
 
@@ -250,17 +274,22 @@ async def test_questions_whose_requests_are_rejected_are_left_out_and_counted(
 
     with OpenAIServer(filtered) as server:
         path = write_questions(tmp_path / "hotpot.json", 2)
-        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
     assert stats.dropped == {reason: 1}
     assert stats.by(2)["SUFFICIENT"] == 1
 
 
-async def test_a_build_whose_requests_are_all_rejected_is_told(tmp_path: Path) -> None:
-    with OpenAIServer(lambda _: Answer(status=404, error="no such model")) as server:
-        path = write_questions(tmp_path / "hotpot.json", 2)
+@pytest.mark.parametrize("part", ["", "Turn the text"])
+async def test_a_build_whose_requests_are_all_rejected_is_told(tmp_path: Path, part: str) -> None:
+    def reject(body: dict[str, Any]) -> Answer:
+        ours = str(body["messages"][0]["content"]).startswith(part)
+        return Answer(status=404, error="no such model") if ours else reply(body)
+
+    with OpenAIServer(reject) as server:
+        path = write_list(tmp_path / "hotpot.json", town(1), town(2))
         with pytest.raises(ModelResponseError, match="Check the model's name"):
-            await build_hotpotqa_subq(path, tmp_path, models(server.url))
-    assert not (tmp_path / "stats.json").exists()
+            await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    assert not (tmp_path / "out/stats.json").exists()
 
 
 async def test_a_trained_extractor_is_asked_as_it_was_trained(
@@ -307,7 +336,7 @@ async def test_a_subquery_that_repeats_the_question_is_no_second_search(tmp_path
 
     with OpenAIServer(parrot) as server:
         path = write_questions(tmp_path / "hotpot.json", 1)
-        stats = await build_hotpotqa_subq(path, tmp_path, models(server.url))
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
     assert stats.dropped == {"subqueries: no usable reply": 1}
 
 
@@ -323,7 +352,7 @@ async def test_rate_limits_are_waited_out(tmp_path: Path) -> None:
 
     with OpenAIServer(limited) as server:
         path = write_questions(tmp_path / "hotpot.json", 3)
-        stats = await build_hotpotqa_subq(path, tmp_path, quick(server.url))
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", quick(server.url))
     assert stats.by(2)["SUFFICIENT"] == 3
     assert max(seen.values()) == 2
 
@@ -340,13 +369,13 @@ async def test_what_was_answered_before_a_model_is_gone_is_kept(tmp_path: Path) 
     with OpenAIServer(failing) as server:
         made = quick(server.url)
         with pytest.raises(ModelUnavailableError):
-            await build_hotpotqa_subq(path, tmp_path, made, BuildConfig(concurrency=1))
-        assert not (tmp_path / "stats.json").exists()
-        answered = (tmp_path / "calls.jsonl").read_bytes().count(b"\n")
+            await build_hotpotqa_subq(path, tmp_path / "out", made, BuildConfig(concurrency=1))
+        assert not (tmp_path / "out/stats.json").exists()
+        answered = (tmp_path / "out/calls.jsonl").read_bytes().count(b"\n")
         assert answered > 20
         server.script = reply
         before = len(server.requests)
-        stats = await build_hotpotqa_subq(path, tmp_path, made)
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", made)
         assert sum(used["reused"] for used in stats.usage.values()) == answered
         assert len(server.requests) - before == sum(u["calls"] for u in stats.usage.values())
 

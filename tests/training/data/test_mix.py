@@ -242,7 +242,9 @@ WRONG = [
     ("", "name at least one data set"),
     ("[[source]]\nweight = 1.0", "source: `file` is missing"),
     ('[[source]]\nfile = "a"\nwieght = 1.0', "there is no setting 'wieght'. There are: file, kb"),
-    ('[[source]]\nfile = "a"\nweight = 0', "weight = 0 must be over 0"),
+    ('[[source]]\nfile = "a"\nweight = 0', "weight = 0 must be a number over 0"),
+    ('[[source]]\nfile = "a"\nweight = nan', "weight = nan must be a number over 0"),
+    ('[[source]]\nfile = "a"\nweight = inf', "weight = inf must be a number over 0"),
     ('[[source]]\nfile = "a"\nmax_records = 1.5', "max_records = 1.5 is no int"),
     ('seed = true\n[[source]]\nfile = "a"', "seed = True is no int"),
     ('dev = 0.9\ntest = 0.3\n[[source]]\nfile = "a"', "leave some for training"),
@@ -292,6 +294,25 @@ def test_the_command_converts_and_checks(folder: Path) -> None:
     assert done.code == 1 and "none.toml cannot be read" in done.err
 
 
+def test_nothing_but_a_data_set_is_replaced(folder: Path) -> None:
+    """`--out` that is no folder, none at all, or somebody's project."""
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    for out, said in (
+        ("", "the name is empty"),
+        (folder / "films.jsonl", "cannot be written to"),
+        (folder / "films.jsonl/out", "cannot be written to"),
+        (folder, "holds something else than a data set"),
+    ):
+        done = run("data", "convert", str(folder / "mix.toml"), "--out", str(out))
+        assert done.code and said in done.err
+        assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    # What a build leaves that was killed at once is one's own.
+    (folder / "out").mkdir()
+    (folder / "out/calls.jsonl.lock").touch()
+    (folder / "out/README.md").touch()
+    assert run("data", "convert", str(folder / "mix.toml"), "--out", str(folder / "out")).code == 0
+
+
 def test_passages_are_written_instead_of_triples_on_request(folder: Path) -> None:
     whole, texts = folder / "whole", folder / "texts"
     for out, options in ((whole, []), (texts, ["--as-text"])):
@@ -324,7 +345,9 @@ def test_the_command_builds_hotpotqa_subq(tmp_path: Path, monkeypatch: pytest.Mo
     assert (done.code, done.err) == (0, "")
     assert "| [NO_RETRIEVAL] | 0 | – |" in done.out
     # 11 input tokens a call: three questions, and three tries at one whose reply is no use.
-    assert "cost: $66.00" in done.out
+    assert "cost: $66.00, without extract, subqueries\n" in done.out
     assert 'left out: {"filter: no usable reply": 1}' in done.out
     wrong = run("data", "build", str(path), "--out", str(tmp_path), "--price", "filter")
     assert "--price 'filter' cannot be read" in wrong.err
+    wrong = run("data", "build", str(path), "--out", str(tmp_path), "--price", "filtr=3/15")
+    assert "no step 'filtr', only attempt, filter, subqueries, extract" in wrong.err

@@ -180,6 +180,8 @@ def test_pathquestion_in_both_forms(tmp_path: Path) -> None:
     text.write_text(f"{row['question']}\tnorway(norway)\t{marked}\n")
     (tmp_path / "2H-kb.txt").write_text("".join("\t".join(triple) + "\n" for triple in KB))
     assert only(text, kb=tmp_path / "2H-kb.txt").steps == shared.steps
+    with pytest.raises(InputError, match=r"pq\.jsonl:1:path: expected an entity"):
+        only(write_lines(tmp_path / "pq.jsonl", row | {"path": []}), kb=kb)
     with pytest.raises(ConfigurationError, match="knowledge graph: set `kb`"):
         only(text)
     text.write_text("question without tabs\n")

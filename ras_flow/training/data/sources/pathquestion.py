@@ -47,6 +47,8 @@ def read(rows: Iterable[Row], kb: dict[str, Graph]) -> Iterator[Case]:
     """
     for row in rows:
         path = row.texts("path")
+        if not path:
+            row.fail("path", "expected an entity, and relations and entities by turns")
         name = row.text("kb") if row.has("kb") else ""
         graph = kb.get(name)
         if graph is None:
