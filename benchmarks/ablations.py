@@ -78,8 +78,8 @@ def scores(model_name: str, records: Sequence[Placed]) -> list[Scored]:
     losses = target_losses(model, (examples[row] for row in range(len(examples))))
     texts = evaluate_graph_llm(model, asked, graphs=graphs, batch_size=4).texts
     found = []
-    for record, loss in zip(asked, losses, strict=True):
-        own = measure([record], {0: texts[record["id"]]}).scores[record["task"], "all"]
+    for record, text, loss in zip(asked, texts, losses, strict=True):
+        own = measure([record], {0: text}).scores[record["task"], "all"]
         score = own.f1 if record["task"] == "answer" else own.right
         found.append(Scored(100 * score, loss))
     return found

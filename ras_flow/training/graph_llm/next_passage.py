@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ras_flow.components import Retriever
@@ -43,22 +43,23 @@ class NextPassage:
 
 
 async def find_next(
-    records: Sequence[Record], texts: Mapping[str, str], retriever: Retriever, *, k: int = 5
+    records: Sequence[Record], texts: Sequence[str], retriever: Retriever, *, k: int = 5
 ) -> NextPassage:
     """Search for the next gold passage of each plan.
 
     Args:
         records: Records; those that are no such plans are passed over.
-        texts: What a model wrote, by the record's id.
+        texts: What a model wrote for each.
         retriever: Over an index that holds the pages.
         k: Passages that count.
 
     Returns:
         How often it is found.
     """
-    asking = [record for record in records if record["chain"] and "page" in record]
+    rows = [row for row, one in enumerate(records) if one["chain"] and "page" in one]
+    asking = [records[row] for row in rows]
     own = [record["target"]["subquery"] for record in asking]
-    plans = [parse_plan(texts[record["id"]]) for record in asking]
+    plans = [parse_plan(texts[row]) for row in rows]
     made = [plan.subquery if plan.label == "SUBQ" else "" for plan in plans]
     queries = list(dict.fromkeys(query for query in [*own, *made] if query))
     found = dict(zip(queries, await retriever.retrieve(queries, k), strict=True))

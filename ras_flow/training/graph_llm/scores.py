@@ -59,12 +59,12 @@ class Measures:
     Attributes:
         scores: By task and source; the source ``"all"`` has all of a task, and :data:`LATER` the
             plans of all sources that come after a search.
-        texts: What the model wrote, by record's id.
+        texts: What the model wrote, by the record's position: data sets may share ids.
         next_passage: What its subqueries find in an index, where one was searched.
     """
 
     scores: dict[tuple[str, str], Scores]
-    texts: dict[str, str]
+    texts: Sequence[str]
     next_passage: NextPassage | None = None
 
     def as_record(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def measure(records: Sequence[Record], texts: Mapping[int, str]) -> Measures:
         later = [LATER] if record["task"] == "plan" and record["chain"] else []
         for source in ("all", *later, record["source"]):
             _count(scores.setdefault((record["task"], source), Scores()), record, texts[row])
-    return Measures(scores, {record["id"]: texts[row] for row, record in enumerate(records)})
+    return Measures(scores, [texts[row] for row in range(len(records))])
 
 
 def _count(scores: Scores, record: Record, text: str) -> None:
