@@ -111,6 +111,30 @@ def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
             )
 
 
+def check_first_plans(records: Iterable[Placed]) -> None:
+    """Check that data sets agree on what can be answered without retrieval.
+
+    Args:
+        records: Records of all sets.
+
+    Raises:
+        InputError: The first plan of a question has two labels; the message names file and line of
+            each.
+    """
+    seen: dict[str, tuple[str, str]] = {}
+    for one in records:
+        record = one.record
+        if record["task"] != "plan" or record["chain"]:
+            continue
+        label = record["target"]["label"]
+        known, other = seen.setdefault(normalize_question(record["question"]), (label, one.place))
+        if label != known:
+            raise InputError(
+                f"{one.place}: target: the first plan is {label}, and {known} in {other}. Build "
+                "both data sets with the same base model, or with none."
+            )
+
+
 def check_questions(records: Iterable[Placed], formatter: PromptFormatter) -> None:
     """Check before training that each question fits into the window.
 

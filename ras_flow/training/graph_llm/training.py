@@ -31,6 +31,7 @@ from ras_flow.training.graph_llm.examples import (
     Examples,
     Placed,
     check_apart,
+    check_first_plans,
     check_questions,
     read_split,
     sample,
@@ -255,6 +256,9 @@ def _read(config: TrainingConfig, data: Path) -> _Data:
     folders = [data / name for name in config.data.sets]
     train = read_split(folders, "train", task=config.model.task)
     dev = read_split(folders, "dev", task=config.model.task)
+    if len(folders) > 1:
+        check_apart(train, [*read_split(folders, "dev"), *read_split(folders, "test")])
+        check_first_plans(train)
     seed = config.optimizer.seed
     if config.data.most:
         train = sample(train, config.data.most, seed=seed)

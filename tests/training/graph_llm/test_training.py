@@ -22,7 +22,7 @@ from ras_flow.training.graph_llm.trained import save_trained
 from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
 from ras_flow.training.run import Progress, claim
 from tests.training.gpus import several_gpus
-from tests.training.graph_llm.samples import ENCODER, config, records, write_set
+from tests.training.graph_llm.samples import ENCODER, config, record, records, write_set
 
 FILES = ("adapter_model.safetensors", "gnn.safetensors")
 
@@ -200,7 +200,7 @@ def test_a_tiny_set_is_learnt_and_reproduced(base: Path, tmp_path: Path) -> None
     compared = measures.scores["plan", "all"]
     assert (compared.exact, compared.compared) == (1, 1)
     assert measures.as_record() == report["measures"]
-    assert list(measures.texts.values()) == [
+    assert measures.texts == [
         "[SUBQ] it", "[SUBQ] P0?", "[SUFFICIENT]", "Narvik", "Oulu",
     ]  # fmt: skip
 
@@ -435,6 +435,25 @@ def test_wrong_records_are_told_by_file_and_line(base: Path, tmp_path: Path) -> 
     with pytest.raises(InputError, match="no records to train on"):
         write_set(tmp_path / "set", [])
         train(base, tmp_path, tmp_path / "none")
+
+
+def test_data_sets_that_contradict_each_other_are_refused(base: Path, tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        write_set(folder, records(1))
+        (folder / "test.jsonl").write_text("")
+    both = {"sets": ("one", "other")}
+
+    (other / "test.jsonl").write_text(json.dumps(records(1, split="test")[3]) + "\n")
+    with pytest.raises(InputError, match=rf"{one}/train.jsonl:1: .*{other}/test.jsonl:1"):
+        train_graph_llm(config(base, data=both), tmp_path / "out", data=tmp_path, encoder=ENCODER)
+
+    (other / "test.jsonl").write_text("")
+    known = {"label": "NO_RETRIEVAL"}
+    write_set(other, [record(0, "plan", known, question="where was p0  born?")])
+    with pytest.raises(InputError, match=rf"{other}/train.jsonl:1: .*{one}/train.jsonl:1"):
+        train_graph_llm(config(base, data=both), tmp_path / "out", data=tmp_path, encoder=ENCODER)
+    assert not (tmp_path / "out.run").exists()
 
 
 def test_another_sentence_encoder_is_refused(unbroken: Path) -> None:
