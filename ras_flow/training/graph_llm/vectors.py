@@ -40,12 +40,19 @@ def embed(texts: Sequence[str], encoder: SentenceEncoder, folder: Path) -> npt.N
     Raises:
         RunError: What is kept cannot be read, or the disk refuses.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     name = sha256(json.dumps([encoder.identity, encoder.dimension]).encode()).hexdigest()[:24]
     file = folder / f"{name}.sqlite"
     keys = [sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
     try:
-        with FileLock(file.with_suffix(".lock")), closing(sqlite3.connect(file)) as kept:
+        folder.mkdir(parents=True, exist_ok=True)
+        locked = FileLock(file.with_suffix(".lock")).acquire()
+    except OSError as error:
+        raise RunError(
+            f"Vectors cannot be kept in {folder} ({error}). Set RAS_FLOW_CACHE to a folder that "
+            "can be written to."
+        ) from error
+    try:
+        with locked, closing(sqlite3.connect(file)) as kept:
             rows = _complete(dict(zip(keys, texts, strict=True)), encoder, kept)
     except sqlite3.DatabaseError as error:
         raise RunError(
