@@ -31,9 +31,9 @@ def graph_llm(
     minutes: Annotated[
         float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Train for so many steps only.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Train for so many steps only.")] = None,
     records: Annotated[
-        int | None, typer.Option(help="Train on, or measure, so many records only.")
+        int | None, typer.Option(min=1, help="Train on, or measure, so many records only.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the settings' seed.")] = None,
     no_graph: Annotated[
@@ -69,11 +69,19 @@ def graph_llm(
     from ras_flow.cli.train import UNFINISHED
     from ras_flow.errors import ConfigurationError
     from ras_flow.training.graph_llm.config import read_config
+    from ras_flow.training.graph_llm.trained import WEIGHTS
     from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
 
     if task not in (None, "both", "plan", "answer"):
         raise ConfigurationError(f"--task {task!r} is none of both, plan and answer.")
     without = [name for name, out in (("graph", no_graph), ("lora", no_lora)) if out]
+    if measured is None and index is not None:
+        raise ConfigurationError("--index is for --evaluate: name the model to be measured.")
+    if measured is not None and without and not (Path(measured) / WEIGHTS).is_file():
+        raise ConfigurationError(
+            f"--no-graph and --no-lora say how a model is trained, and {measured} is trained. "
+            "Leave them out, or name a checkpoint of a run that was begun with them."
+        )
     settings = _changed(
         read_config(config),
         without=tuple(without),

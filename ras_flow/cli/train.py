@@ -38,8 +38,10 @@ def triples(
     minutes: Annotated[
         float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Train for so many steps only.")] = None,
-    examples: Annotated[int | None, typer.Option(help="Train on so many examples only.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Train for so many steps only.")] = None,
+    examples: Annotated[
+        int | None, typer.Option(min=1, help="Train on so many examples only.")
+    ] = None,
 ) -> None:
     """Train an extractor: texts with triples in, a folder for `local:FOLDER` out."""
     from dataclasses import replace
@@ -72,10 +74,10 @@ def measure_triples(
     ],
     data: Data = Path(),
     most: Annotated[
-        int | None, typer.Option(help="At most so many texts, and so many passages.")
+        int | None, typer.Option(min=1, help="At most so many texts, and so many passages.")
     ] = None,
     most_base: Annotated[
-        int | None, typer.Option(help="At most so many for the base, which is slow.")
+        int | None, typer.Option(min=1, help="At most so many for the base, which is slow.")
     ] = None,
     keep: Annotated[
         Path | None,
@@ -85,7 +87,7 @@ def measure_triples(
             help="Keep the outputs here: go on where it stopped; for measure-rules.",
         ),
     ] = None,
-    batch_size: Annotated[int, typer.Option(help="Texts that are decoded at once.")] = 16,
+    batch_size: Annotated[int, typer.Option(min=1, help="Texts that are decoded at once.")] = 16,
 ) -> None:
     """Compare an extractor with its untrained base; the figures go into its model card."""
     from ras_flow.training.triples.comparing import compare

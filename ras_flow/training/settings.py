@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import abc
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
+from math import inf
+from operator import attrgetter
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -12,6 +15,16 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.toml import read_toml
 
 S = TypeVar("S")
+Schedule = Literal[
+    "linear",
+    "cosine",
+    "cosine_with_restarts",
+    "polynomial",
+    "constant",
+    "constant_with_warmup",
+    "inverse_sqrt",
+]
+"""How a learning rate falls: what transformers calls so, but for what needs more settings."""
 
 
 def read_settings(kind: type[S], path: Path) -> S:
@@ -32,6 +45,34 @@ def read_settings(kind: type[S], path: Path) -> S:
     tables, _ = read_toml(path)
     settings: S = _section(kind, tables, str(path))
     return settings
+
+
+def check_ranges(
+    settings: object, *, over_0: Iterable[str], from_0: Iterable[str], shares: Iterable[str]
+) -> None:
+    """Check the numbers of settings.
+
+    Args:
+        settings: A dataclass of dataclasses.
+        over_0: Names, such as ``optimizer.epochs``, of numbers that must be over 0; of a table, all
+            its numbers are meant.
+        from_0: Names of numbers that may be 0 too.
+        shares: Names of numbers from 0 to below 1.
+
+    Raises:
+        ConfigurationError: A number is out of its range; the message names it.
+    """
+    ranges: list[tuple[Iterable[str], str, Callable[[float], bool]]] = [
+        (over_0, "over 0", lambda number: 0 < number < inf),
+        (from_0, "of at least 0", lambda number: 0 <= number < inf),
+        (shares, "of at least 0 and below 1", lambda number: 0 <= number < 1),
+    ]
+    for names, wanted, fits in ranges:
+        for name in names:
+            value = attrgetter(name)(settings)
+            for number in value.values() if isinstance(value, Mapping) else (value,):
+                if not fits(number):
+                    raise ConfigurationError(f"{name} = {number} must be a number {wanted}.")
 
 
 def _section(kind: Any, table: Any, where: str) -> Any:

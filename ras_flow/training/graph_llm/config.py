@@ -10,7 +10,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.training.settings import read_settings
+from ras_flow.training.settings import Schedule, check_ranges, read_settings
 
 Task = Literal["both", "plan", "answer"]
 PARTS = ("graph", "lora")
@@ -108,7 +108,7 @@ class OptimizerSettings:
 
     learning_rate: float = 5e-5
     graph_learning_rate: float = 5e-5
-    schedule: str = "cosine"
+    schedule: Schedule = "cosine"
     warmup: float = 0.15
     weight_decay: float = 0.01
     clip: float = 0.5
@@ -190,29 +190,41 @@ class TrainingConfig:
             )
         if not self.data.sets:
             raise ConfigurationError("data.sets: name at least one folder of `ras-flow data`.")
-        mix, optimizer, watch = self.mix, self.optimizer, self.watch
-        for name, number in {
-            "mix.temperature": mix.temperature,
-            "optimizer.label_weight": optimizer.label_weight,
-            "optimizer.batch_size": optimizer.batch_size,
-            "optimizer.accumulation": optimizer.accumulation,
-            "optimizer.epochs": optimizer.epochs,
-            "pretrain.batch_size": self.pretrain.batch_size,
-            "watch.every": watch.every,
-            "watch.batch_size": watch.batch_size,
-        }.items():
-            if number <= 0:
-                raise ConfigurationError(f"{name} = {number} must be over 0.")
-        for name, number in {
-            "mix.plan": mix.plan,
-            "mix.first_subq": mix.first_subq,
-            "mix.answer": mix.answer,
-            "pretrain.epochs": self.pretrain.epochs,
-            "optimizer.workers": optimizer.workers,
-            "watch.patience": watch.patience,
-        }.items():
-            if number < 0:
-                raise ConfigurationError(f"{name} = {number} must not be below 0.")
+        check_ranges(
+            self,
+            over_0=(
+                "mix.temperature",
+                "model.projector_hidden",
+                "model.window",
+                "model.target",
+                "optimizer.label_weight",
+                "optimizer.batch_size",
+                "optimizer.accumulation",
+                "optimizer.epochs",
+                "pretrain.batch_size",
+                "watch.every",
+                "watch.batch_size",
+            ),
+            from_0=(
+                "data.most",
+                "mix.plan",
+                "mix.first_subq",
+                "mix.answer",
+                "pretrain.epochs",
+                "pretrain.learning_rate",
+                "optimizer.learning_rate",
+                "optimizer.graph_learning_rate",
+                "optimizer.weight_decay",
+                "optimizer.clip",
+                "optimizer.steps",
+                "optimizer.workers",
+                "optimizer.seed",
+                "watch.records",
+                "watch.generate",
+                "watch.patience",
+            ),
+            shares=("optimizer.warmup",),
+        )
 
     def graph_llm(self, encoder: str, dimension: int) -> GraphLLMConfig:
         """Return what the model is made of.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.tuned_extractor import INSTRUCTION
-from ras_flow.training.settings import read_settings
+from ras_flow.training.settings import Schedule, check_ranges, read_settings
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class OptimizerSettings:
     """
 
     learning_rate: float = 2e-5
-    schedule: str = "linear"
+    schedule: Schedule = "linear"
     warmup: float = 0.03
     weight_decay: float = 0.01
     clip: float = 1.0
@@ -135,7 +135,7 @@ class TrainingConfig:
     """All settings; each attribute is a table of the file.
 
     Raises:
-        ConfigurationError: On reading, where a table or a key is unknown or has a wrong type.
+        ConfigurationError: A setting makes no sense; the message names it.
     """
 
     data: DataSettings
@@ -144,6 +144,32 @@ class TrainingConfig:
     optimizer: OptimizerSettings = OptimizerSettings()
     lengths: LengthSettings = LengthSettings()
     saving: SavingSettings = SavingSettings()
+
+    def __post_init__(self) -> None:
+        """Check what the types do not say."""
+        check_ranges(
+            self,
+            over_0=(
+                "lora.alpha",
+                "optimizer.batch_size",
+                "optimizer.accumulation",
+                "optimizer.epochs",
+                "lengths.source",
+                "lengths.target",
+                "saving.every",
+            ),
+            from_0=(
+                "data.most",
+                "data.skip",
+                "lora.rank",
+                "optimizer.learning_rate",
+                "optimizer.weight_decay",
+                "optimizer.clip",
+                "optimizer.steps",
+                "optimizer.seed",
+            ),
+            shares=("data.dev", "data.test", "lora.dropout", "optimizer.warmup"),
+        )
 
     def as_record(self) -> dict[str, Any]:
         """Return the settings as JSON-like data."""
@@ -160,7 +186,7 @@ def read_config(path: Path) -> TrainingConfig:
         The settings.
 
     Raises:
-        ConfigurationError: It cannot be read, or a table or key is unknown or of a wrong type;
-            the message names it.
+        ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
+            names it.
     """
     return read_settings(TrainingConfig, path)

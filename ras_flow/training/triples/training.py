@@ -78,11 +78,11 @@ def train(
         model = _with_adapter(model, config.lora, config.model.kind)
     if first:
         load_adapter(model, first)
-    claim(run, {**config.as_record(), "examples": examples, "began": first and first.key})
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
     deadline = None if seconds is None else started + seconds
     told = callbacks(run, deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
+    claim(run, {**config.as_record(), "examples": examples, "began": first and first.key})
     checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
     finished = train_on(trainer, checkpoint)
@@ -153,6 +153,7 @@ def _trainer(
         warmup_steps=settings.warmup,
         weight_decay=settings.weight_decay,
         max_grad_norm=settings.clip,
+        use_cpu=not gpu and not torch.backends.mps.is_available(),
         bf16=settings.precision == "bf16" or (settings.precision == "auto" and gpu),
         save_strategy="steps",
         save_steps=config.saving.every,

@@ -151,6 +151,9 @@ def test_a_trained_folder_is_measured_on_the_split_and_records_asked_for(
     [
         (["--task", "sing"], "--task 'sing' is none of both, plan and answer"),
         (["--evaluate", "nowhere", "--split", "train"], "no split 'train' to measure on"),
+        (["--evaluate", "local:default", "--no-graph"], "and local:default is trained"),
+        (["--evaluate", "local:default", "--no-lora"], "name a checkpoint of a run"),
+        (["--index", "nowhere"], "--index is for --evaluate"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_any_work(
@@ -158,4 +161,13 @@ def test_what_cannot_be_done_is_refused_before_any_work(
 ) -> None:
     refused = graph_llm(settings, tmp_path / "out", *options)
     assert isinstance(refused.exception, ConfigurationError) and said in str(refused.exception)
+    assert not list(tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize("option", ["--steps", "--records"])
+def test_less_than_one_is_no_number_of_steps_or_records(
+    settings: Path, tmp_path: Path, option: str
+) -> None:
+    refused = graph_llm(settings, tmp_path / "out", option, "0")
+    assert refused.exit_code == 2 and option in refused.stderr
     assert not list(tmp_path.glob("out*"))

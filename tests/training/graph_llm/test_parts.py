@@ -139,6 +139,13 @@ def test_vectors_that_were_embedded_before_a_failure_are_kept(
     assert len(first.asked) == 4 and not {*first.asked} & {*second.asked}
 
 
+def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file/within"):
+        with pytest.raises(RunError, match="Set RAS_FLOW_CACHE to a folder"):
+            vectors.embed(["a"], ENCODER, folder)
+
+
 def test_kept_vectors_that_are_damaged_are_named(tmp_path: Path) -> None:
     build_graphs(ROWS, Counting(), tmp_path)
     [file] = tmp_path.glob("*.sqlite")
@@ -202,10 +209,24 @@ def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
         ("", "'data' is missing"),
         ("[data]\nsets = []", "name at least one folder"),
         ('[data]\nsets = ["a"]\n[mix]\nplans = 2', "no setting 'plans'"),
-        ('[data]\nsets = ["a"]\n[mix]\nplan = -1', "mix.plan = -1 must not be below 0"),
+        ('[data]\nsets = ["a"]\n[mix]\nplan = -1', "mix.plan = -1 must be a number of at least 0"),
         ('[data]\nsets = ["a"]\n[model]\nwithout = ["gnn"]', "no part 'gnn'"),
         ('[data]\nsets = ["a"]\n[model]\ntask = "sing"', "one of 'both', 'plan', 'answer'"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nbatch_size = 0', "batch_size = 0 must be over 0"),
+        (
+            '[data]\nsets = ["a"]\n[optimizer]\nbatch_size = 0',
+            "batch_size = 0 must be a number over 0",
+        ),
+        ('[data]\nsets = ["a"]\nmost = -10', "data.most = -10 must"),
+        ('[data]\nsets = ["a"]\n[model]\ntarget = 0', "model.target = 0 must"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nschedule = "cosin"', "one of 'linear', 'cosine'"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nlearning_rate = -1', "optimizer.learning_rate = -1"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nepochs = nan', "optimizer.epochs = nan must"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nwarmup = -0.5', "optimizer.warmup = -0.5 must"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nwarmup = 1.0', "at least 0 and below 1"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nseed = -1', "optimizer.seed = -1 must"),
+        ('[data]\nsets = ["a"]\n[optimizer]\nsteps = -3', "optimizer.steps = -3 must"),
+        ('[data]\nsets = ["a"]\n[pretrain]\nlearning_rate = -1', "pretrain.learning_rate = -1"),
+        ('[data]\nsets = ["a"]\n[watch]\nrecords = -1', "watch.records = -1 must"),
         ('[data]\nsets = ["a"]\n[gnn]\nlayers = 0', "layers must be a whole number"),
     ],
 )

@@ -44,6 +44,15 @@ def test_training_takes_as_many_examples_as_are_asked_for(
     assert given["examples"] == examples
 
 
+@pytest.mark.parametrize("option", ["--steps", "--examples"])
+@pytest.mark.parametrize("number", ["0", "-5"])
+def test_less_than_one_is_no_number_of_steps_or_examples(
+    settings: Path, option: str, number: str
+) -> None:
+    refused = run_cli("train", "triples", settings, "out", option, number)
+    assert refused.exit_code == 2 and option in refused.stderr
+
+
 @pytest.mark.parametrize(("options", "size"), [([], 16), (["--batch-size", "5"], 5)])
 def test_measuring_decodes_as_many_texts_at_once_as_are_asked_for(
     settings: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], size: int

@@ -208,6 +208,24 @@ def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
     assert not (home / "begun").exists()
 
 
+def test_settings_that_cannot_be_trained_with_may_be_corrected(home: Path) -> None:
+    wrong: Any = "cosin"
+    settings = config(home)
+    with pytest.raises(ValueError, match="cosin"):
+        train(
+            replace(settings, optimizer=replace(settings.optimizer, schedule=wrong)),
+            home / "corrected",
+            data=home,
+        )
+    assert train(settings, home / "corrected", data=home, seconds=0).step == 1
+
+
+def test_mixed_precision_needs_no_gpu(home: Path) -> None:
+    settings = config(home)
+    mixed = replace(settings.optimizer, precision="bf16", steps=1)
+    assert train(replace(settings, optimizer=mixed), home / "mixed", data=home).finished
+
+
 def test_a_run_that_ended_is_written_and_not_trained_on(
     home: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -456,6 +474,13 @@ def test_settings_come_from_toml(tmp_path: Path) -> None:
         ("[data]\nfiles = []\n[lora]\nrank = true\n", "expected a whole number"),
         ('[data]\nfiles = []\n[model]\nkind = "gru"\n', "one of 'causal', 'seq2seq'"),
         ('[data]\nfiles = []\nmost = {a = "b"}\n', "a table of whole numbers"),
+        ("[data]\nfiles = []\nmost = {a = -3}\n", "data.most = -3 must"),
+        ("[data]\nfiles = []\n[lora]\nrank = -1\n", "lora.rank = -1 must"),
+        ("[data]\nfiles = []\n[optimizer]\nbatch_size = 0\n", "optimizer.batch_size = 0 must"),
+        ("[data]\nfiles = []\n[optimizer]\naccumulation = 0\n", "optimizer.accumulation = 0 must"),
+        ("[data]\nfiles = []\n[optimizer]\nepochs = 0\n", "optimizer.epochs = 0 must"),
+        ("[data]\nfiles = []\n[optimizer]\nschedule = 'cosin'\n", "one of 'linear', 'cosine'"),
+        ("[data]\nfiles = []\n[saving]\nevery = 0\n", "saving.every = 0 must"),
         ("data = 3\n", "expected a table"),
         ("[data\n", "are no TOML"),
     ],
