@@ -107,7 +107,7 @@ class CompletionsServer:
         max_concurrency: Requests under way at once.
 
     Raises:
-        ConfigurationError: There is no address, or it is none.
+        ConfigurationError: There is no address, or it is none; or the key cannot be one.
     """
 
     def __init__(
@@ -127,7 +127,12 @@ class CompletionsServer:
             )
         check_address("base_url" if base_url else ADDRESS, address)
         self.model = model
-        key = os.environ.get(KEY, "")
+        key = os.environ.get(KEY, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigurationError(
+                f"The key in {KEY} holds a character that no header can carry. Set it again, in "
+                "printable ASCII."
+            )
         host = urlsplit(address).netloc.rpartition("@")[2]
         self.endpoint = Endpoint(model, host, KEY, (key,) if key else ())
         self._url = f"{address.rstrip('/')}/completions"
@@ -137,7 +142,7 @@ class CompletionsServer:
         limits = httpx.Limits(max_keepalive_connections=0)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         # Read here, not in an event loop: a large file, which plain HTTP has no use for.
-        verify = httpx.create_ssl_context() if address.startswith("https") else False
+        verify = httpx.create_ssl_context() if urlsplit(address).scheme == "https" else False
         self._clients = PerLoop(
             lambda: httpx.AsyncClient(timeout=None, headers=headers, limits=limits, verify=verify)
         )

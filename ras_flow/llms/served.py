@@ -28,7 +28,8 @@ class ServedLanguageModel(LocalLanguageModel):
         max_concurrency: Requests under way at once.
 
     Raises:
-        ConfigurationError: The name is a path that does not exist, or there is no address.
+        ConfigurationError: The name is a path that does not exist, there is no address, or the key
+            cannot be one.
     """
 
     def __init__(

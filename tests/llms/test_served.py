@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import ssl
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
-from ras_flow.errors import ConfigurationError, ModelResponseError
+from ras_flow.errors import ConfigurationError, ModelResponseError, ModelUnavailableError
 from ras_flow.llms import ServedLanguageModel, load_language_model
 from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
 from ras_flow.llms.schemas import PROBE_TOKENS
@@ -115,3 +120,58 @@ async def test_what_is_wrong_is_said(folder: Path, monkeypatch: pytest.MonkeyPat
         model = ServedLanguageModel(str(folder))
         with pytest.raises(ModelResponseError, match="model's name.*no such model"):
             await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+
+
+def of_nobody(folder: Path) -> ssl.SSLContext:
+    """Return what serves with a certificate that nobody vouches for."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+        .public_bytes(serialization.Encoding.PEM)
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    (folder / "server.pem").write_bytes(secret + made)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem")
+    return context
+
+
+@pytest.mark.parametrize("scheme", ["https", "HTTPS"])
+async def test_no_key_is_sent_to_a_server_that_cannot_prove_its_name(
+    folder: Path, tmp_path: Path, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_API_KEY", "sk-secret")
+    server = CompletionsServer(lambda _: Answer("5 0"))
+    server.http.socket = of_nobody(tmp_path).wrap_socket(server.http.socket, server_side=True)
+    with server:
+        address = server.url.replace("http", scheme, 1)
+        model = ServedLanguageModel(str(folder), base_url=address, max_retries=0)
+        with pytest.raises(ModelUnavailableError, match="certificate"):
+            await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+    assert not server.requests
+
+
+async def test_a_key_is_sent_without_the_end_of_its_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_API_KEY", "sk-secret\r\n")
+    with CompletionsServer(lambda _: Answer("5 0")) as server:
+        model = ServedLanguageModel(str(folder), base_url=server.url)
+        await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+    assert server.requests[0]["headers"]["authorization"] == "Bearer sk-secret"
+
+
+@pytest.mark.parametrize("key", ["sk-ключ", "sk-se\rcret"])
+def test_a_key_that_no_header_carries_is_not_shown(
+    folder: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_API_KEY", key)
+    with pytest.raises(ConfigurationError, match="VLLM_API_KEY") as caught:
+        ServedLanguageModel(str(folder), base_url="http://localhost:1/v1")
+    assert key not in str(caught.value)
