@@ -19,6 +19,7 @@ from ras_flow.demo import passages
 from ras_flow.llms import decoding
 from ras_flow.llms.local import LocalLanguageModel, load_model
 from ras_flow.llms.tuned import SHIPPED, find_tuned
+from ras_flow.llms.weights import fingerprint
 from ras_flow.prompts.extractor import source
 from ras_flow.roles.extractor_forms import trained_form
 from ras_flow.roles.prompting import ask
@@ -46,7 +47,7 @@ def main(counts: list[int], tokens: int, rounds: int) -> None:
 
     usual = decoding.LONGEST_GUESS
     write(1, usual)  # Loads the model and reads the prompt's start.
-    load_model(str(SHIPPED)).model.register_forward_pre_hook(count)
+    load_model(str(SHIPPED), fingerprint(str(SHIPPED))).model.register_forward_pre_hook(count)
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     print(
         "| passages at once | CPU seconds without | with | ratio | readings without | with "

@@ -14,7 +14,7 @@ from ras_flow.extras import require
 from ras_flow.llms import decoding, generation
 from ras_flow.llms.generation import Encoded, as_plain_text, check_lengths, memory_errors_say
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
-from ras_flow.llms.tuned import find_tuned
+from ras_flow.llms.tuned import check_files, find_tuned
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve, without_progress_bars
 from ras_flow.tracing import traced_generation
 
@@ -30,11 +30,13 @@ class LoadedModel:
     """A model in memory, shared by everything in this process that names it.
 
     Attributes:
-        model: A causal language model of transformers, in evaluation mode, float32.
+        model: A model of transformers, in evaluation mode, float32.
+        key: The fingerprint of its weights.
         prefixes: Keys and values by token ids, least recently used first.
     """
 
     model: Any
+    key: str
     prefixes: OrderedDict[tuple[int, ...], Prefix] = field(default_factory=OrderedDict)
 
     def prefix(self, tokens: tuple[int, ...]) -> Prefix:
@@ -47,8 +49,10 @@ class LoadedModel:
         return self.prefixes[tokens]
 
 
-_loading = threading.RLock()
-_models: dict[str, LoadedModel] = {}
+_loading = threading.Lock()
+_models: dict[tuple[str, str], LoadedModel] = {}
+_loading_tokenizers = threading.Lock()
+"""Not that of models: a tokenizer would wait for all of another model's weights."""
 _tokenizers: dict[str, Any] = {}
 
 
@@ -65,7 +69,7 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
     tuned = find_tuned(name)
     if tuned and tuned.adapter:
         return load_tokenizer(tuned.base, chat=chat)
-    with _loading:
+    with _loading_tokenizers:
         if name not in _tokenizers:
             transformers = require("transformers", extra="local")
             source = resolve(name)
@@ -93,9 +97,12 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         A model of transformers in evaluation mode on the GPU where there is one, else the CPU.
 
     Raises:
-        ConfigurationError: It cannot be found, downloaded or read.
+        ConfigurationError: It cannot be found, downloaded or read, or a file of what training wrote
+            is missing or altered.
     """
     tuned = find_tuned(name)
+    if tuned:
+        check_files(tuned.folder, tuned.files)
     if tuned and tuned.adapter:
         return tuned.merged(read_model(tuned.base, dtype, kind=kind))
     torch = require("torch", extra="local")
@@ -109,20 +116,31 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
 
-def load_model(name: str) -> LoadedModel:
+def load_model(name: str, key: str, *, kind: str = "AutoModelForCausalLM") -> LoadedModel:
     """Return a model, loaded once per process, on the GPU where there is one.
 
     Args:
         name: As for :func:`ras_flow.llms.weights.resolve`.
+        key: Its fingerprint. The model that was loaded under another one is let go.
+        kind: Class of transformers that reads it.
 
     Raises:
-        ConfigurationError: It cannot be found, downloaded or read.
+        ConfigurationError: It cannot be found, downloaded or read, or it has another fingerprint.
     """
+    place = name, kind
     with _loading:
-        if name not in _models:
+        if place not in _models or _models[place].key != key:
+            if fingerprint(name) != key:
+                raise ConfigurationError(
+                    f"The files of the model {name!r} have changed since it was first named here. "
+                    "Start the process again."
+                )
+            if _models.pop(place, None):
+                with _loading_tokenizers:
+                    _tokenizers.pop(name, None)
             # bfloat16 has no fast path on many CPUs, and makes results depend on the batch.
-            _models[name] = LoadedModel(read_model(name))
-        return _models[name]
+            _models[place] = LoadedModel(read_model(name, kind=kind), key)
+        return _models[place]
 
 
 class LocalLanguageModel:
@@ -145,7 +163,8 @@ class LocalLanguageModel:
         self.name = name
         self.window = window
         self.batch_size = batch_size
-        self.identity = f"local:{fingerprint(name)}"
+        self._key = fingerprint(name)
+        self.identity = f"local:{self._key}"
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
 
     def count_tokens(self, text: str) -> int:
@@ -170,7 +189,8 @@ class LocalLanguageModel:
             One generation a prompt, in order; a result never depends on the other prompts.
 
         Raises:
-            ConfigurationError: The model cannot be loaded, or memory ran out.
+            ConfigurationError: The model cannot be loaded, its files have changed, or memory ran
+                out.
             ModelResponseError: A prompt is longer than the model can read.
         """
         if not prompts:
@@ -181,7 +201,7 @@ class LocalLanguageModel:
         return made
 
     def _serve(self, calls: Sequence[Call], given_up: threading.Event) -> dict[Call, Outcome]:
-        loaded = load_model(self.name)
+        loaded = load_model(self.name, self._key)
         tokenizer = load_tokenizer(self.name)
         share = decoding.can_share(loaded.model)
 

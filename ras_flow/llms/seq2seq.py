@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from ras_flow.components import Generation, Message
 from ras_flow.extras import require
 from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
-from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.local import load_model, load_tokenizer
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error
 from ras_flow.tracing import traced_generation
@@ -68,7 +67,8 @@ class LocalSeq2SeqModel:
         self.name = name
         self.window = window
         self.batch_size = batch_size
-        self.identity = f"local:{fingerprint(name)}"
+        self._key = fingerprint(name)
+        self.identity = f"local:{self._key}"
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
 
     def count_tokens(self, text: str) -> int:
@@ -93,7 +93,8 @@ class LocalSeq2SeqModel:
             One generation a prompt, in order; a result never depends on the other prompts.
 
         Raises:
-            ConfigurationError: The model cannot be loaded, or memory ran out.
+            ConfigurationError: The model cannot be loaded, its files have changed, or memory ran
+                out.
         """
         if not prompts:
             return []
@@ -128,7 +129,8 @@ class LocalSeq2SeqModel:
         self, batch: Sequence[tuple[int, ...]], limits: Call, given_up: threading.Event
     ) -> list[Generation]:
         torch = require("torch", extra="local")
-        model, tokenizer = _load(self.name), load_tokenizer(self.name, chat=False)
+        model = load_model(self.name, self._key, kind="AutoModelForSeq2SeqLM").model
+        tokenizer = load_tokenizer(self.name, chat=False)
         longest = max(map(len, batch))
         pad = tokenizer.pad_token_id or 0
         ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in batch])
@@ -149,11 +151,6 @@ class LocalSeq2SeqModel:
             _generation(tokenizer, len(row), output, ends, limits.stop)
             for row, output in zip(batch, outputs[:, 1:].tolist(), strict=True)
         ]
-
-
-@cache
-def _load(name: str) -> Any:
-    return read_model(name, kind="AutoModelForSeq2SeqLM")
 
 
 def _generation(

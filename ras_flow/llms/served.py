@@ -102,10 +102,12 @@ class ServedLanguageModel(LocalLanguageModel):
         if schema is not None:
             more["response_format"] = response_format(schema)
 
+        # Here and below in a thread: the tokenizer may have to be loaded.
         async def sent() -> Mapping[str, Any]:
-            # In a thread: the first prompt loads the tokenizer.
             tokens = (await asyncio.to_thread(self._encode, prompt, share=False)).rest
             return {"prompt": list(tokens), "add_special_tokens": False}
 
         written = await self._server.complete(sent, max_new_tokens=max_new_tokens, **more)
-        return await asyncio.to_thread(written.generation, load_tokenizer(self.name), stop)
+        return await asyncio.to_thread(
+            lambda: written.generation(load_tokenizer(self.name), stop)
+        )

@@ -64,9 +64,8 @@ class Tuned:
             A model of the same class.
 
         Raises:
-            ConfigurationError: A file is missing or altered, or the adapter fits another model.
+            ConfigurationError: The adapter fits another model.
         """
-        check_files(self.folder, self.files)
         peft = require("peft", extra="local")
         try:
             with warnings.catch_warnings():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -25,6 +26,7 @@ from ras_flow.llms import (
     generation,
     load_language_model,
     local,
+    tuned,
     weights,
 )
 from tests.llms.tiny import save_tiny_model
@@ -49,6 +51,10 @@ def chat(text: str, examples: int = 1) -> list[Message]:
         prompt.append({"role": "user", "content": f"in {i}"})
         prompt.append({"role": "assistant", "content": f"out {i}"})
     return [*prompt, {"role": "user", "content": text}]
+
+
+def load(name: str) -> local.LoadedModel:
+    return local.load_model(name, weights.fingerprint(name))
 
 
 TEXTS = ["a", "bc " * 9, "what is this? " * 20, "東京" * 30, "x" * 401]
@@ -163,7 +169,7 @@ async def test_a_loop_ends_a_text(folder: Path, model: LocalLanguageModel) -> No
 
 async def test_end_token_ends_a_text(folder: Path, model: LocalLanguageModel) -> None:
     prompt = chat("tell")
-    loaded = local.load_model(str(folder)).model
+    loaded = load(str(folder)).model
     tokens = reference(folder, prompt, 12)
     loaded.generation_config.eos_token_id = tokens[6]
     (made,) = await model.generate([prompt], max_new_tokens=50)
@@ -195,7 +201,7 @@ async def test_prefixes_are_computed_once_and_bounded(
     for examples in (1, 3, 2):
         await model.generate([chat("a", examples=examples)], max_new_tokens=2)
     assert len(computed) == 4
-    assert len(local.load_model(model.name).prefixes) == 2
+    assert len(load(model.name).prefixes) == 2
 
 
 async def test_special_tokens_in_a_text_stay_text(folder: Path, model: LocalLanguageModel) -> None:
@@ -278,7 +284,7 @@ async def test_memory_errors_name_the_setting(
 def test_threads_share_one_model(folder: Path, model: LocalLanguageModel) -> None:
     found: list[Any] = []
     threads = [
-        threading.Thread(target=lambda: found.append(local.load_model(str(folder))))
+        threading.Thread(target=lambda: found.append(load(str(folder))))
         for _ in range(4)
     ]
     for thread in threads:
@@ -321,6 +327,60 @@ def test_identity_changes_with_the_weights(folder: Path, tmp_path: Path) -> None
     assert LocalLanguageModel(str(tmp_path)).identity == before
     (tmp_path / "model.safetensors").write_bytes(b"other")
     assert LocalLanguageModel(str(tmp_path)).identity != before
+
+
+async def test_a_trained_whole_model_that_was_altered_is_refused(tmp_path: Path) -> None:
+    save_tiny_model(tmp_path)
+    record = {
+        "format": 1,
+        "kind": "causal",
+        "base": "some/model",
+        "adapter": False,
+        "instruction": "",
+        "max_new_tokens": 9,
+        "files": {file.name: tuned.checksum(file) for file in tmp_path.iterdir()},
+    }
+    (tmp_path / "extractor.json").write_text(json.dumps(record))
+    model = LocalLanguageModel(str(tmp_path))
+    await model.generate([chat("a")], max_new_tokens=3)
+    local._models.clear()
+    save_tiny_model(tmp_path, width=64)
+    with pytest.raises(ConfigurationError, match="altered"):
+        await model.generate([chat("a")], max_new_tokens=3)
+
+
+async def test_a_folder_that_is_written_anew_is_another_model(tmp_path: Path) -> None:
+    name, prompt = str(save_tiny_model(tmp_path)), [chat("a")]
+    old, unused = LocalLanguageModel(name), LocalLanguageModel(name)
+    before = await old.generate(prompt, max_new_tokens=9)
+    save_tiny_model(tmp_path, width=64)
+    assert await unused.generate(prompt, max_new_tokens=9) == before
+    new = LocalLanguageModel(name)
+    assert new.identity != old.identity
+    assert await new.generate(prompt, max_new_tokens=9) != before
+    assert [loaded.model.config.hidden_size for loaded in local._models.values()] == [64]
+    with pytest.raises(ConfigurationError, match="have changed"):
+        await old.generate(prompt, max_new_tokens=9)
+
+
+async def test_a_tokenizer_does_not_wait_for_another_models_weights(
+    folder: Path, model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading, may_go_on, read = threading.Event(), threading.Event(), local.read_model
+
+    def held(name: str, **how: Any) -> Any:
+        loading.set()
+        assert may_go_on.wait(60)
+        return read(name, **how)
+
+    monkeypatch.setattr(local, "read_model", held)
+    call = asyncio.create_task(model.generate([chat("a")], max_new_tokens=3))
+    assert await asyncio.to_thread(loading.wait, 60)
+    counting = asyncio.create_task(asyncio.to_thread(model.count_tokens, "abc"))
+    done, _ = await asyncio.wait([counting], timeout=20)
+    may_go_on.set()
+    assert done and await counting == 3
+    await call
 
 
 def test_without_the_package_and_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,7 +452,7 @@ def test_smollm2_converts_exactly(smollm2: LocalLanguageModel) -> None:
 
     packaged = weights.packaged_smollm2()
     assert packaged is not None
-    model = local.load_model(weights.SMOLLM2).model
+    model = load(weights.SMOLLM2).model
     tensors = {tensor.name: tensor for tensor in GGUFReader(packaged.file).tensors}
     for theirs, ours in {
         "token_embd.weight": "model.embed_tokens.weight",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, ModelUnavailableError
-from ras_flow.llms import ServedLanguageModel, load_language_model
+from ras_flow.llms import ServedLanguageModel, load_language_model, local, served
 from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
 from ras_flow.llms.schemas import PROBE_TOKENS
 from ras_flow.llms.shipped import WEIGHTS
@@ -55,6 +56,23 @@ async def test_the_server_reads_what_a_model_here_reads(folder: Path) -> None:
     assert body["model"] == str(folder) and body["stop"] == ["\n"] and body["max_tokens"] == 30
     assert (made.text, made.input_tokens, made.output_tokens) == ("one", 9, 8)
     assert model.identity != here.identity and not made.truncated
+
+
+async def test_the_tokenizer_is_never_loaded_on_the_event_loop(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaders = set()
+
+    def watched(name: str) -> Any:
+        loaders.add(threading.current_thread())
+        return load_tokenizer(name)
+
+    for module in (local, served):
+        monkeypatch.setattr(module, "load_tokenizer", watched)
+    with CompletionsServer(lambda _: Answer("5 0")) as server:
+        model = ServedLanguageModel(str(folder), base_url=server.url)
+        await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+    assert loaders and threading.current_thread() not in loaders
 
 
 @pytest.mark.parametrize("at_limit", [True, False])
