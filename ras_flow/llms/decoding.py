@@ -36,9 +36,16 @@ LONGEST_BLOCK = 128
 """Tokens of the longest block that is looked for: a few triples."""
 
 
+BY_COLUMN = ("bloom", "gpt_neo", "mpt")
+"""Types of models that measure distance in columns of the cache, so that a gap changes it."""
+
+
 def can_share(model: Any) -> bool:
     """Tell whether all layers of a model use plain attention, whose cache can be shared."""
     transformers = require("transformers", extra="local")
+    config = model.config.get_text_config()
+    if config.model_type in BY_COLUMN or getattr(config, "alibi", False):
+        return False
     plain = require("transformers.cache_utils", extra="local").DynamicLayer
     layers = transformers.DynamicCache(config=model.config).layers
     return bool(layers) and all(type(layer) is plain for layer in layers)

@@ -10,6 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -96,6 +98,45 @@ def test_guesses_change_nothing(
         words=prompts,
     )
     assert written == [one_at_a_time(model, [*head, *one], new, end) for one in prompts]
+
+
+BY_COLUMN: dict[str, dict[str, Any]] = {
+    "bloom": {"hidden_size": 16, "n_layer": 2, "n_head": 4},
+    "falcon": {
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "alibi": True,
+    },
+    "gpt_neo": {
+        "hidden_size": 16,
+        "num_layers": 2,
+        "num_heads": 4,
+        "attention_types": [[["global", "local"], 1]],
+        "window_size": 4,
+    },
+    "mpt": {"d_model": 16, "n_layers": 2, "n_heads": 4},
+}
+
+
+@pytest.mark.parametrize("kind", BY_COLUMN)
+def test_models_whose_attention_goes_by_column(kind: str) -> None:
+    torch.manual_seed(4)
+    config = AutoConfig.for_model(kind, vocab_size=WORDS, initializer_range=0.6, **BY_COLUMN[kind])
+    model = AutoModelForCausalLM.from_config(config).eval()
+    prompts = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [4], [5, 1, 5, 1], [2, 7, 1, 8, 2, 8]]
+    head = [1, 2, 3]
+    share = decoding.can_share(model)
+    written = decoding.greedy(
+        model,
+        decoding.read_prefix(model, head) if share else None,
+        prompts if share else [[*head, *prompt] for prompt in prompts],
+        max_new_tokens=10,
+        has_ended=lambda row, tokens: row == 0 and len(tokens) > 4,
+        words=prompts,
+    )
+    expected = [one_at_a_time(model, [*head, *prompt], 10, -1) for prompt in prompts]
+    assert written == [expected[0][:5], *expected[1:]]
 
 
 def test_what_was_guessed_is_not_read_token_by_token(
