@@ -152,9 +152,12 @@ def endpoint_of(chat: BaseChatModel) -> Endpoint:
     def first(*names: str) -> str:
         return next((value for name in names if (value := _text(chat, name))), "")
 
-    address = first("openai_api_base", "anthropic_api_url", "base_url")
     kind = chat._llm_type.split("-")[0]
     provider = _PROVIDERS.get(kind)
+    # OpenAI's client reads one of these by itself.
+    set_outside = map(os.environ.get, provider.address_variables if provider else ())
+    address = first("openai_api_base", "anthropic_api_url", "base_url")
+    address = address or next(filter(None, set_outside), "")
     found = [v.get_secret_value() for v in vars(chat).values() if isinstance(v, SecretStr)]
     return Endpoint(
         model=first("model_name", "model") or type(chat).__name__,

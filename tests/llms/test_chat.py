@@ -413,6 +413,18 @@ def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
     assert again in found
 
 
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
+def test_identity_tells_servers_of_the_environment_apart(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {load_language_model("openai:m").identity}
+    for port in (1, 2):
+        monkeypatch.setenv(variable, f"http://user:hunter2@localhost:{port}/v1")
+        found |= {load_language_model("openai:m").identity}
+        assert any(f"m@localhost:{port}" in identity for identity in found)
+    assert len(found) == 3 and not any("hunter2" in identity for identity in found)
+
+
 @pytest.mark.parametrize("name", ["gpt-4.1", "nobody:model", "test:model", "openai:", ":x", ""])
 def test_unknown_names_show_examples(name: str) -> None:
     with pytest.raises(ConfigurationError, match="anthropic:claude"):
