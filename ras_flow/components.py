@@ -47,11 +47,13 @@ class LanguageModel(Protocol):
     identity: str
     """Names model and settings; part of the key of whatever is cached from its output."""
 
-    window: int
-    """Input tokens that fit, the room for new tokens already subtracted."""
-
     batch_size: int
     """Prompts per call that the model handles best (1 for remote models)."""
+
+    @property
+    def window(self) -> int:
+        """Input tokens that fit, the room for new tokens already subtracted."""
+        ...
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a text (an estimate where the tokenizer is remote)."""

@@ -1,10 +1,11 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and what tells their contents apart."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import file_digest
 from pathlib import Path
 from typing import TextIO
 
@@ -49,3 +50,16 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         os.replace(scratch, path)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def checksum(path: Path) -> str:
+    """Return a file's SHA-256 in hex digits.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Where ras_flow keeps files of its own; both folders can be moved by environment variables."""
+"""Paths of ras_flow's own files, which environment variables can move, and of what callers name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
+
+from ras_flow.errors import ConfigurationError
 
 
 def cache_folder() -> Path:
@@ -18,3 +20,22 @@ def home_folder() -> Path:
     """Return the folder of runs and triples: ``RAS_FLOW_HOME``, or the user's data folder."""
     given = os.environ.get("RAS_FLOW_HOME")
     return Path(given) if given else user_data_path("ras-flow")
+
+
+def path_named(name: str) -> Path:
+    """Return the path that a name in a setting means, be there anything or not.
+
+    Args:
+        name: The name; ``~`` is a home folder.
+
+    Raises:
+        ConfigurationError: No file can have that name, or it cannot be looked at.
+    """
+    try:
+        path = Path(name).expanduser()
+        path.exists()
+    except (OSError, RuntimeError) as error:
+        raise ConfigurationError(
+            f"The path {name[:200]!r} cannot be used ({str(error)[:200]}). Check it."
+        ) from error
+    return path

@@ -17,6 +17,7 @@ from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.completions import CompletionsServer
 from ras_flow.llms.compute import run_in_lane
 from ras_flow.llms.slots import all_or_none
+from ras_flow.paths import path_named
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.embedder import PromptEmbedder
@@ -143,7 +144,12 @@ def find_export(name: str) -> Path | None:
 
     Returns:
         Its folder; None where the name is of another kind of model.
+
+    Raises:
+        ConfigurationError: The name cannot be looked up.
     """
     kind, _, path = name.partition(":")
-    folder = Path(path).expanduser()
-    return folder.resolve() if kind == "vllm" and path and is_export(folder) else None
+    if kind != "vllm" or not path:
+        return None
+    folder = path_named(path)
+    return folder.resolve() if is_export(folder) else None

@@ -18,6 +18,7 @@ from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.joining import GROUP, JoinedCalls
 from ras_flow.llms.shipped import WEIGHTS, is_default
+from ras_flow.paths import path_named
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -150,11 +151,14 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
         The checkpoint; None where the name is of another kind of model.
 
     Raises:
-        ConfigurationError: The checkpoint is damaged or of another version.
+        ConfigurationError: The checkpoint is damaged or of another version; or the name cannot be
+            looked up.
     """
     kind, _, path = name.partition(":")
-    folder = SHIPPED if is_default(name) else Path(path).expanduser()
-    if kind != "local" or not is_checkpoint(folder):
+    if kind != "local":
+        return None
+    folder = SHIPPED if is_default(name) else path_named(path)
+    if not is_checkpoint(folder):
         return None
     # Two threads may miss the cache at once; each would load the weights.
     with _opening:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
-from ras_flow.extras import require
 from ras_flow.llms import decoding
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 40_000
 """Tokens, read and written, of the prompts that are decoded at once: keys and values of
 SmolLM2-135M take 46 KB a token, so under 2 GB."""
+
+_NO_MEMORY = ("out of memory", "not enough memory", "allocate memory")
 
 
 class Loaded(Protocol):
@@ -119,14 +120,19 @@ def generate(
     return [made[row] for row in range(len(prompts))]
 
 
+def is_memory_error(error: Exception) -> bool:
+    """Tell whether an error says that memory ran out; torch raises it under several names."""
+    said = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in said for words in _NO_MEMORY)
+
+
 @contextmanager
 def memory_errors_say(what_to_do: str) -> Iterator[None]:
     """Raise a ConfigurationError with this message where memory runs out."""
-    torch = require("torch", extra="local")
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-        if isinstance(error, RasFlowError) or "memory" not in repr(error).lower():
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RasFlowError) or not is_memory_error(error):
             raise
         raise ConfigurationError(what_to_do) from error
 

@@ -6,20 +6,37 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.llms import decoding, generation
-from ras_flow.llms.generation import Encoded, as_plain_text, check_lengths, memory_errors_say
+from ras_flow.llms.generation import (
+    Encoded,
+    as_plain_text,
+    check_lengths,
+    is_memory_error,
+    memory_errors_say,
+)
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
 from ras_flow.llms.tuned import check_files, find_tuned
-from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error, resolve, without_progress_bars
+from ras_flow.llms.weights import (
+    SMOLLM2,
+    fingerprint,
+    load_error,
+    positions,
+    resolve,
+    without_progress_bars,
+)
 from ras_flow.tracing import traced_generation
 
 if TYPE_CHECKING:
     from ras_flow.llms.batch import Prefix
+
+ROOM_FOR_OUTPUT = 512
+"""Tokens of a model's limit that are left for the output, or half of them where there are few."""
 
 PREFIXES_KEPT = 8
 """Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
@@ -31,12 +48,12 @@ class LoadedModel:
 
     Attributes:
         model: A model of transformers, in evaluation mode, float32.
-        key: The fingerprint of its weights.
+        key: The fingerprint of its weights; empty where nothing else shares it.
         prefixes: Keys and values by token ids, least recently used first.
     """
 
     model: Any
-    key: str
+    key: str = ""
     prefixes: OrderedDict[tuple[int, ...], Prefix] = field(default_factory=OrderedDict)
 
     def prefix(self, tokens: tuple[int, ...]) -> Prefix:
@@ -107,11 +124,14 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         return tuned.merged(read_model(tuned.base, dtype, kind=kind))
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
+    safetensors = require("safetensors", extra="local")
     source = resolve(name)
     try:
         with without_progress_bars():
             model = getattr(transformers, kind).from_pretrained(source, dtype=getattr(torch, dtype))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError, safetensors.SafetensorError) as error:
+        if isinstance(error, RuntimeError) and is_memory_error(error):
+            raise
         raise load_error(name, error) from error
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
@@ -152,7 +172,8 @@ class LocalLanguageModel:
 
     Args:
         name: A folder, or a name on the model hub.
-        window: Input tokens to offer to callers, who trim their prompts to it.
+        window: Input tokens to offer to callers, who trim their prompts to it; fewer for a model
+            that can read no more and write an output too.
         batch_size: Prompts that are decoded at once; lower it where memory is short.
 
     Raises:
@@ -161,11 +182,23 @@ class LocalLanguageModel:
 
     def __init__(self, name: str = SMOLLM2, *, window: int = 2500, batch_size: int = 32) -> None:
         self.name = name
-        self.window = window
+        self._window = window
         self.batch_size = batch_size
         self._key = fingerprint(name)
         self.identity = f"local:{self._key}"
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
+
+    @cached_property
+    def window(self) -> int:
+        """Input tokens to offer to callers.
+
+        Raises:
+            ConfigurationError: The model's configuration cannot be downloaded or read.
+        """
+        limit = positions(self.name)
+        if limit is None:
+            return self._window
+        return min(self._window, max(limit - ROOM_FOR_OUTPUT, limit // 2))
 
     def count_tokens(self, text: str) -> int:
         """Return the number of the model's tokens of a text, without special tokens."""
@@ -239,9 +272,31 @@ class LocalLanguageModel:
             text = tokenizer.apply_chat_template(part, tokenize=False, add_generation_prompt=ask)
             return list(tokenizer.encode(text, add_special_tokens=False))
 
-        whole = tokens(messages, ask=True)
-        prefix = tokens(messages[:-1], ask=False) if share and len(messages) > 1 else []
+        refused = require("jinja2", extra="local").TemplateError
+        try:
+            try:
+                whole = tokens(messages, ask=True)
+            except refused:
+                messages = _without_system(messages)
+                whole = tokens(messages, ask=True)
+        except refused as error:
+            raise ConfigurationError(
+                f"The chat template of the model {self.name!r} refuses the prompt ({error}). Name "
+                "another model, or mend the template."
+            ) from error
+        try:
+            prefix = tokens(messages[:-1], ask=False) if share and len(messages) > 1 else []
+        except refused:  # As some do where no user speaks.
+            prefix = []
         if whole[: len(prefix)] != prefix:
             prefix = []
         rest = tuple(whole[len(prefix) :])
         return Encoded(tuple(prefix), rest, words=rest)
+
+
+def _without_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Say what a system message says at the beginning of the user's first message."""
+    if [message["role"] for message in messages[:2]] != ["system", "user"]:
+        return messages
+    system, user, *rest = messages
+    return [{**user, "content": f"{system['content']}\n\n{user['content']}"}, *rest]

@@ -86,16 +86,23 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     """Give a folder to write, which gets its name when all of it is there.
 
     Args:
-        folder: The name: of nothing, or of an empty folder.
+        folder: The name: of nothing, or of an empty folder that is not the current one.
 
     Yields:
         The folder to write.
 
     Raises:
-        ConfigurationError: The folder has files, or cannot be written.
+        ConfigurationError: The folder has files, is the current one, or cannot be written.
     """
-    scratch = folder.with_name(f"{folder.name}.unfinished")
     safetensors = require("safetensors", extra="local")
+    folder = folder.resolve()
+    if folder in (Path.cwd(), Path(folder.anchor)):
+        # It is replaced: a shell would stay in the one that is gone.
+        raise ConfigurationError(
+            f"The export cannot take the place of {str(folder)!r}, the current folder or the "
+            "root. Name a new one."
+        )
+    scratch = folder.with_name(f"{folder.name}.unfinished")
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ConfigurationError(

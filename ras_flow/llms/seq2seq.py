@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ras_flow.components import Generation, Message
@@ -15,6 +14,7 @@ from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_toget
 from ras_flow.llms.local import load_model, load_tokenizer
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error
+from ras_flow.paths import path_named
 from ras_flow.tracing import traced_generation
 
 WINDOW = 512
@@ -35,7 +35,7 @@ def is_seq2seq(name: str) -> bool:
     tuned = find_tuned(name)
     if tuned:
         return tuned.kind == "seq2seq"
-    file = Path(name).expanduser() / "config.json"
+    file = path_named(name) / "config.json"
     try:
         if file.parent.is_dir():
             config = json.loads(file.read_text(encoding="utf-8"))

@@ -108,6 +108,4 @@ class ServedLanguageModel(LocalLanguageModel):
             return {"prompt": list(tokens), "add_special_tokens": False}
 
         written = await self._server.complete(sent, max_new_tokens=max_new_tokens, **more)
-        return await asyncio.to_thread(
-            lambda: written.generation(load_tokenizer(self.name), stop)
-        )
+        return await asyncio.to_thread(lambda: written.generation(load_tokenizer(self.name), stop))

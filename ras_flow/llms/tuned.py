@@ -16,7 +16,9 @@ from typing import Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.files import checksum
 from ras_flow.llms.shipped import WEIGHTS, is_default
+from ras_flow.paths import path_named
 
 MANIFEST = "extractor.json"
 FORMAT = 1
@@ -89,9 +91,10 @@ def find_tuned(name: str) -> Tuned | None:
         The description; None where the name is of another kind of model.
 
     Raises:
-        ConfigurationError: The description is damaged, or of another version.
+        ConfigurationError: The description is damaged, or of another version; or the name cannot be
+            looked up.
     """
-    folder = Path(name).expanduser()
+    folder = path_named(name)
     file = folder / MANIFEST
     if not file.is_file():
         return None
@@ -136,15 +139,6 @@ def extractor_name(name: str) -> str:
     """
     shipped = shipped_extractor() if is_default(name) else None
     return f"local:{shipped}" if shipped else name
-
-
-def checksum(file: Path) -> str:
-    """Return a file's SHA-256 in hex digits."""
-    with file.open("rb") as opened:
-        digest = sha256()
-        while block := opened.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def check_files(folder: Path, files: dict[str, str]) -> None:

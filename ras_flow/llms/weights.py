@@ -16,7 +16,7 @@ from typing import Any
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.extras import require
 from ras_flow.llms.tuned import find_tuned
-from ras_flow.paths import cache_folder
+from ras_flow.paths import cache_folder, path_named
 
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """The default local model: Apache-2.0, 134.5M parameters."""
@@ -106,6 +106,33 @@ def resolve(name: str) -> str:
     return str(_converted(packaged)) if packaged else name
 
 
+def positions(name: str) -> int | None:
+    """Return how many tokens a model can read and write together; no weights are read.
+
+    Args:
+        name: As for :func:`resolve`.
+
+    Returns:
+        What its configuration says; None where that says nothing, or is not there.
+
+    Raises:
+        ConfigurationError: The configuration cannot be downloaded or read.
+    """
+    tuned = find_tuned(name)
+    if tuned and tuned.adapter:
+        return positions(tuned.base)
+    folder = _folder(name)
+    if folder is not None and not (folder / "config.json").is_file():
+        return None
+    transformers = require("transformers", extra="local")
+    try:
+        config = transformers.AutoConfig.from_pretrained(resolve(name))
+    except (OSError, ValueError) as error:
+        raise load_error(name, error) from error
+    limit: int | None = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return limit
+
+
 def load_error(name: str, error: Exception) -> ConfigurationError:
     """Explain why a model could not be loaded.
 
@@ -156,7 +183,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _folder(name: str) -> Path | None:
-    path = Path(name).expanduser()
+    path = path_named(name)
     if path.is_dir():
         return path
     if name.startswith((".", "/", "~", "\\")) or path.is_absolute():

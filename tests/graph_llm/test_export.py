@@ -77,6 +77,16 @@ def test_the_clients_part_needs_nothing_of_the_model(exported: Path, tmp_path: P
     assert embedded.shape == (len(prompt.input_ids), 32)
 
 
+def test_the_current_folder_and_the_root_are_not_replaced(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", str(tmp_path), "/"):
+        with pytest.raises(ConfigurationError, match="Name a new one"):
+            export_graph_llm(f"local:{trained}", Path(folder))
+    assert not list(tmp_path.iterdir()) and list(tmp_path.parent.glob("*.unfinished")) == []
+
+
 def test_a_server_finds_no_weights_but_the_models(exported: Path) -> None:
     """vLLM loads every *.safetensors beside the model's own."""
     assert [path.name for path in exported.glob("*.safetensors")] == ["model.safetensors"]

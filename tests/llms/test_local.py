@@ -20,16 +20,18 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
+from ras_flow.files import checksum
+from ras_flow.graph_llm.served import find_export
+from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import (
     LocalLanguageModel,
     decoding,
     generation,
     load_language_model,
     local,
-    tuned,
     weights,
 )
-from tests.llms.tiny import save_tiny_model
+from tests.llms.tiny import TEMPLATE, save_tiny_model
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +179,51 @@ async def test_end_token_ends_a_text(folder: Path, model: LocalLanguageModel) ->
     assert not made.truncated
 
 
+def with_template(folder: Path, template: str) -> LocalLanguageModel:
+    name = save_tiny_model(folder)
+    (name / "chat_template.jinja").write_text(template + TEMPLATE)
+    return LocalLanguageModel(str(name))
+
+
+async def test_a_template_without_system_messages_gets_them_from_the_user(tmp_path: Path) -> None:
+    model = with_template(
+        tmp_path,
+        "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}",
+    )
+    said: list[Message] = [
+        {"role": "user", "content": "Rules.\n\nin 0"},
+        {"role": "assistant", "content": "out 0"},
+        {"role": "user", "content": "a"},
+    ]
+    made = await model.generate([chat("a"), said], max_new_tokens=9)
+    assert made[0] == made[1]
+    alone: list[Message] = [{"role": "system", "content": "Rules."}]
+    with pytest.raises(ConfigurationError, match=r"chat template of .*no system"):
+        await model.generate([alone], max_new_tokens=9)
+
+
+async def test_a_template_that_wants_a_user_shares_no_beginning_without_one(
+    tmp_path: Path, model: LocalLanguageModel
+) -> None:
+    picky = with_template(
+        tmp_path,
+        "{% if not messages | selectattr('role', 'equalto', 'user') | list %}"
+        "{{ raise_exception('no user') }}{% endif %}",
+    )
+    prompts = [chat("a", examples=0), chat("b", examples=1)]
+    expected = await model.generate(prompts, max_new_tokens=9)
+    assert await picky.generate(prompts, max_new_tokens=9) == expected
+
+
+@pytest.mark.parametrize(("positions", "window"), [(700, 350), (2048, 1536), (8192, 2500)])
+async def test_the_window_leaves_room_for_an_output(
+    tmp_path: Path, positions: int, window: int
+) -> None:
+    name = str(save_tiny_model(tmp_path, window=positions))
+    assert LocalLanguageModel(name).window == window
+    assert LocalLanguageModel(name, window=99).window == 99
+
+
 async def test_pads_are_not_counted(model: LocalLanguageModel) -> None:
     short, long = chat("a"), chat("b" * 300)
     both = await model.generate([short, long], max_new_tokens=3)
@@ -281,12 +328,21 @@ async def test_memory_errors_name_the_setting(
         await model.generate([chat("a")], max_new_tokens=1)
 
 
+async def test_other_errors_that_speak_of_memory_stay_what_they_are(
+    model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(decoding, "greedy", broken)
+    with pytest.raises(RuntimeError, match="illegal") as caught:
+        await model.generate([chat("a")], max_new_tokens=1)
+    assert not isinstance(caught.value, ConfigurationError)
+
+
 def test_threads_share_one_model(folder: Path, model: LocalLanguageModel) -> None:
     found: list[Any] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(load(str(folder))))
-        for _ in range(4)
-    ]
+    threads = [threading.Thread(target=lambda: found.append(load(str(folder)))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -310,6 +366,28 @@ def test_missing_and_empty_folders(tmp_path: Path) -> None:
         load_language_model(f"local:{tmp_path / 'nowhere'}")
     with pytest.raises(ConfigurationError, match="config.json"):
         load_language_model(f"local:{tmp_path}").count_tokens("a")
+
+
+@pytest.mark.parametrize("kept", [0, 100, None], ids=["empty", "cut off", "of other shapes"])
+def test_damaged_weights(tmp_path: Path, kept: int | None) -> None:
+    save_tiny_model(tmp_path)
+    file, config = tmp_path / "model.safetensors", tmp_path / "config.json"
+    if kept is None:
+        config.write_text(config.read_text().replace('"hidden_size": 32', '"hidden_size": 64'))
+    else:
+        file.write_bytes(file.read_bytes()[:kept])
+    with pytest.raises(ConfigurationError, match="no loadable transformers model"):
+        load(str(tmp_path))
+
+
+@pytest.mark.parametrize("path", ["~nobody-has-this-name/x", "a" * 5000])
+def test_names_that_are_no_paths(path: str) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be used"):
+        load_language_model(f"local:{path}")
+    for find, kind in ((find_graph_llm, "local"), (find_export, "vllm")):
+        with pytest.raises(ConfigurationError, match="cannot be used"):
+            find(f"{kind}:{path}")
+        assert find(f"openai:{path}") is None
 
 
 def test_a_model_without_chat_template_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -338,7 +416,7 @@ async def test_a_trained_whole_model_that_was_altered_is_refused(tmp_path: Path)
         "adapter": False,
         "instruction": "",
         "max_new_tokens": 9,
-        "files": {file.name: tuned.checksum(file) for file in tmp_path.iterdir()},
+        "files": {file.name: checksum(file) for file in tmp_path.iterdir()},
     }
     (tmp_path / "extractor.json").write_text(json.dumps(record))
     model = LocalLanguageModel(str(tmp_path))
