@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.files import checksum
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.card import model_card
 from ras_flow.graph_llm.manifest import (
@@ -18,7 +19,6 @@ from ras_flow.graph_llm.manifest import (
     GNN,
     Manifest,
     check_files,
-    hash_file,
     is_checkpoint,
     read_manifest,
     write_manifest,
@@ -76,7 +76,7 @@ def save_graph_llm(
         safetensors.save_file(_cast(weights, dtype), scratch / ADAPTER)
     for path in scratch.iterdir():
         path.chmod(0o644)  # Weights are written for their owner alone, and would be packaged so.
-    files = {path.name: hash_file(path) for path in sorted(scratch.iterdir())}
+    files = {path.name: checksum(path) for path in sorted(scratch.iterdir())}
     manifest = Manifest(model.config, base_facts(model.base), files)
     write_manifest(manifest, scratch)
     text = model_card(manifest, model, card or {})

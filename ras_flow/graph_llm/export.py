@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.files import checksum
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.exported import NAME, PART, WORDS, Exported
-from ras_flow.graph_llm.manifest import GNN, hash_file
+from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.generation import end_tokens
 from ras_flow.llms.plain import DType, save_plain, whole_folder
@@ -61,7 +62,7 @@ def _write(model: GraphLLM, identity: str, dtype: DType, folder: Path) -> Export
         graph = torch.nn.ModuleDict({"encoder": model.encoder, "projector": model.projector})
         safetensors.save_file(_plain(graph.state_dict()), part / GNN)
         safetensors.save_file(_plain({"words": _words(base)}), part / WORDS)
-    files = {path.name: hash_file(path) for path in sorted(part.glob("*.safetensors"))}
+    files = {path.name: checksum(path) for path in sorted(part.glob("*.safetensors"))}
     served_name = f"graph-llm-{hash_text(f'{identity} {dtype}')}"
     exported = Exported(model.config, identity, served_name, ends, files)
     text = json.dumps(exported.to_mapping(), indent=2, ensure_ascii=False)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.files import checksum
 from ras_flow.graph_llm.config import GraphLLMConfig
-from ras_flow.graph_llm.manifest import GNN, hash_file
+from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
 
 PART = "graph-llm"
@@ -102,7 +103,7 @@ def check_export(exported: Exported, folder: Path) -> None:
     """
     for name in (GNN, WORDS) if exported.config.gnn else ():
         path = folder / PART / name
-        if not path.is_file() or hash_file(path) != exported.files.get(name):
+        if not path.is_file() or checksum(path) != exported.files.get(name):
             raise ConfigurationError(
                 f"{path} is {'damaged' if path.is_file() else 'missing'}. Copy or export the "
                 "Graph LLM again."

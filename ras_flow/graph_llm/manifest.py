@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.files import checksum
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
 from ras_flow.llms.weights import hash_text
@@ -113,14 +113,8 @@ def check_files(manifest: Manifest, folder: Path) -> None:
             raise ConfigurationError(
                 f"{name} is missing from the Graph LLM in {str(folder)!r}. Copy it again."
             )
-        if hash_file(path) != manifest.files.get(name):
+        if checksum(path) != manifest.files.get(name):
             raise ConfigurationError(
                 f"{name} of the Graph LLM in {str(folder)!r} is damaged: its checksum is not the "
                 f"one that {NAME} has. Copy it again."
             )
-
-
-def hash_file(path: Path) -> str:
-    """Return a file's SHA-256 in hex."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()

@@ -9,13 +9,13 @@ from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.files import checksum
 from ras_flow.llms.joining import GROUP, JoinedCalls
 from ras_flow.llms.weights import without_progress_bars
 
@@ -257,7 +257,4 @@ def _download(name: str) -> Path:
         ) from error
 
 
-@lru_cache(maxsize=8)
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+_hash = lru_cache(maxsize=8)(checksum)
