@@ -131,8 +131,8 @@ class PostgresThreads(LocalThreads):
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
-        Who asks begins a branch, as who names a checkpoint to go on from does. Who goes on from
-        the newest must be alone.
+        Who asks begins a branch, as who forks does. Who goes on with a branch (``seen``) must be
+        alone.
         """
         async with self._locks.at_work(run_id, alone=seen is not None):
             async for event in super().stream(run_id, given, checkpoint, seen=seen):

@@ -163,8 +163,7 @@ class Runs:
                     f"one to approve, or with: ras-flow runs resume {run_id} --approve"
                 )
             answer = Command(resume={"edits": list(edits)})
-        seen = None if end else saved.checkpoint
-        async for event in self._threads.stream(run_id, answer, end, seen=seen):
+        async for event in self._threads.stream(run_id, answer, end, seen=saved.checkpoint):
             yield event
 
     async def fork(

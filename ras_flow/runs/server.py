@@ -161,8 +161,7 @@ class ServerThreads:
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
         if seen is not None:
-            newest = await self.state(run_id)
-            check_not_gone_on(run_id, seen, newest.checkpoint if newest else None)
+            await check_not_gone_on(self, run_id, seen, checkpoint)
         asked: dict[str, Any] = {}
         if isinstance(given, Command):
             asked["command"] = {"resume": given.resume}

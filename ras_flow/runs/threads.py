@@ -18,6 +18,7 @@ from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.edits import Edit
 from ras_flow.runs.models import check_models
+from ras_flow.runs.ways import find_ways
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
@@ -120,8 +121,8 @@ class Threads(Protocol):
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
-        ``seen`` is the newest checkpoint when the caller decided to go on; should somebody else
-        have gone on since, RunError is raised and nothing is done.
+        ``seen`` is the end of the branch when the caller decided to go on with it; should somebody
+        else have gone on since, RunError is raised and nothing is done.
         """
         ...
 
@@ -216,10 +217,7 @@ class LocalThreads:
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
         if seen is not None:
-            saver: Any = self.graph.checkpointer
-            newest = await saver.aget_tuple(_config(run_id))
-            found = newest and newest.config["configurable"]["checkpoint_id"]
-            check_not_gone_on(run_id, seen, found)
+            await check_not_gone_on(self, run_id, seen, checkpoint)
         stream: AsyncIterator[Any] = self.graph.astream(
             given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
         )
@@ -270,9 +268,27 @@ class LocalThreads:
         )
 
 
-def check_not_gone_on(run_id: str, seen: str, newest: str | None) -> None:
-    """Refuse to go on from a checkpoint that is no longer a run's newest; raises RunError."""
-    if newest != seen:
+async def check_not_gone_on(
+    threads: Threads, run_id: str, seen: str, checkpoint: str | None
+) -> None:
+    """Refuse to go on with a branch from what is no longer its end.
+
+    Args:
+        threads: Where the run is.
+        run_id: The run's id.
+        seen: The end of the branch as the caller saw it.
+        checkpoint: Where to go on; None for the newest checkpoint, which then must be ``seen``.
+
+    Raises:
+        RunError: Somebody else has gone on.
+    """
+    if checkpoint is None:
+        newest = await threads.state(run_id)
+        ends = [newest.checkpoint] if newest else []
+    else:
+        history = await threads.history(run_id)
+        ends = [way.steps[-1].checkpoint for way in find_ways(history)] if history else []
+    if seen not in ends:
         raise RunError(
             f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
             f"ras-flow runs show {run_id}"

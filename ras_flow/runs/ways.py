@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ras_flow.runs.document import ForkPoint
-from ras_flow.runs.threads import Saved
+
+if TYPE_CHECKING:
+    from ras_flow.runs.threads import Saved
 
 
 @dataclass(frozen=True)

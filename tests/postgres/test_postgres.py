@@ -102,16 +102,20 @@ async def test_connections_that_were_cut_are_made_anew(database: str, postgres: 
             assert len(cut) >= 2
 
 
-async def test_of_two_who_answer_a_review_at_once_one_is_told(database: str) -> None:
+@pytest.mark.parametrize("newest", [True, False])
+async def test_of_two_who_answer_a_review_at_once_one_is_told(database: str, newest: bool) -> None:
     builder = build_graph(**world(planner=Planner()))
     async with (
         open_runs_at(database, builder=builder) as ours,
         open_runs_at(database, builder=builder) as theirs,
     ):
         [_ async for _ in ours.start({"question": QUESTION}, PAUSING, run_id="1")]
+        if not newest:
+            [branch] = (await ours.document("1"))["branches"]
+            [_ async for _ in ours.fork("1", branch["steps"][-2])]
 
         async def answer(runs: Any) -> list[Any]:
-            return [event async for event in runs.resume("1", [])]
+            return [event async for event in runs.resume("1", [], branch=1)]
 
         told = await asyncio.gather(answer(ours), answer(theirs), return_exceptions=True)
         errors = [one for one in told if isinstance(one, BaseException)]
@@ -120,7 +124,9 @@ async def test_of_two_who_answer_a_review_at_once_one_is_told(database: str) -> 
         [error] = errors
         # Who looks after the answer sees a finished run.
         assert isinstance(error, RunError) and re.search("elsewhere|is finished", str(error))
-        assert len((await ours.document("1"))["branches"]) == 1
+        branches = (await ours.document("1"))["branches"]
+        statuses = [branch["status"] for branch in branches]
+        assert statuses == ["finished"] + ["paused"] * (not newest)
 
 
 @pytest.mark.parametrize("opening", [open_postgres, open_store])

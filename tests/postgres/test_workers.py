@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ras_flow import build_graph
+from ras_flow.errors import RunError
 from ras_flow.runs.opening import open_runs_at
 from tests.cli.command import Command, Done
 from tests.graph.world import QUESTION, world
@@ -54,6 +55,9 @@ async def test_a_run_at_work_in_one_process_is_not_resumed_in_another(
         beginning = (await runs.history("run1"))[1].config["configurable"]["checkpoint_id"]
         told: Any = [event async for event in runs.fork("run1", beginning)]
         assert told[-1]["answer"] == "Narvik"
+        # Not the newest branch any more, and still at work.
+        with pytest.raises(RunError, match="at work elsewhere"):
+            [event async for event in runs.resume("run1", branch=1)]
         hold.unlink()
         done = first.wait()
         assert (done.code, done.out) == (0, "Narvik"), done.err

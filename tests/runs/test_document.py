@@ -166,24 +166,29 @@ async def test_a_review_is_in_the_document_while_it_waits(saver: Any) -> None:
     assert branch(await runs.document("a"), 1)["status"] == "finished"
 
 
+@pytest.mark.parametrize("newest", [True, False])
 async def test_who_looked_before_somebody_else_answered_is_told(
-    saver: Any, monkeypatch: pytest.MonkeyPatch
+    saver: Any, newest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = Context(top_k=1, pause_before_answer=True)
     ours, theirs = runs_with(saver), runs_with(saver)
     await events(ours.start({"question": QUESTION}, context, run_id="a"))
+    if not newest:
+        document = await ours.document("a")
+        await events(runs_with(saver, []).fork("a", before(document, "plan")))
     go_on = theirs._threads.stream
 
     async def late(*given: Any, **more: Any) -> AsyncIterator[Any]:
-        await events(ours.resume("a", []))
+        await events(ours.resume("a", [], branch=1))
         async for event in go_on(*given, **more):
             yield event
 
     monkeypatch.setattr(theirs._threads, "stream", late)
     with pytest.raises(RunError, match="Run a has gone on elsewhere"):
-        await events(theirs.resume("a", []))
+        await events(theirs.resume("a", [], branch=1))
     document = await ours.document("a")
-    assert [way["status"] for way in document["branches"]] == ["finished"]
+    assert branch(document, 1)["status"] == "finished"
+    assert len(document["branches"]) == (1 if newest else 2)
 
 
 async def test_two_branches_can_wait_and_each_is_answered(saver: Any) -> None:
