@@ -75,6 +75,8 @@ class Branch(TypedDict):
         hops: The subquery chain.
         plans: Every plan that was made.
         hop_triples: For each hop, the ids of its triples g_i in the final graph.
+        stated_in: For each triple of the final graph, the ids of the passages that state it there:
+            in another branch there may be others.
         warnings: What went wrong on the way.
         settings: The fields of its Context that differ from the defaults.
     """
@@ -89,6 +91,7 @@ class Branch(TypedDict):
     hops: list[Hop]
     plans: list[Plan]
     hop_triples: list[list[str]]
+    stated_in: dict[str, list[str]]
     warnings: list[str]
     settings: dict[str, Any]
 
@@ -105,7 +108,8 @@ class RunDocument(TypedDict):
         branches: The branches by number.
         steps: Every step by checkpoint id.
         passages: Every passage by id.
-        triples: Every triple that any branch ever had by id, with its best spelling.
+        triples: Every triple that any branch ever had by id, with its best spelling and the
+            passages of all branches.
         edges: The nodes of each triple by id: normalised subject and object.
         entities: The spelling of each node by normalised name.
         evidence: For each triple and passage of it, where the passage states it: the first and

@@ -89,12 +89,14 @@ def graph_after(document: RunDocument, branch: Branch, step: int | None = None) 
 
 
 def graph_of(document: RunDocument, branch: Branch, step: int | None = None) -> dict[str, Triple]:
-    """Return the triples of :func:`graph_after`, each with those passages that the branch has."""
+    """Return the triples of :func:`graph_after`, each with the passages that state it there."""
     passages = set(passages_of(branch))
     graph = {}
     for id in graph_after(document, branch, step):
         triple = document["triples"][id]
-        known = [passage for passage in triple["passages"] if passage in passages]
+        # Of a triple that the branch has no more, only the passages of all branches are known.
+        stated = branch["stated_in"].get(id, triple["passages"])
+        known = [passage for passage in stated if passage in passages]
         graph[id] = Triple(
             subject=triple["subject"],
             predicate=triple["predicate"],

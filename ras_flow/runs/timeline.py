@@ -195,7 +195,7 @@ def _total(costs: Sequence[Usage]) -> Usage | None:
 def _branch(way: Way) -> Branch:
     last = way.steps[-1]
     values = cast(_Kept, last.values)
-    hops = values.get("hops", [])
+    hops, triples = values.get("hops", []), values.get("triples", {})
     status: Status = "unfinished" if last.next else "finished"
     done = status == "finished"
     return Branch(
@@ -208,7 +208,8 @@ def _branch(way: Way) -> Branch:
         citations=values.get("citations", []) if done else [],
         hops=hops,
         plans=values.get("plans", []),
-        hop_triples=by_hop(values.get("triples", {}), hops),
+        hop_triples=by_hop(triples, hops),
+        stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
         settings=values.get("settings") or {},
     )

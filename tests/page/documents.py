@@ -61,6 +61,7 @@ class Story:
             hops=deepcopy(old["hops"][:retrieved]) if old else [],
             plans=[plan for step in taken if (plan := step["plan"])],
             hop_triples=[],
+            stated_in={},
             warnings=list(old["warnings"]) if old else [],
             settings=settings,
         )

@@ -116,6 +116,7 @@ class Story:
             hops=self.hops,
             plans=self.plans,
             hop_triples=by_hop(graph, self.hops),
+            stated_in={id: triple["passages"] for id, triple in graph.items()},
             warnings=[],
             settings=self.settings,
         )

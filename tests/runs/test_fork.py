@@ -13,6 +13,7 @@ from ras_flow.errors import EditError, ModelUnavailableError, RunError
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import parse_edits
 from ras_flow.runs.reading import branch_with, graph_after
+from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, read_birthplace
@@ -58,6 +59,19 @@ async def test_a_dropped_triple_leads_to_another_answer(saver: Any) -> None:
     assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 10}
     assert (branch(document, 1)["answer"], branch(document, 2)["answer"]) == ("Narvik", "unknown")
     assert BIRTH in document["triples"], "the old branch's triple is lost"
+
+
+async def test_another_passage_of_a_triple_is_told_of_the_new_branch_alone(saver: Any) -> None:
+    runs = await asked(saver)
+    old = await runs.document("a")
+    fact = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Narvik"}
+    added = {"op": "add_triple", **fact, "passages": branch(old, 1)["hops"][0]["passages"]}
+    await events(runs.fork("a", before(old, "answer"), parse_edits([added])))
+    document = await runs.document("a")
+    assert document["branches"][:1] == old["branches"]
+    assert explain(document, 1) == explain(old)
+    sources = explain(document, 2)["triples"][BIRTH]["sources"]
+    assert [source["title"] for source in sources] == ["Mira Lund", "Aurora Bridge"]
 
 
 async def test_the_last_step_is_edited_and_answered_again(saver: Any) -> None:

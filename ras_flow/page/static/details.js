@@ -1,7 +1,7 @@
 // What stands beside the graph: the step, a triple's way from passage to answer, and the answer.
 
 import { html, useState } from "./lib.js";
-import { citedIn, nameOf, originOf, passagesAt, retrievalsOf, stepsOf, usageOf } from "./model.js";
+import { citedIn, nameOf, originOf, passagesAt, retrievalsOf, statedIn, stepsOf, usageOf } from "./model.js";
 import { Text, findNames } from "./text.js";
 import { count, seconds } from "./timeline.js";
 
@@ -92,8 +92,7 @@ function PassageItem({ view, id, hop, spans }) {
 function Lineage({ view, id }) {
   const { run, branch } = view;
   const triple = run.triples[id];
-  // Another branch may have had more: an edit drops passages.
-  const stated = triple.passages.filter((passage) => retrievalsOf(branch, passage).length);
+  const stated = statedIn(run, branch, id);
   const { index, step, byHand, hop } = originOf(run, branch, id);
   const cited = citedIn(branch).has(id);
   const names = [triple.subject, triple.object, ...run.edges[id]];

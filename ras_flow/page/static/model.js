@@ -33,6 +33,7 @@
  * @property {Hop[]} hops
  * @property {Plan[]} plans
  * @property {string[][]} hop_triples
+ * @property {Object<string, string[]>} stated_in
  * @property {string[]} warnings
  * @property {Object<string, unknown>} settings
  */
@@ -82,6 +83,12 @@ function originOf(document, branch, triple) {
   const found = branch.hop_triples.findIndex((ids) => ids.includes(triple));
   const number = byHand ? null : found >= 0 ? found : (steps[index]?.hop ?? null);
   return { index, step: steps[index], byHand, hop: branch.hops[number] ?? null };
+}
+
+/** The passages of a branch that state a triple; of one that it has no more, other branches' too. */
+function statedIn(document, branch, triple) {
+  const stated = branch.stated_in[triple] ?? document.triples[triple].passages;
+  return stated.filter((passage) => retrievalsOf(branch, passage).length);
 }
 
 /** The hops of a passage in a branch, with the score that each retrieval gave it. */
@@ -143,6 +150,6 @@ function titleOf(branch) {
 }
 
 export {
-  branchOf, citedIn, differences, graphAt, nameOf, originOf, passagesAt, retrievalsOf, stepsOf,
-  summarize, titleOf, tokensOf, usageOf,
+  branchOf, citedIn, differences, graphAt, nameOf, originOf, passagesAt, retrievalsOf, statedIn,
+  stepsOf, summarize, titleOf, tokensOf, usageOf,
 };

@@ -8,7 +8,7 @@ import { EditPanel } from "./edits.js";
 import { GraphView, boxWidth, nameWidth } from "./graph.js";
 import { keys } from "./keys.js";
 import { Layout } from "./layout.js";
-import { branchOf, citedIn, graphAt, nameOf, stepsOf, summarize, titleOf } from "./model.js";
+import { branchOf, citedIn, graphAt, nameOf, statedIn, stepsOf, summarize, titleOf } from "./model.js";
 import { Text, plain } from "./text.js";
 import { Timeline } from "./timeline.js";
 
@@ -39,7 +39,7 @@ function useMarks(run, branch, index, edits) {
     const triples = new Set(edits.filter((edit) => edit.op === "drop_triple").map((edit) => edit.triple));
     const passages = new Set(edits.filter((edit) => edit.op === "drop_passage").map((edit) => edit.passage));
     const drops = (id) => {
-      const stated = run.triples[id].passages;
+      const stated = statedIn(run, branch, id);
       return triples.has(id) || (passages.size && stated.length && stated.every((each) => passages.has(each)));
     };
     const marks = new Map();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import expect
@@ -302,6 +303,27 @@ async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge"])
         await page.get_by_label("Branch", exact=True).select_option("1")
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge", "Mira Lund"])
+
+
+async def test_a_lineage_names_no_passage_that_a_person_added_in_another_branch(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "runs") as (runs, real):
+        async for _ in runs.start({"question": WORLD_QUESTION}, Context(top_k=1), run_id="added"):
+            pass
+        [branch] = (await runs.document("added"))["branches"]
+        [also] = branch["hops"][1]["passages"]
+        fact = {"subject": "Aurora Bridge", "predicate": "year", "object": "1961"}
+        edit: Any = {"op": "add_triple", **fact, "passages": [also]}
+        async for _ in runs.fork("added", branch["steps"][-2], [edit]):
+            pass
+        page = await open_page(f"token={real.token}&run=added", address=real.base)
+        await drawn(page)
+        await click_edge(page, "year")
+        stated = page.get_by_label("Lineage of the triple").locator(".passage summary .text")
+        await expect(stated).to_have_text(["Aurora Bridge", "Mira Lund"])
+        await page.get_by_label("Branch", exact=True).select_option("1")
+        await expect(stated).to_have_text(["Aurora Bridge"])
 
 
 async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: CannedServer) -> None:
