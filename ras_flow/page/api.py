@@ -42,7 +42,7 @@ _WRITERS: dict[str, tuple[str, str, Callable[[RunDocument, int], str]]] = {
     "graphml": ("graphml", "application/xml", to_graphml),
     "jsonld": ("jsonld", "application/ld+json", to_json_ld),
     "turtle": ("ttl", "text/turtle", to_turtle),
-    "html": ("html", "text/html", lambda document, _: to_html(document)),
+    "html": ("html", "text/html", to_html),
 }
 """Ending, media type and writer of each export."""
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from ras_flow.page import STATIC
 from ras_flow.runs.document import RunDocument
+from ras_flow.runs.reading import get_branch
 
 _ENTRY = "main"
 _SCRIPT = re.compile(r'<script src="([\w./-]+)"></script>')
@@ -20,7 +21,7 @@ _EXPORT = re.compile(r"^export (\{[^}]*\});$", re.MULTILINE)
 _SOURCE_MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 
 
-def to_html(document: RunDocument) -> str:
+def to_html(document: RunDocument, branch: int | None = None) -> str:
     """Write a run as one self-contained page; it shows everything, and edits nothing.
 
     The page's Content-Security-Policy lets exactly the scripts and the style in it run, by their
@@ -28,11 +29,16 @@ def to_html(document: RunDocument) -> str:
 
     Args:
         document: The run with all its branches.
+        branch: The branch that the page opens first; None for the current one.
 
     Returns:
         The HTML text. It is ASCII where the run's own text is concerned, and no character of that
         text can end the element that it is in.
+
+    Raises:
+        RunError: The run has no such branch.
     """
+    shown: RunDocument = {**document, "current": get_branch(document, branch)["number"]}
     allowed: dict[str, list[str]] = {"script": [], "style": []}
 
     def inline(tag: str, text: str, attributes: str = "") -> str:
@@ -45,7 +51,7 @@ def to_html(document: RunDocument) -> str:
     page = _STYLE.sub(lambda m: inline("style", _read(m[1]), m[2] or ""), page)
     page = _SCRIPT.sub(lambda m: inline("script", _SOURCE_MAP.sub("", _read(m[1]))), page)
     program = inline("script", _program(), ' type="module"')
-    page = _MODULE.sub(lambda _: _data(document) + program, page)
+    page = _MODULE.sub(lambda _: _data(shown) + program, page)
     policy = (
         f"default-src 'none'; script-src {' '.join(allowed['script'])}; "
         f"style-src {' '.join(allowed['style'])}; img-src data:; base-uri 'none'; "

@@ -16,6 +16,7 @@ from ras_flow import Context, Runs, build_graph, open_runs
 from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import AuthenticationError, ModelUnavailableError
 from ras_flow.page import api
+from ras_flow.page.export import to_html
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.why import explain
@@ -95,10 +96,11 @@ async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> N
             "graphml": to_graphml,
             "jsonld": to_json_ld,
             "turtle": to_turtle,
+            "html": to_html,
         }
         for name, write in writers.items():
             answer = await page.client.get(f"api/export/{run}?format={name}&branch=1")
-            assert answer.text == write(document, 1)
+            assert answer.text == write(document, 1) != write(document, 2)
             assert answer.headers["content-disposition"].startswith("attachment")
         answer = await page.client.get(f"api/export/{run}?format=html")
         assert "<html" in answer.text and run in answer.text

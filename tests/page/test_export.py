@@ -8,11 +8,13 @@ from copy import deepcopy
 from hashlib import sha256
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ras_flow.errors import RunError
 from ras_flow.page.export import to_html
-from tests.page.documents import hostile, paused
+from tests.page.documents import hostile, paused, two_branches
 
 _DOCUMENT = paused()
 
@@ -58,6 +60,16 @@ def test_any_text_stays_in_the_document(text: str) -> None:
     assert page.run() == json.loads(json.dumps(document))
     plain = _Page(to_html(_DOCUMENT))
     assert [tag for tag, _ in page.elements] == [tag for tag, _ in plain.elements]
+
+
+def test_the_page_opens_the_branch_that_was_asked_for() -> None:
+    document = two_branches()
+    for branch, opened in ((None, 2), (1, 1), (2, 2)):
+        assert _Page(to_html(document, branch)).run() == json.loads(
+            json.dumps({**document, "current": opened})
+        )
+    with pytest.raises(RunError, match="no branch 3"):
+        to_html(document, 3)
 
 
 def test_only_what_is_in_the_file_may_run_and_nothing_is_fetched() -> None:

@@ -106,7 +106,7 @@ def _written(document: RunDocument, branch: int, format: Format) -> str:
         case Format.html:
             from ras_flow.page.export import to_html
 
-            return to_html({**document, "current": branch})
+            return to_html(document, branch)
 
 
 async def _chosen(
