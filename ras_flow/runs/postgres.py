@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langgraph.types import Command
@@ -104,7 +105,7 @@ async def open_postgres_runs(
         )
         locks = ThreadLocks(address)
         try:
-            yield Runs(PostgresThreads(graph, locks))
+            yield Runs(PostgresThreads(graph, locks), told=partial(_told, address))
         finally:
             await locks.close()
 

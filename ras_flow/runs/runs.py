@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
@@ -80,9 +81,14 @@ class Runs:
 
     Args:
         home: A graph that is compiled with a checkpointer, or other threads that hold runs.
+        told: Makes a context that turns the errors of a database into RunError, for who keeps the
+            runs open and needs them told earlier than at their end.
     """
 
-    def __init__(self, home: Graph | Threads) -> None:
+    def __init__(
+        self, home: Graph | Threads, *, told: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
+        self.told = told
         # A compiled graph has `stream` and `update_state` of its own, but finds no runs.
         self._threads = cast(Threads, home) if hasattr(home, "find") else LocalThreads(home)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from sqlite3 import DatabaseError
 
@@ -48,10 +49,9 @@ async def open_runs(
             f"The folder for runs cannot be made ({error}). Choose another one with the "
             "environment variable RAS_FLOW_HOME."
         ) from error
-    runs_file = folder / "runs.sqlite"
-    try:
+    with _told(folder):
         async with (
-            AsyncSqliteSaver.from_conn_string(str(runs_file)) as saver,
+            AsyncSqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver,
             open_sqlite_store(folder) as store,
         ):
             await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
@@ -60,7 +60,14 @@ async def open_runs(
             # to wait for the disk at each of them would bound all runs to a few steps a second.
             await saver.conn.execute("PRAGMA synchronous=NORMAL")
             graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
-            yield Runs(graph)
+            yield Runs(graph, told=partial(_told, folder))
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Turn the database's errors into ours."""
+    try:
+        yield
     except DatabaseError as error:
         # The low byte is the kind of error; SQLite itself has waited for five seconds.
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:

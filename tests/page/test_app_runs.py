@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -276,6 +277,23 @@ async def test_of_two_who_answer_one_review_the_second_is_told(tmp_path: Path) -
         [error] = await page.events(f"api/resume/{run}", body)
         assert "somebody else answered" in error["message"]
         assert (await page.get(f"api/runs/{run}"))["branches"][0]["status"] == "paused"
+
+
+async def test_a_database_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (runs, page):
+        run = await ask(page)
+        step = at(await page.get(f"api/runs/{run}"), 1, "answer")
+        saver: Any = runs._threads.graph.checkpointer  # type: ignore[attr-defined]
+        await saver.conn.execute("PRAGMA busy_timeout=0")
+        other = sqlite3.connect(tmp_path / "runs.sqlite", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        [error] = await page.events(f"api/fork/{run}", {"checkpoint": step, "edits": [DROP]})
+        assert error["type"] == "error" and "is locked: another program" in error["message"]
+        other.execute("ROLLBACK")
+        other.execute("DROP TABLE checkpoints")
+        other.close()
+        answer = await page.client.get(f"api/runs/{run}")
+        assert answer.status_code == 404 and "no such table" in answer.json()["error"]
 
 
 async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) -> None:
