@@ -23,12 +23,18 @@ class Timeline:
         document: The run.
         branch: The branch.
         console: Where to; standard output by default.
+        at: What commands on the run that it tells end with, to find it.
     """
 
     def __init__(
-        self, document: RunDocument, branch: Branch, console: Console | None = None
+        self,
+        document: RunDocument,
+        branch: Branch,
+        console: Console | None = None,
+        *,
+        at: str = "",
     ) -> None:
-        self._document, self._branch = document, branch
+        self._document, self._branch, self._at = document, branch, at
         self._console = console or Console(highlight=False)
 
     def show(self) -> None:
@@ -80,9 +86,10 @@ class Timeline:
         self._left()
 
     def _left(self) -> None:
-        branch, run = self._branch, plain(self._document["run"])
+        branch, run = self._branch, self._document["run"]
         if branch["number"] != self._document["current"]:
             run = f"{run}/{branch['number']}"
+        run = plain(f"{run}{self._at}")
         last = self._document["steps"][branch["steps"][-1]]
         if branch["status"] == "paused" and last["review"] is not None:
             show_review(self._console, run, last["review"])
@@ -171,7 +178,7 @@ def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
 
     Args:
         console: Where to.
-        run: The run's id.
+        run: The run as `resume` takes it, and where it is.
         review: The value of the interrupt.
     """
     asked = _ASKED.get(review.get("point", ""), plain(str(review.get("point", ""))))

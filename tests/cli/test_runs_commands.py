@@ -406,6 +406,28 @@ def test_a_fork_that_fails_is_kept_and_any_branch_can_be_resumed(
     assert [way["answer"] for way in document(run)["branches"]] == ["Narvik", "unknown", "Narvik"]
 
 
+def test_a_command_that_is_told_finds_the_run_where_it_is(
+    run: str, own_home: Path, world_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my runs"
+    own_home.rename(folder)
+    database, there = ("--database", str(folder)), f" --database '{folder}'"
+    assert refused("resume", run, *database).endswith(f"ras-flow runs show {run}{there}")
+    assert refused("show", "x", *database).endswith(f"ras-flow runs list{there}")
+    line = refused("resume", run, "--approve", *database)
+    assert line.endswith(f"ras-flow runs fork {run} --from STEP{there}")
+    told = ok("replay", run, "--from", "plan:2", *database)
+    assert told.endswith(f"Compare with: ras-flow runs diff {run}/1 {run}/2{there}")
+    world_model.answers = lambda role, text: Answer(status=401)
+    line = refused("replay", run, "--from", "plan:1", *database)
+    assert line.endswith(f"ras-flow runs resume {run}{there}")
+    assert ok("show", f"{run}/3", *database).count(f"runs resume {run}{there}") == 1
+    line = refused("why", f"{run}/3", *database)
+    assert line.endswith(f"ras-flow runs resume {run}{there}")
+    monkeypatch.setenv("RAS_FLOW_DATABASE", str(folder))
+    assert refused("why", f"{run}/3").endswith(f"ras-flow runs resume {run}")
+
+
 async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> None:
     settings = {**document(run)["branches"][0]["settings"], "pause_before_answer": True}
     async with open_runs(own_home) as runs:
@@ -456,6 +478,8 @@ async def test_runs_in_a_database_are_read_and_pruned(run: str, postgres: str) -
     assert "Answer unknown" in forked
     assert BORN in ok("diff", "shared/1", "shared/2", *database)
     assert "no run 'shared'" in refused("show", "shared")
+    line = refused("resume", "shared", *database)
+    assert line.endswith("ras-flow runs show shared --database ADDRESS")
     assert "Deleted 1 run." in ok("prune", "shared", "--yes", *database)
     assert "no run 'shared'" in refused("show", "shared", *database)
 

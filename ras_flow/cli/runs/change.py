@@ -10,7 +10,7 @@ import typer
 
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.edits import Edits, takes_edits
-from ras_flow.cli.runs.options import Database, Run, resumable
+from ras_flow.cli.runs.options import Database, Run, at, opened, resumable
 from ras_flow.errors import EditError, InputError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def fork(
         raise InputError(
             "Nothing is edited: give one of --drop-triple, --add-triple, --drop-passage, "
             "--subquery, --plan and --model, or run it again as it is with: "
-            f"ras-flow runs replay {run} --from {start}"
+            f"ras-flow runs replay {run} --from {start}{at(database)}"
         )
     asyncio.run(_fork(run, start, edits, database, as_json))
 
@@ -67,7 +67,6 @@ def resume(
 async def _fork(run: str, start: str, edits: Edits, database: str | None, as_json: bool) -> None:
     from ras_flow.cli.render import Screen, plain
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import (
         branch_with,
         find_step,
@@ -76,7 +75,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         passages_of,
     )
 
-    async with open_runs_at(database) as runs:
+    async with opened(database) as runs:
         address = await find_address(runs, run)
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
@@ -84,13 +83,14 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         graph = graph_after(document, branch, step)
         given = edits.to_list(graph, passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
-        first = await _follow(events, address.run, Screen(quiet=as_json))
+        first = await _follow(events, address.run, database, Screen(quiet=as_json))
         # Somebody else may have made another branch meanwhile.
         forked = branch_with(await runs.document(address.run), first) if first else None
-        new = await tell(runs, address.run, as_json, forked["number"] if forked else None)
+        number = forked["number"] if forked else None
+        new = await tell(runs, address.run, database, as_json, number)
     if not as_json and new != branch["number"]:
-        name = plain(address.run)
-        typer.echo(f"Compare with: ras-flow runs diff {name}/{branch['number']} {name}/{new}")
+        both = f"{address.run}/{branch['number']} {address.run}/{new}"
+        typer.echo(plain(f"Compare with: ras-flow runs diff {both}{at(database)}"))
 
 
 async def _resume(
@@ -99,10 +99,9 @@ async def _resume(
     from ras_flow.cli.render import Screen
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
-    async with open_runs_at(database) as runs:
+    async with opened(database) as runs:
         address = await find_address(runs, run)
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
@@ -112,7 +111,7 @@ async def _resume(
                 if as_json:
                     print_json(_standing(document, branch))
                 else:
-                    Timeline(document, branch).outcome()
+                    Timeline(document, branch, at=at(database)).outcome()
                 return
             given = edits.to_list(review.get("triples", {}), review.get("passages", []))
             events = runs.resume(address.run, given, branch=address.branch)
@@ -126,19 +125,21 @@ async def _resume(
         screen = Screen(quiet=as_json)
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
-        await _follow(events, run, screen)
+        await _follow(events, run, database, screen)
         # An answer that is refused leaves no step: the branch need not be the newest.
-        await tell(runs, address.run, as_json, branch["number"])
+        await tell(runs, address.run, database, as_json, branch["number"])
 
 
-async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str | None:
+async def _follow(
+    events: AsyncIterator[Event], run: str, database: str | None, screen: Screen
+) -> str | None:
     """Show events as they come, all but the answer: the outcome has it.
 
     Returns:
         The first checkpoint of the branch that began, if one did.
     """
     first = None
-    with resumable(run), screen:
+    with resumable(run, database), screen:
         async for event in events:
             if event["type"] == "forked":
                 first = event["checkpoint"]
@@ -147,12 +148,15 @@ async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str
     return first
 
 
-async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -> int:
+async def tell(
+    runs: Runs, run: str, database: str | None, as_json: bool, number: int | None = None
+) -> int:
     """Show how a run stands, and what it asks if it waits.
 
     Args:
         runs: Where the run is.
         run: Its id.
+        database: Where the runs are, as it was given.
         as_json: Print one JSON object instead.
         number: The branch; the newest by default.
 
@@ -171,7 +175,7 @@ async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -
     if as_json:
         print_json({**(await runs.get(run, branch["number"])).result(), **standing})
     else:
-        Timeline(document, branch).outcome()
+        Timeline(document, branch, at=at(database)).outcome()
     if standing["review"] and (problem := standing["review"].get("problem")):
         raise EditError(f"{problem} The run still waits, unchanged.")
     return branch["number"]

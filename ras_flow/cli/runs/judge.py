@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.options import Database, Run, read_run, read_runs
+from ras_flow.cli.runs.options import Database, Run, go_on_with, read_run, read_runs
 from ras_flow.errors import RunError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def why(
     document, branch = read_run(database, run)
     if branch["stop_reason"] is None:
         raise RunError(
-            f"Run {run} has no answer yet. Go on with: ras-flow runs resume {document['run']}"
+            f"Run {run} has no answer yet. {go_on_with(document['run'], database)}"
         )
     found = explain(document, branch["number"])
     if not as_json:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.runs.options import Database, Run, read_run
+from ras_flow.cli.runs.options import Database, Run, opened, read_run
 from ras_flow.errors import InputError, RunError
 from ras_flow.files import write_whole
 
@@ -113,9 +113,8 @@ async def _chosen(
     database: str | None, named: list[str], before: datetime | None, keep: int | None
 ) -> list[RunSummary]:
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.opening import open_runs_at
 
-    async with open_runs_at(database) as runs:
+    async with opened(database) as runs:
         for run in named:
             if (await find_address(runs, run)).branch is not None:
                 raise InputError(
@@ -143,9 +142,7 @@ async def _found(runs: Runs, run_id: str) -> RunSummary:
 
 
 async def _delete(database: str | None, run_ids: list[str]) -> None:
-    from ras_flow.runs.opening import open_runs_at
-
-    async with open_runs_at(database) as runs:
+    async with opened(database) as runs:
         await runs.delete(run_ids)
 
 

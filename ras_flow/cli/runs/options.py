@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import os
+import re
+import shlex
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +15,11 @@ import typer
 from ras_flow.errors import InputError, RasFlowError, RunError
 
 if TYPE_CHECKING:
+    from ras_flow.runs import Runs
     from ras_flow.runs.document import Branch, RunDocument
+
+_VARIABLE = "RAS_FLOW_DATABASE"
+_ENDS_WITH_COMMAND = re.compile(r"ras-flow runs [^.]*$")
 
 Run = Annotated[
     str,
@@ -25,7 +32,7 @@ Database = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        envvar="RAS_FLOW_DATABASE",
+        envvar=_VARIABLE,
         show_default=False,
         help="Where the runs are: a folder (yours if left out), postgresql://… or the http(s)://… "
         "of a LangGraph server.",
@@ -52,11 +59,10 @@ def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocum
         RunError: There is no such run or branch.
     """
     from ras_flow.runs.address import Address, find_address
-    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
     async def read() -> tuple[list[Address], dict[str, RunDocument]]:
-        async with open_runs_at(database) as runs:
+        async with opened(database) as runs:
             addresses = [await find_address(runs, name) for name in names]
             wanted = dict.fromkeys(address.run for address in addresses)
             return addresses, {run: await runs.document(run) for run in wanted}
@@ -68,22 +74,64 @@ def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocum
     ]
 
 
-def go_on_with(run_id: str) -> str:
+@asynccontextmanager
+async def opened(database: str | None, *, new: bool = False) -> AsyncIterator[Runs]:
+    """Open runs; a command that an error ends with finds them where this one did.
+
+    Args:
+        database: Where they are.
+        new: Make the folder, or runs in it, where there are none.
+
+    Yields:
+        The runs.
+
+    Raises:
+        RunError: There are no runs at this address, or they cannot be opened.
+    """
+    from ras_flow.runs.opening import open_runs_at
+
+    async with open_runs_at(database, new=new) as runs:
+        try:
+            yield runs
+        except (InputError, RunError) as error:
+            if not (at(database) and _ENDS_WITH_COMMAND.search(str(error))):
+                raise
+            raise type(error)(f"{error}{at(database)}") from error
+
+
+def at(database: str | None) -> str:
+    """Return how a command that is told to a person finds the runs where this one did.
+
+    Args:
+        database: Where they are.
+
+    Returns:
+        The command's further option; empty where the environment says it.
+    """
+    if database is None or database == os.environ.get(_VARIABLE):
+        return ""
+    # There may be a password in it.
+    secret = "@" in database or database.startswith(("postgresql://", "postgres://"))
+    return f" --database {'ADDRESS' if secret else shlex.quote(database)}"
+
+
+def go_on_with(run_id: str, database: str | None) -> str:
     """Tell the command that goes on with a run."""
-    return f"Go on with: ras-flow runs resume {run_id}"
+    return f"Go on with: ras-flow runs resume {run_id}{at(database)}"
 
 
 @contextmanager
-def resumable(run_id: str) -> Iterator[None]:
+def resumable(run_id: str, database: str | None) -> Iterator[None]:
     """Tell how to go on with a run that fails or is interrupted.
 
     Args:
         run_id: The run.
+        database: Where it is.
 
     Yields:
         Nothing.
     """
-    hint = go_on_with(run_id)
+    hint = go_on_with(run_id, database)
     try:
         yield
     except (InputError, RunError):
