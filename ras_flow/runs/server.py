@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from json import JSONDecodeError
 from typing import Any, cast
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
@@ -33,6 +34,9 @@ TOKEN = "RAS_FLOW_TOKEN"
 
 _PAGE = 100
 """Threads or checkpoints that are asked for at once; some servers give no more."""
+
+_STATE = ("checkpoint", "parent_checkpoint", "created_at", "metadata", "values", "tasks")
+"""What a checkpoint says, as far as it is read here."""
 
 _RETRY_SECONDS = 0.5
 """How often an edit is tried again while another run of the thread is at work."""
@@ -98,7 +102,7 @@ class ServerThreads:
         try:
             with _told():
                 while len(found) % _PAGE == 0:
-                    page = await self._client.threads.search(
+                    page: Any = await self._client.threads.search(
                         metadata={"graph_id": self._graph},
                         ids=None if run_id is None else [_thread(run_id)],
                         limit=_PAGE,
@@ -107,7 +111,8 @@ class ServerThreads:
                         sort_order="desc",
                         select=["thread_id", "created_at"],
                     )
-                    found += [(str(each["thread_id"]), f"{each['created_at']}") for each in page]
+                    for each in _objects(page, "thread_id", "created_at"):
+                        found.append((str(each["thread_id"]), f"{each['created_at']}"))
                     if not page:
                         break
         except _UnknownThreadError:
@@ -119,7 +124,8 @@ class ServerThreads:
         where = None if checkpoint is None else _checkpoint(checkpoint)
         try:
             with _told():
-                state: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
+                found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
+                [state] = _objects([found], *_STATE)
         except _UnknownThreadError:
             return None
         return _saved(state) if state["created_at"] else None
@@ -133,7 +139,7 @@ class ServerThreads:
                     page: list[Any] = await self._client.threads.get_history(
                         _thread(run_id), limit=_PAGE, before=_oldest(states)
                     )
-                    states += page
+                    states += _objects(page, *_STATE)
                     if not page:
                         break
         except _UnknownThreadError:
@@ -269,11 +275,29 @@ def _told() -> Iterator[None]:
             raise _unknown(said) from error
         kind = _BusyThreadError if isinstance(error, ConflictError) else RunError
         raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
+    except JSONDecodeError as error:
+        raise _no_server() from error
     except httpx.TransportError as error:
         raise RunError(
             f"The server does not answer ({type(error).__name__}: {error}). Check the address, and "
             "that it is running."
         ) from error
+
+
+def _objects(found: Any, *names: str) -> list[dict[str, Any]]:
+    """Return what the server answered, unless it is no list of objects that have these names."""
+    if isinstance(found, list) and all(
+        isinstance(each, dict) and each.keys() >= set(names) for each in found
+    ):
+        return found
+    raise _no_server()
+
+
+def _no_server() -> RunError:
+    return RunError(
+        "This address does not answer as a LangGraph server: give the server's own address, "
+        "without a page's path, and no proxy's that asks for a login."
+    )
 
 
 def _unknown(said: str) -> _UnknownThreadError:

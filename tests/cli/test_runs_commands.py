@@ -10,10 +10,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from xml.etree import ElementTree
 
 import pytest
@@ -487,6 +490,34 @@ async def test_runs_in_a_database_are_read_and_pruned(run: str, postgres: str) -
 def test_a_server_that_is_not_there_is_named_without_its_secrets() -> None:
     line = refused("list", "--database", "http://me:secret@127.0.0.1:1")
     assert "server" in line and "secret" not in line
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(200, "<html>Log in</html>"), (200, '{"detail": "Hello"}'), (200, "[1]"), (302, "")],
+)
+@pytest.mark.parametrize("command", [["list"], ["show", str(UUID(int=7))]])
+def test_an_address_that_is_no_langgraph_server_is_told(
+    status: int, body: str, command: list[str]
+) -> None:
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        line = refused(*command, "--database", f"http://127.0.0.1:{site.server_port}")
+        site.shutdown()
+    assert "does not answer as a LangGraph server" in line
 
 
 @pytest.mark.parametrize(
