@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from langgraph.types import Overwrite
 
-from ras_flow.context import Context
+from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.errors import ConfigurationError, EditError, InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import format_plan
@@ -289,7 +289,8 @@ def _replan(draft: _Draft, label: PlanLabel, subquery: str, raw: str) -> None:
 
 def _set_model(draft: _Draft, edit: SetModel) -> None:
     provider, _, model = edit["name"].partition(":")
-    if not provider.strip() or not model.strip():
+    no_extractor = edit["role"] == "extractor" and edit["name"] == NO_EXTRACTOR
+    if not no_extractor and not (provider.strip() and model.strip()):
         draft.refuse(
             f"the model name {edit['name']!r} is not of the form provider:model; write for example "
             "openai:gpt-5-mini or local:default."

@@ -53,7 +53,10 @@ class SetPlan(TypedDict):
 
 
 class SetModel(TypedDict):
-    """Go on with another model for a role; ``name`` is ``provider:model`` or ``local:…``."""
+    """Go on with another model for a role.
+
+    ``name`` is ``provider:model`` or ``local:…``; for the extractor also ``none``.
+    """
 
     op: Literal["model"]
     role: Role

@@ -173,6 +173,15 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
     way = branch(run, 4)
     assert BORN not in sum(way["hop_triples"], []) and way["answer"] == "unknown"
 
+    ok("fork", f"{run}/1", "--from", "to_triples:1", "--drop-triple", BORN[:8])
+    way = branch(run, 5)
+    assert BORN not in sum(way["hop_triples"], []) and way["answer"] == "unknown"
+
+    ok("fork", f"{run}/1", "--from", "plan:0", "--model", "extractor=none")
+    way = branch(run, 6)
+    assert way["settings"]["extractor"] == "none"
+    assert len(way["hops"]) == 2 and way["hop_triples"] == [[], []]
+
 
 @pytest.mark.parametrize(
     ("arguments", "words"),

@@ -71,8 +71,8 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         branch_with,
         find_step,
         get_branch,
-        graph_after,
         passages_of,
+        steps_of,
     )
 
     async with opened(database) as runs:
@@ -80,8 +80,9 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
         step = find_step(document, branch, start)
-        graph = graph_after(document, branch, step)
-        given = edits.to_list(graph, passages_of(branch))
+        # Also those that come later: between extraction and merge a triple is not in the graph yet.
+        triples = [id for each in steps_of(document, branch) for id in each["added"]]
+        given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
         first = await _follow(events, address.run, database, Screen(quiet=as_json))
         # Somebody else may have made another branch meanwhile.
