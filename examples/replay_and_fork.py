@@ -33,7 +33,7 @@ async def fork_without(graph: Any, config: RunnableConfig, triple: str, context:
 
 
 async def main() -> None:
-    """Ask, replay from the second plan, and fork without the first cited triple."""
+    """Ask, replay from before the answer, and fork without the first cited triple."""
     context = Context(max_hops=2)
     graph = build_graph().compile(checkpointer=InMemorySaver())
     config: RunnableConfig = {"configurable": {"thread_id": "example"}}

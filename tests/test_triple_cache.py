@@ -59,7 +59,7 @@ async def kept(store: BaseStore, extractor: str = "") -> list[tuple[str, str]]:
 
 async def test_what_is_kept_can_be_read_and_cleared_by_extractor(tmp_path: Path) -> None:
     stores: list[BaseStore] = [InMemoryStore()]
-    async with open_store(str(tmp_path / "new")) as on_disk:
+    async with open_store(str(tmp_path / "new"), new=True) as on_disk:
         for store in [*stores, on_disk]:
             ids = [f"{i:x}{i}" for i in range(40)]
             await TripleCache(store, "model:a").put(dict.fromkeys(ids, FOUND))
@@ -79,7 +79,7 @@ async def test_what_is_kept_can_be_read_and_cleared_by_extractor(tmp_path: Path)
 
 def write(folder: str, number: int, start: Any) -> None:
     async def work() -> None:
-        async with open_store(folder) as store:
+        async with open_store(folder, new=True) as store:
             cache = TripleCache(store, f"extractor {number % 2}")
             for batch in range(25):
                 ids = [f"{number:x}-{batch}-{i}" for i in range(6)]

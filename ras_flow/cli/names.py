@@ -1,4 +1,4 @@
-"""Names of files, folders and models on the command line."""
+"""Names of files, folders, models and databases on the command line."""
 
 from __future__ import annotations
 
@@ -35,3 +35,20 @@ def encoder_name(name: str) -> str:
         The name.
     """
     return os.path.abspath(name) if os.path.isdir(name) else name
+
+
+def address_of(text: str) -> str:
+    """Return an address, and none for no text: ``--database "$UNSET"`` must not mean any database.
+
+    Args:
+        text: What was typed.
+
+    Returns:
+        The address.
+
+    Raises:
+        BadParameter: The text is empty.
+    """
+    if not text:
+        raise typer.BadParameter("the address is empty; leave the option out for your own folder")
+    return text

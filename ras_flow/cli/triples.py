@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
+from ras_flow.cli.names import address_of
 from ras_flow.cli.output import AsJson, json_line, print_json
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
@@ -30,6 +31,7 @@ app = typer.Typer(help="Triples of passages, kept for all runs.", no_args_is_hel
 Database = Annotated[
     str | None,
     typer.Option(
+        parser=address_of,
         metavar="ADDRESS",
         envvar="RAS_FLOW_DATABASE",
         show_default=False,
@@ -182,7 +184,7 @@ async def _precompute(
     extractor = await parts_on(engine).get_extractor(context)
     passages = await _passages(index)
     try:
-        async with open_store(database) as store:
+        async with open_store(database, new=True) as store:
             with _progress() as progress:
                 return await precompute(
                     passages, extractor, store, workers=context.max_concurrency, progress=progress

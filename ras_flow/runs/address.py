@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ras_flow.errors import RunError
+from ras_flow.formats.text import scrub
 from ras_flow.runs.runs import Runs
 
 _DIGITS = 9
@@ -29,6 +30,7 @@ async def find_address(runs: Runs, text: str) -> Address:
     Returns:
         The run, which need not exist, and the branch.
     """
+    text = scrub(text)  # Arguments need not be UTF-8.
     address = parse_address(text)
     if address.branch is not None:
         with suppress(RunError):

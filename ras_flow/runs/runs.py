@@ -18,7 +18,6 @@ from ras_flow.events import Event, ForkedEvent
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, apply_edits, parse_edits
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
-from ras_flow.runs.threads import new_run_id as new_run_id
 from ras_flow.runs.timeline import build_document, check_values
 from ras_flow.runs.ways import find_ways
 from ras_flow.state.channels import RasInput, RasOutput, RasState
@@ -86,7 +85,10 @@ class Runs:
     """
 
     def __init__(
-        self, home: Graph | Threads, *, told: Callable[[], AbstractContextManager[None]] = nullcontext
+        self,
+        home: Graph | Threads,
+        *,
+        told: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.told = told
         # A compiled graph has `stream` and `update_state` of its own, but finds no runs.

@@ -22,19 +22,19 @@ PATIENCE = 60_000
 
 
 @asynccontextmanager
-async def open_store(address: str | None = None) -> AsyncIterator[BaseStore]:
+async def open_store(address: str | None = None, *, new: bool = False) -> AsyncIterator[BaseStore]:
     """Open the store that the runs of an address share.
 
     Args:
-        address: A folder, which need not have runs in it yet, or ``postgresql://…``; None for the
-            user's own folder.
+        address: A folder that has triples, or ``postgresql://…``; None for the user's own folder.
+        new: Make the folder, or a store in it, where there is none.
 
     Yields:
         The store.
 
     Raises:
         MissingExtraError: The packages for this kind of address are not installed.
-        RunError: The address is of another kind, or the store cannot be used.
+        RunError: The address is of another kind, there is no store, or it cannot be used.
     """
     if address and address.startswith(("postgresql://", "postgres://")):
         from ras_flow.runs.postgres import open_postgres  # noqa: PLC0415
@@ -48,6 +48,11 @@ async def open_store(address: str | None = None) -> AsyncIterator[BaseStore]:
             "LangGraph server keeps its triples in its own database."
         )
     folder = Path(address).expanduser() if address else home_folder()
+    if address and not new and not (folder / STORE).is_file():
+        raise RunError(
+            f"There are no triples in {folder}: give a folder that has a file {STORE}, as "
+            "`ras-flow ask` and `ras-flow triples precompute` make it."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         async with open_sqlite_store(folder) as store:

@@ -187,6 +187,8 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
     ("arguments", "words"),
     [
         (["show", "nope"], ["no run 'nope'", "ras-flow runs list"]),
+        (["show", "\udcff"], ["no run", "ras-flow runs list"]),
+        (["list", "--database", ""], ["--database", "address is empty"]),
         (["show", "RUN/2"], ["no branch 2", "only branch 1"]),
         (["fork", "RUN", "--from", "plan:1"], ["Nothing is edited", "replay RUN --from"]),
         (["fork", "RUN", "--from", "99", "--plan", "[SUFFICIENT]"], ["no step '99'", "plan:1"]),

@@ -91,7 +91,7 @@ def test_an_export_is_json_where_the_output_has_few_letters(
     triple = ("Irène Joliot-Curie", "born in", "Paris 🐧")
 
     async def keep() -> None:
-        async with open_store(str(tmp_path)) as store:
+        async with open_store(str(tmp_path), new=True) as store:
             await TripleCache(store, "x").put({"p1": Extraction([triple])})
 
     asyncio.run(keep())
@@ -175,6 +175,13 @@ def test_a_server_that_is_away_stops_the_work(model: Model, index: Path) -> None
 def test_what_is_written_wrongly_is_told(arguments: list[str], said: str) -> None:
     done = ras_flow("triples", *arguments)
     assert done.code == 1 and said in done.err and "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("command", [["stats"], ["export"], ["clear", "--yes"]])
+def test_a_folder_without_triples_is_told_and_not_made(command: list[str], tmp_path: Path) -> None:
+    done = ras_flow("triples", *command, "--database", str(tmp_path / "typo"))
+    assert done.code == 1 and "no triples in" in done.err
+    assert not (tmp_path / "typo").exists()
 
 
 def test_progress_is_shown_on_a_terminal(model: Model, index: Path) -> None:

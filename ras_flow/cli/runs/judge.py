@@ -48,9 +48,7 @@ def why(
 
     document, branch = read_run(database, run)
     if branch["stop_reason"] is None:
-        raise RunError(
-            f"Run {run} has no answer yet. {go_on_with(document['run'], database)}"
-        )
+        raise RunError(f"Run {run} has no answer yet. {go_on_with(document['run'], database)}")
     found = explain(document, branch["number"])
     if not as_json:
         show_explanation(found)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.names import address_of
 from ras_flow.errors import InputError, RasFlowError, RunError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ Run = Annotated[
 Database = Annotated[
     str | None,
     typer.Option(
+        parser=address_of,
         metavar="ADDRESS",
         envvar=_VARIABLE,
         show_default=False,
