@@ -99,7 +99,8 @@ async def test_a_local_models_call_shows_prompt_text_and_tokens(tmp_path: Path) 
 
 async def test_a_local_models_failure_shows_as_its_error(tmp_path: Path) -> None:
     folder = str(save_tiny_model(tmp_path / "tiny", window=50))
-    model = LocalLanguageModel(folder, window=7000)
+    model = LocalLanguageModel(folder)
+    model.window = 7000  # More than it can read.
     collector = RunCollectorCallbackHandler()
     with pytest.raises(ModelResponseError):
         await build(world(answerer=PromptedAnswerer(model))).ainvoke(

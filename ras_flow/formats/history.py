@@ -148,7 +148,7 @@ def format_history(
     if excess > 0:
         raise InputError(
             f"Question and instruction alone take {max_tokens + excess} tokens, but only "
-            f"{max_tokens} fit. Shorten them, or use a model with a larger window."
+            f"{max(max_tokens, 0)} fit. Shorten them, or use a model with a larger window."
         )
     return History(text, len(gone))
 

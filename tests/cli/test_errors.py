@@ -41,7 +41,7 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "Q?", "--given", "nowhere.jsonl"], ["nowhere.jsonl"]),
         (["ask", "Q?", "--docs", "docs", "--top-k", "0"], ["top_k", "at least 1", "0"]),
         (["ask", "Q?", "--docs", "docs", "--max-hops", "-1"], ["max_hops", "at least 0"]),
-        (["ask", "Q?", "--docs", "docs", "--max-tokens", "0"], ["max_tokens", "greater than 0"]),
+        (["ask", "Q?", "--docs", "docs", "--max-tokens", "0"], ["max_tokens", "at least 1"]),
         (["ask", "Q?", "--docs", "docs", "--max-seconds", "nan"], ["max_seconds"]),
         (["ask", "Q?", "--docs", "docs", "--max-concurrency", "0"], ["max_concurrency"]),
         (["ask", "Q?", "--docs", "docs", "--extractor-output", "xml"], ["extractor_output"]),

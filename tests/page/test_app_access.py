@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Any
 
 import httpx
@@ -19,6 +20,8 @@ from tests.page.server import Page, serving
 
 class OneRun:
     """Runs with one run in them; enough for requests that are refused or list."""
+
+    told = staticmethod(nullcontext)
 
     def __init__(self) -> None:
         self.started: list[str] = []

@@ -13,10 +13,10 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context, Runs, build_graph, open_runs
 from ras_flow.errors import InputError, ModelUnavailableError, RunError
-from ras_flow.runs.events import events_of
 from ras_flow.state.channels import RasState
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import QUESTION, SECOND, build, read_birthplace, world
+from tests.runs.retold import events_of
 
 TOP1 = Context(top_k=1)
 
