@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ras_flow.llms.batch import Prefix
 
 ROOM_FOR_OUTPUT = 512
-"""Tokens of a model's limit that are left for the output, or half of them where there are few."""
+"""Tokens of a model's limit that are left for the output; a quarter where there are few."""
 
 PREFIXES_KEPT = 8
 """Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
@@ -190,15 +190,11 @@ class LocalLanguageModel:
 
     @cached_property
     def window(self) -> int:
-        """Input tokens to offer to callers.
-
-        Raises:
-            ConfigurationError: The model's configuration cannot be downloaded or read.
-        """
+        """Input tokens to offer to callers."""
         limit = positions(self.name)
         if limit is None:
             return self._window
-        return min(self._window, max(limit - ROOM_FOR_OUTPUT, limit // 2))
+        return min(self._window, max(limit - ROOM_FOR_OUTPUT, limit * 3 // 4))
 
     def count_tokens(self, text: str) -> int:
         """Return the number of the model's tokens of a text, without special tokens."""
@@ -234,10 +230,6 @@ class LocalLanguageModel:
         return made
 
     def _serve(self, calls: Sequence[Call], given_up: threading.Event) -> dict[Call, Outcome]:
-        loaded = load_model(self.name, self._key)
-        tokenizer = load_tokenizer(self.name)
-        share = decoding.can_share(loaded.model)
-
         def encode(call: Call) -> list[Encoded]:
             encoded = [self._encode(prompt, share=share) for prompt in call.prompts]
             check_lengths(loaded.model, encoded, call.max_new_tokens, self.name)
@@ -257,8 +249,11 @@ class LocalLanguageModel:
 
         with memory_errors_say(
             f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
-            f"{self.batch_size}) or its window (now {self.window} tokens)."
+            f"{self.batch_size}) or its window (now {self._window} tokens)."
         ):
+            loaded = load_model(self.name, self._key)
+            tokenizer = load_tokenizer(self.name)
+            share = decoding.can_share(loaded.model)
             return serve_together(calls, encode, make)
 
     def _encode(self, prompt: Sequence[Message], *, share: bool) -> Encoded:

@@ -44,7 +44,8 @@ _CARRIED = {
 }
 
 
-_HASH = re.compile(r"@[0-9a-f]{12}$")
+_PLAIN = re.compile(r"[\w./\\~-]+(@[0-9a-f]{12})")
+"""The identity of a folder or a name, and not of another encoder around it."""
 
 _LANE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ras-flow-encode")
 """Not that of language models: a query would wait for all that they write."""
@@ -197,8 +198,8 @@ def same_encoder(one: str, other: str) -> bool:
     Returns:
         Whether they are equal, or end in the same weights' hash: a folder may have been moved.
     """
-    ours, theirs = _HASH.search(one), _HASH.search(other)
-    return one == other or bool(ours and theirs and ours[0] == theirs[0])
+    ours, theirs = _PLAIN.fullmatch(one), _PLAIN.fullmatch(other)
+    return one == other or bool(ours and theirs and ours[1] == theirs[1])
 
 
 def _is_local(name: str) -> bool:

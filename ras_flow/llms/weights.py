@@ -113,23 +113,20 @@ def positions(name: str) -> int | None:
         name: As for :func:`resolve`.
 
     Returns:
-        What its configuration says; None where that says nothing, or is not there.
-
-    Raises:
-        ConfigurationError: The configuration cannot be downloaded or read.
+        What its configuration says; None where that says nothing, or cannot be had: whoever
+        loads the model is told why.
     """
     tuned = find_tuned(name)
     if tuned and tuned.adapter:
         return positions(tuned.base)
-    folder = _folder(name)
-    if folder is not None and not (folder / "config.json").is_file():
-        return None
     transformers = require("transformers", extra="local")
     try:
-        config = transformers.AutoConfig.from_pretrained(resolve(name))
-    except (OSError, ValueError) as error:
-        raise load_error(name, error) from error
-    limit: int | None = getattr(config.get_text_config(), "max_position_embeddings", None)
+        # Not AutoConfig: a served model's architecture need not be known here.
+        config, _ = transformers.PretrainedConfig.get_config_dict(resolve(name))
+    except (OSError, ValueError):
+        return None
+    config = config.get("text_config") or config
+    limit: int | None = config.get("max_position_embeddings", config.get("n_positions"))
     return limit
 
 

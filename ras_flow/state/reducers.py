@@ -64,12 +64,14 @@ def delta(
 
     class Checked(DeltaChannel[V]):
         def update(self, values: Sequence[Any]) -> bool:
+            before = _records(self.value) if self.is_available() else []
             changed = super().update(values)
-            merged: Any = self.value
-            _check_kind(merged, kind)
+            _check_kind(self.value, kind)
             if record:
-                for item in merged.values() if kind is dict else merged:
-                    _check_record(item, record)
+                known = set(map(id, before))
+                for item in _records(self.value):
+                    if id(item) not in known:
+                        _check_record(item, record)
             return changed
 
     return Checked(fold, kind)
@@ -131,6 +133,10 @@ def storable(_: str, text: Any) -> Any:
     return scrub(text) if isinstance(text, str) else text
 
 
+def _records(value: Any) -> list[Any]:
+    return list(value.values() if isinstance(value, Mapping) else value)
+
+
 def _check_kind(value: object, kind: type) -> None:
     if not isinstance(value, kind):
         raise InputError(f"This part of the state takes a {kind.__name__}, not {value!r}.")
@@ -141,3 +147,5 @@ def _check_record(item: object, record: Fields) -> None:
     for name, kind in record.items():
         if name not in known or not isinstance(known[name], kind):
             raise InputError(f"{item!r} is no record of a run: give it its `{name}`.")
+    if not all(isinstance(id, str) for id in known.get("passages", ())):
+        raise InputError(f"{item!r} is no record of a run: its `passages` are ids.")

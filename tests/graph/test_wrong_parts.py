@@ -12,6 +12,7 @@ from langgraph.types import Overwrite
 from ras_flow import Context
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.state import reducers
 from ras_flow.state.schema import Passage
 from ras_flow.testing import ListRetriever, MappingExtractor
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
@@ -100,6 +101,8 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"hops": Overwrite([{"index": 0}])},
         {"triples": Overwrite([["a", "b", "c"]])},
         {"triples": Overwrite({"x": ["a", "b", "c"]})},
+        {"hops": [{"index": 7, "subquery": "", "passages": [["x"]], "scores": []}]},
+        {"triples": {"x": {"subject": "a", "predicate": "b", "object": "c", "passages": [{}]}}},
         {"warnings": "abc"},
         {"warnings": [["a"]]},
     ],
@@ -113,6 +116,19 @@ async def test_a_malformed_edit_is_refused_before_it_is_stored(
     with pytest.raises(InputError):
         await graph.aupdate_state(THREAD, values, as_node="merge_graph")
     assert await graph.aget_state(THREAD) == before
+
+
+async def test_what_was_stored_before_it_was_checked_is_taken_as_it_is(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = build(world(["[SUBQ] x", SECOND]), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["retrieve"])
+    note = {"note": {"id": "note", "text": "It has no title."}}
+    with monkeypatch.context() as without:
+        without.setattr(reducers, "_check_record", lambda *_: None)
+        await graph.aupdate_state(THREAD, {"passages": note}, as_node="retrieve")
+    result = await graph.ainvoke(None, THREAD, context=TOP1)
+    assert result["answer"] == "Narvik" and "note" in result["passages"]
 
 
 async def test_a_run_may_go_on_before_a_plan_that_waits() -> None:

@@ -215,13 +215,24 @@ async def test_a_template_that_wants_a_user_shares_no_beginning_without_one(
     assert await picky.generate(prompts, max_new_tokens=9) == expected
 
 
-@pytest.mark.parametrize(("positions", "window"), [(700, 350), (2048, 1536), (8192, 2500)])
+@pytest.mark.parametrize(("positions", "window"), [(1024, 768), (2048, 1536), (8192, 2500)])
 async def test_the_window_leaves_room_for_an_output(
     tmp_path: Path, positions: int, window: int
 ) -> None:
     name = str(save_tiny_model(tmp_path, window=positions))
     assert LocalLanguageModel(name).window == window
     assert LocalLanguageModel(name, window=99).window == 99
+
+
+async def test_a_model_that_is_served_may_be_of_a_kind_that_is_not_known_here(
+    tmp_path: Path,
+) -> None:
+    folder = save_tiny_model(tmp_path)
+    config = {"model_type": "of_next_year", "max_position_embeddings": 2048}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert LocalLanguageModel(str(folder)).window == 1536
+    (folder / "config.json").unlink()
+    assert LocalLanguageModel(str(folder)).window == 2500
 
 
 async def test_pads_are_not_counted(model: LocalLanguageModel) -> None:
@@ -323,9 +334,11 @@ async def test_memory_errors_name_the_setting(
     def exhausted(*args: object, **kwargs: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(decoding, "greedy", exhausted)
-    with pytest.raises(ConfigurationError, match="batch_size"):
-        await model.generate([chat("a")], max_new_tokens=1)
+    for module, name in ((decoding, "greedy"), (local, "read_model")):
+        local._models.clear()
+        monkeypatch.setattr(module, name, exhausted)
+        with pytest.raises(ConfigurationError, match="batch_size"):
+            await model.generate([chat("a")], max_new_tokens=1)
 
 
 async def test_other_errors_that_speak_of_memory_stay_what_they_are(

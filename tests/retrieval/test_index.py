@@ -187,6 +187,9 @@ async def test_an_encoder_whose_folder_was_moved_is_the_same(tmp_path: Path) -> 
     assert (await titles(moved, "textile mills"))[0] == "Łódź"
     with pytest.raises(IndexMismatchError, match="built with the encoder"):
         open_retriever(path, "dense", WordEncoder("./model@0123456789ac"))
+    # Another encoder around the same weights.
+    with pytest.raises(IndexMismatchError, match="built with the encoder"):
+        open_retriever(path, "dense", WordEncoder("query: ./model@0123456789ab"))
 
 
 async def test_retrieval_without_vectors_or_encoder_says_what_to_do(
