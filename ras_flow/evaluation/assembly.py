@@ -100,11 +100,10 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
         together = loaded.corpus_metrics if settings.corpus_metrics else ()
         if "mauve" in together:
             check_mauve(len(loaded.questions))
-        pooled = settings.index == POOL or retrieval == "given"
-        untitled = pooled and loaded.pool and not any(one.get("title") for one in loaded.pool)
+        own = settings.index == POOL or retrieval != "corpus"
+        titled = not own or not loaded.pool or any(one.get("title") for one in loaded.pool)
         questions = tuple(
-            replace(one, support=findable(one.support, titled=not untitled))
-            for one in loaded.questions
+            replace(one, support=findable(one, own=own, titled=titled)) for one in loaded.questions
         )
         found.append(
             (

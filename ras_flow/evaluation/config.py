@@ -368,7 +368,10 @@ def _system(
     if not isinstance(reader, str):
         raise ConfigurationError(f"{where}: reader = {reader!r} must name a model.")
     if not _NAME.fullmatch(name):
-        raise ConfigurationError(f"{where}: {name!r} is no good name for a system.")
+        raise ConfigurationError(
+            f"{where}: {name!r} is no good name for a system. Where a list of values made it, give "
+            "each value a table of its own."
+        )
     return SystemConfig(
         name=name, system=system, shared=given, settings=settings, reader=reader, options=options
     )

@@ -15,6 +15,9 @@ from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 
+JUDGING = 1
+"""Raised with each change to what an answer or its steps are worth: older rows are judged again."""
+
 
 def judge(
     cell: Cell,
@@ -55,6 +58,7 @@ def judge(
         error_class=finding.kind if finding else "",
         why=finding.why if finding else "",
         saved_tokens=saved_tokens,
+        judging=JUDGING,
     )
 
 

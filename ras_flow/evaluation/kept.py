@@ -107,6 +107,12 @@ class KeptCalls:
                 use[name] += item.value[name]
         return total
 
+    async def forget(self, run: str) -> None:
+        """Forget what a run did not have to pay for; the calls themselves are kept."""
+        namespace = (*NAMESPACE, "saved", run)
+        items = await self._store.asearch(namespace, limit=MOST_ENTRIES)
+        await self._store.abatch([PutOp(namespace, item.key, None) for item in items])
+
 
 class KeptExtractor:
     """An extractor each of whose passages is extracted once.

@@ -102,19 +102,18 @@ class Benchmark:
         return {question.id: question for question in self.questions}
 
 
-def findable(support: Iterable[Support], *, titled: bool) -> tuple[Support, ...]:
-    """Return support as it can be found in what is searched.
+def findable(question: Question, *, own: bool, titled: bool) -> tuple[Support, ...]:
+    """Return what a question rests on as it can be found in what is searched.
 
     Args:
-        support: What a question rests on.
-        titled: Whether the documents have titles. Where they have none, none is asked of them;
-            where they have, support that is a bare text counts only if no page is known.
+        question: The question.
+        own: Whether its own documents are searched; where not, no text of theirs is looked for.
+        titled: Whether what is searched has titles; where not, none is looked for.
     """
-    found = tuple(support)
     if not titled:
-        return tuple(replace(one, title="") for one in found)
-    pages = any(one.title for one in found)
-    return tuple(one for one in found if one.title or not one.text or not pages)
+        return tuple(replace(one, title="") for one in question.support)
+    texts = set() if own else {document["text"] for document in question.documents}
+    return tuple(one for one in question.support if one.title or one.text not in texts)
 
 
 def pooled_documents(questions: Iterable[Question]) -> tuple[Document, ...]:

@@ -39,6 +39,7 @@ class Row:
         why: What that was decided from.
         saved_tokens: Tokens in the outcome that were not paid for, since another system had asked
             the same.
+        judging: Version of the judging that scores, measures and error class are by.
     """
 
     benchmark: str
@@ -54,6 +55,7 @@ class Row:
     error_class: str = ""
     why: str = ""
     saved_tokens: Mapping[str, list[int]] = field(default_factory=dict)
+    judging: int = 0
 
     @property
     def score(self) -> float:

@@ -21,7 +21,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.costs import Purse
-from ras_flow.evaluation.judging import judge, judge_together
+from ras_flow.evaluation.judging import JUDGING, judge, judge_together
 from ras_flow.evaluation.kept import ASKING, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
@@ -126,6 +126,7 @@ async def evaluate(
         for cell in await asyncio.to_thread(folder.unsettled, cells):
             for question in cell.benchmark.questions:
                 await saver.adelete_thread(cell.run_id(question))
+                await calls.forget(cell.run_id(question))
         await asyncio.to_thread(folder.settle, config, cells)
         run = _Run(config, cells, folder.rows, saver, calls, progress, retry=retry)
         try:
@@ -205,9 +206,11 @@ class _Run:
             number = at.get((row.benchmark, row.system))
             if number is None:
                 continue
-            self._purse.pay(row, self._cells[number].system.models)
             question = self._cells[number].benchmark.by_id.get(row.id)
-            if question is not None and not (self._retry and row.outcome.error):
+            if self._retry and row.outcome.error and question is not None:
+                continue  # Its next row has the cost of both attempts.
+            self._purse.pay(row, self._cells[number].system.models)
+            if question is not None:
                 self._standings[number].rows.append(await self._same(number, question, row))
                 done.add((number, row.id))
         self._tell()
@@ -247,13 +250,13 @@ class _Run:
             self._tell()
 
     async def _same(self, number: int, question: Question, row: Row) -> Row:
-        """Return the row of a question that was asked before, judged by its answers of today."""
+        """Return the row of a question that was asked before, judged as it would be today."""
         if row.question != question.question:
             raise ConfigurationError(
                 f"{row.benchmark}: the question {row.id!r} is another one than the folder has the "
                 "answer to. Choose a new folder, or give new questions new ids."
             )
-        if row.answers == question.answers:
+        if row.answers == question.answers and row.judging == JUDGING:
             return row
         cell, graph = self._cells[number], self._graphs[number]
         config: RunnableConfig = {"configurable": {"thread_id": row.run}}

@@ -22,7 +22,8 @@ _ANSWER = re.compile(
 )
 _OPTION = re.compile(r"\b(?:[Oo]ption|[Cc]hoice)[\s*_`\"'(\[:]+([A-Z])\b")
 _RIGHT = re.compile(
-    r"(?<![\w'’])([A-Z])[)\]*\"']*\s+is\s+(?:the\s+)?(?:(?:correct|right|best)\b|answer\b)"
+    r"(?<![\w'’])([A-Z])[)\]*\"']*\s+is\s+(?:the\s+)?(?:(?:correct|right|best)\s+)?"
+    r"(?:answer|option|choice|one)\b"
 )
 _OPENING = re.compile(rf"{_BEFORE}([A-Za-z])(?:\s*[.:)\]*]|\s+[-–—]\s)")
 _LETTER = re.compile(r"(?<![\w'’])([B-Z]|A(?!\s+(?!or\b|and\b)\w))(?![\w'’])")
@@ -60,10 +61,10 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     """Read which option an answer names.
 
     In turn: the letter alone, whatever marks are around it; the text of an option alone; the last
-    letter that is announced ("the answer is B"); the one that is said to be right ("C is the
-    answer"); the letter that opens the answer ("B. water"); the
-    one that is called an option ("Option B fits"); the one option whose text is in the answer; the
-    one capital letter that stands alone. An "A" that may be an article does not count.
+    letter that is announced ("the answer is B"); the letter that opens the answer ("B. water"); the
+    one that is said to be right ("C is the answer"); the one that is called an option ("Option B
+    fits"); the one option whose text is in the answer; the one capital letter that stands alone. An
+    "A" that may be an article does not count.
 
     Args:
         prediction: What was said.
@@ -83,8 +84,8 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     for found in (
         same,
         answered,
-        _letters(_RIGHT.findall(said), options),
         opened,
+        _letters(_RIGHT.findall(said), options),
         _letters(_OPTION.findall(said), options),
         _named(whole, options),
         _letters(_LETTER.findall(said), options),

@@ -52,7 +52,9 @@ OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
         ("E", None),
         ("", None),
         ("C is the answer, not D.", "C"),
-        ("A is not right. B is correct.", "B"),
+        ("D is the right one, though C is close.", "D"),
+        ("B. Vitamin C is the best source of it.", "B"),
+        ("A. Plant B is the best option for dry land.", "A"),
         ("I do not know.", None),
     ],
 )

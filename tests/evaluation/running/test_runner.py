@@ -17,6 +17,9 @@ from ras_flow.errors import (
     RasFlowError,
     RunError,
 )
+from ras_flow.evaluation import judging
+from ras_flow.evaluation.assembly import load_questions
+from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.runs import open_runs
@@ -159,20 +162,40 @@ async def test_what_failed_counts_until_it_is_asked_again(tmp_path: Path) -> Non
     assert "| ras | 3 | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")
 
 
-async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) -> None:
+async def test_what_failed_is_paid_for_once_when_it_is_asked_again(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer"):
-            raise AuthenticationError("The key was refused.")
+            raise ModelResponseError("the server said no")
 
+    (tmp_path / "well").mkdir()
+    well = await run(tmp_path / "well", World(), {"ras": {}})
+    tokens = sum(row.outcome.tokens for row in well.standings[0].rows)
+    limits = {"tokens": tokens, "at_once": 1}
+    await run(tmp_path, World(finished), {"ras": {}}, limits=limits)
+    assert (await run(tmp_path, World(), {"ras": {}}, retry=True, limits=limits)).finished
+
+
+async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) -> None:
+    answers = []
+
+    def finished(call: str) -> None:
+        if call.startswith("answer"):
+            answers.append(call)
+            if len(answers) == 2:
+                raise AuthenticationError("The key was refused.")
+
+    half = {"kind": "ras_share", "share": 0.5}
     with pytest.raises(AuthenticationError):
-        await run(tmp_path, World(finished), {"ras": {}}, limits={"at_once": 1})
-    report = await run(tmp_path, World(), {"ras": {"top_k": 1}})
+        await run(tmp_path, World(finished), {"ras": {}, "half": half}, limits={"at_once": 1})
+    report = await run(tmp_path, World(), {"ras": {}, "half": {**half, "top_k": 1}})
     assert report.finished
-    assert {len(hop.passages) for row in rows_of(tmp_path, "ras") for hop in row.outcome.hops} == {
-        1
-    }
+    rows = rows_of(tmp_path, "half")
+    assert {len(hop.passages) for row in rows for hop in row.outcome.hops} == {1}
+    # What the first attempt got from others is not what the second got.
+    planned = rows[0].outcome.usage["planner"]["input_tokens"]
+    assert rows[0].saved_tokens["planner"][0] < planned
     with pytest.raises(ConfigurationError, match="top_k: 1, now 2"):
-        await run(tmp_path, World(), {"ras": {"top_k": 2}})
+        await run(tmp_path, World(), {"half": half})
 
 
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
@@ -356,6 +379,10 @@ async def test_statements_without_titles_are_found_by_their_text(tmp_path: Path)
         report = await evaluate(settings, folder, parts=parts, reader=world.reader)
         [row] = report.standings[0].rows
         assert (row.measures["recall"], row.error_class) == (recall, error)
+    # No other corpus has these very sentences.
+    elsewhere = {"strategyqa": {**benchmark["strategyqa"], "index": "demo"}}
+    [(_, loaded)] = load_questions(config(tmp_path, {"single": {}}, benchmarks=elsewhere))
+    assert loaded.questions[0].support == (Support("Harbour Bridge"), Support("Water"))
 
 
 async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
@@ -400,6 +427,20 @@ async def test_gold_answers_that_were_mended_are_judged_by_without_asking_again(
     write_questions(tmp_path, [{**QUESTIONS[0], "question": "Who?"}])
     with pytest.raises(ConfigurationError, match="'born' is another one"):
         await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+
+
+async def test_answers_of_before_are_judged_as_they_would_be_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(judging, "JUDGING", 0)
+        before.setattr(judging, "recall_by_hop", lambda *_: None)
+        await run(tmp_path, World(), {"ras": {}})
+    assert not any("recall" in row.measures for row in rows_of(tmp_path, "ras"))
+    world = World()
+    await run(tmp_path, world, {"ras": {}})
+    assert world.calls == []
+    assert all("recall" in row.measures for row in rows_of(tmp_path, "ras"))
 
 
 async def test_what_was_not_paid_for_is_known_after_a_failure(tmp_path: Path) -> None:
