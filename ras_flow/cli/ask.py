@@ -21,7 +21,9 @@ DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
 
 Pause = StrEnum("Pause", ["before_retrieval", "after_merge", "before_answer"])
 
-Model = Annotated[str | None, typer.Option(help="provider:model, or local:NAME_OR_PATH.")]
+Model = Annotated[
+    str | None, typer.Option(help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH.")
+]
 
 
 def ask(
@@ -59,7 +61,9 @@ def ask(
         str | None, typer.Option(help="One model for planner, extractor and answerer.")
     ] = None,
     planner: Model = None,
-    extractor: Model = None,
+    extractor: Annotated[
+        str | None, typer.Option(help="The same; or none: passages are read as text.")
+    ] = None,
     extractor_output: Annotated[
         str,
         typer.Option(help="How a remote extractor is asked: text, json (by a schema), trained."),

@@ -41,9 +41,13 @@ def build(
     failures: Annotated[bool, typer.Option("--failures", help="Let hops fail too.")] = False,
     limit: Annotated[int | None, typer.Option(help="Use only the first questions.")] = None,
     concurrency: Annotated[int, typer.Option(help="Questions under way at once.")] = 8,
-    seed: int = 13,
-    dev: Annotated[float, typer.Option(help="Share of the questions.")] = 0.05,
-    test: Annotated[float, typer.Option(help="Share of the questions.")] = 0.05,
+    seed: Annotated[
+        int, typer.Option(help="Decides the split: the same for all data sets of a training.")
+    ] = 13,
+    dev: Annotated[float, typer.Option(help="Share of the questions to watch training by.")] = 0.05,
+    test: Annotated[
+        float, typer.Option(help="Share of the questions that is left untouched, to measure by.")
+    ] = 0.05,
     price: Annotated[
         list[str] | None,
         typer.Option(

@@ -50,7 +50,10 @@ GO_ON = "What is done is kept; go on with the same command."
 def precompute(
     index: Annotated[str, typer.Argument(help="Folder of the index, or: demo.")],
     extractor: Annotated[
-        str, typer.Option(help="provider:model, or local:NAME_OR_PATH; as the runs will name it.")
+        str,
+        typer.Option(
+            help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH, as the runs name it."
+        ),
     ] = Context.extractor,
     extractor_output: Annotated[
         str, typer.Option(help="text, json (by a schema) or trained; as in the runs.")
