@@ -207,6 +207,11 @@ class _Run:
             if number is None:
                 continue
             question = self._cells[number].benchmark.by_id.get(row.id)
+            if question is not None and row.question != question.question:
+                raise ConfigurationError(
+                    f"{row.benchmark}: the question {row.id!r} is another one than the folder has "
+                    "the answer to. Choose a new folder, or give new questions new ids."
+                )
             if self._retry and row.outcome.error and question is not None:
                 continue  # Its next row has the cost of both attempts.
             self._purse.pay(row, self._cells[number].system.models)
@@ -251,18 +256,16 @@ class _Run:
 
     async def _same(self, number: int, question: Question, row: Row) -> Row:
         """Return the row of a question that was asked before, judged as it would be today."""
-        if row.question != question.question:
-            raise ConfigurationError(
-                f"{row.benchmark}: the question {row.id!r} is another one than the folder has the "
-                "answer to. Choose a new folder, or give new questions new ids."
-            )
-        if row.answers == question.answers and row.judging == JUDGING:
+        mended = row.answers != question.answers
+        if not mended and row.judging == JUDGING:
             return row
         cell, graph = self._cells[number], self._graphs[number]
         config: RunnableConfig = {"configurable": {"thread_id": row.run}}
-        state = (await graph.aget_state(config)).values
+        saved = await graph.aget_state(config)
+        if not mended and not saved.created_at:
+            return row  # Its steps are gone, which its measures are of.
         judged = await asyncio.to_thread(
-            judge, cell, question, row.outcome, state, row.saved_tokens
+            judge, cell, question, row.outcome, saved.values, row.saved_tokens
         )
         await asyncio.to_thread(self._rows.put, judged)
         return judged

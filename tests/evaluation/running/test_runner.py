@@ -17,7 +17,7 @@ from ras_flow.errors import (
     RasFlowError,
     RunError,
 )
-from ras_flow.evaluation import judging
+from ras_flow.evaluation import judging, runner
 from ras_flow.evaluation.assembly import load_questions
 from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
@@ -429,6 +429,22 @@ async def test_gold_answers_that_were_mended_are_judged_by_without_asking_again(
         await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
 
 
+async def test_a_failed_question_that_is_another_one_now_is_not_gone_on_with(
+    tmp_path: Path,
+) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer"):
+            raise ModelResponseError("the server said no")
+
+    settings = config(tmp_path, {"ras": {}})
+    failing, world = World(finished), World()
+    await evaluate(settings, tmp_path / "out", parts=failing.parts, reader=failing.reader)
+    write_questions(tmp_path, [{**QUESTIONS[0], "question": "Who?"}])
+    with pytest.raises(ConfigurationError, match="'born' is another one"):
+        await evaluate(settings, tmp_path / "out", parts=world.parts, retry=True)
+    assert world.calls == []
+
+
 async def test_answers_of_before_are_judged_as_they_would_be_today(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -440,7 +456,14 @@ async def test_answers_of_before_are_judged_as_they_would_be_today(
     world = World()
     await run(tmp_path, world, {"ras": {}})
     assert world.calls == []
-    assert all("recall" in row.measures for row in rows_of(tmp_path, "ras"))
+    rows = rows_of(tmp_path, "ras")
+    assert all("recall" in row.measures for row in rows)
+    # Of runs whose steps are gone all stays as it was judged.
+    for file in (tmp_path / "out").glob("runs.sqlite*"):
+        file.unlink()
+    monkeypatch.setattr(runner, "JUDGING", 2)
+    await run(tmp_path, world, {"ras": {}})
+    assert world.calls == [] and rows_of(tmp_path, "ras") == rows
 
 
 async def test_what_was_not_paid_for_is_known_after_a_failure(tmp_path: Path) -> None:
