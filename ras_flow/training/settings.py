@@ -70,9 +70,11 @@ def check_ranges(
     for names, wanted, fits in ranges:
         for name in names:
             value = attrgetter(name)(settings)
-            for number in value.values() if isinstance(value, Mapping) else (value,):
+            table = value if isinstance(value, Mapping) else {"": value}
+            for key, number in table.items():
                 if not fits(number):
-                    raise ConfigurationError(f"{name} = {number} must be a number {wanted}.")
+                    place = f"{name}.{key}" if key else name
+                    raise ConfigurationError(f"{place} = {number} must be a number {wanted}.")
 
 
 def _section(kind: Any, table: Any, where: str) -> Any:
