@@ -3,9 +3,10 @@
     python benchmarks/labels.py local:default --data graph-llm-short-data [--split test]
 
 Of plans after a search, the model is asked which of [SUFFICIENT] and [SUBQ] is likelier at the
-first token in which they differ. Printed are the labels that are right so, and how often a graph
-that suffices is ranked above one that does not (AUC: 50% is chance), with each plan's own graph as
-soft tokens, and with another plan's. The triples are written out in the prompt all the same.
+first token in which they differ. Printed are the labels that are right so, how many of the others
+would stop the run too early or too late, and how often a graph that suffices is ranked above one
+that does not (AUC: 50% is chance), with each plan's own graph as soft tokens, and with another
+plan's. The triples are written out in the prompt all the same.
 """
 
 from __future__ import annotations
@@ -61,14 +62,17 @@ def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) 
     common = max(sum(labels), len(labels) - sum(labels)) / len(labels)
     print(f"{platform.machine()}, torch {torch.__version__}; {name}")
     print(f"{len(labels)} plans of {split}; always the more frequent label: {common:.1%}\n")
-    print("| graph | labels right | AUC |")
-    print("| --- | ---: | ---: |")
+    print("| graph | labels right | too early | too late | AUC |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     for which in graphs:
         examples = Examples(chosen, given[which])
         said = [margin(model, examples[row]) for row in range(len(chosen))]
-        right = sum((one > 0) == label for one, label in zip(said, labels, strict=True))
+        stops = [one > 0 for one in said]
+        early = sum(stop and not label for stop, label in zip(stops, labels, strict=True))
+        late = sum(label and not stop for stop, label in zip(stops, labels, strict=True))
+        right = 1 - (early + late) / len(labels)
         area = roc_auc_score(labels, said)
-        print(f"| {which} | {right / len(labels):.1%} | {area:.1%} |", flush=True)
+        print(f"| {which} | {right:.1%} | {early} | {late} | {area:.1%} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import typer
 
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, print_json
+from ras_flow.cli.triples import Database
 from ras_flow.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -115,6 +116,52 @@ def convert(
     model = _load(settings.base_model, settings.base_url, 8) if settings.base_model else None
     with _Shown() as shown:
         stats = asyncio.run(convert_mix(settings, out, model, shown))
+    _report(out, stats, as_json)
+
+
+@app.command()
+def play(
+    config: Annotated[Path, typer.Argument(help="TOML file: the data sets, as for convert.")],
+    out: Out,
+    extractor: Annotated[
+        str, typer.Option(help="Turns the passages into triples; as runs name it.")
+    ] = _MODEL,
+    extractor_output: Annotated[
+        str, typer.Option(help="text, json (by a schema) or trained; as in the runs.")
+    ] = "text",
+    base_url: Annotated[str | None, typer.Option(help="Server of a remote extractor.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Training questions at most; others in proportion.")
+    ] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play real runs on questions with documents, for graphs as real ones are.
+
+    The retriever is BM25 over the questions' passages. Triples are kept, so that the same command
+    goes on where it was stopped.
+    """
+    from ras_flow.context import NO_EXTRACTOR, Context
+    from ras_flow.errors import InputError
+    from ras_flow.parts import Parts
+    from ras_flow.runs.stores import open_store
+    from ras_flow.training.data.config import load_config
+    from ras_flow.training.data.playing import play_mix
+
+    if extractor == NO_EXTRACTOR:
+        raise InputError("The extractor 'none' makes no triples: name one that does.")
+    mix = load_config(config)
+    settings = Context.from_mapping(
+        {"extractor": extractor, "extractor_output": extractor_output, "base_url": base_url}
+    )
+
+    async def run(shown: _Shown) -> Stats:
+        model = await Parts().get_extractor(settings)
+        async with open_store(database, new=True) as store:
+            return await play_mix(mix, out, model, store, limit=limit, progress=shown)
+
+    with _Shown() as shown:
+        stats = asyncio.run(run(shown))
     _report(out, stats, as_json)
 
 

@@ -6,6 +6,7 @@ would ask for each; :mod:`ras_flow.training.data.rollout` plays runs on it and w
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +51,8 @@ class Step:
         page: Where they stand; holds ``facts`` and usually more.
         needs: Positions of the steps whose results the phrasings name.
         missing: No passage has it: it is never found.
+        short: The facts in as few words as tell them, so that another extractor's triples can be
+            held against them; empty where that is not known.
     """
 
     phrasings: tuple[str, ...]
@@ -57,6 +60,7 @@ class Step:
     page: Page
     needs: tuple[int, ...] = ()
     missing: bool = False
+    short: tuple[Spo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,11 @@ class Case:
 def words_of(triple: Spo) -> set[str]:
     """Return the normalised words of a triple."""
     return set(normalize_name(" ".join(triple)).split())
+
+
+def short_name(name: str) -> str:
+    """Return a name without what tells it from others: "Meydan" for "Meydan, Fars"."""
+    return re.split(r",? \(|, ", name)[0] or name
 
 
 def linked_words(fact: Spo) -> frozenset[str]:

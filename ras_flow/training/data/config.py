@@ -29,6 +29,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.toml import read_toml
+from ras_flow.training.data.records import Split
 from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter
 
@@ -94,6 +95,11 @@ class MixConfig:
     def splitter(self) -> Splitter:
         """Sends questions into splits."""
         return Splitter(self.seed, self.dev, self.test)
+
+    def in_proportion(self, most: int, split: Split) -> int:
+        """Return how many of a split go with so many of the training split, at least one."""
+        share = {"dev": self.dev, "test": self.test}.get(split, 1 - self.dev - self.test)
+        return max(1, round(most * share / (1 - self.dev - self.test)))
 
 
 def load_config(path: Path) -> MixConfig:

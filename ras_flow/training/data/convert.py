@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel, StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
+from ras_flow.training.data.in_order import in_order
 from ras_flow.training.data.mix import Inputs, Progress, read_inputs, write_mix
 from ras_flow.training.data.records import SPLITS
 from ras_flow.training.data.stats import Stats
@@ -81,20 +81,10 @@ async def _attempt(
         if not case.static
     }
     known: dict[str, bool] = {}
-    running: deque[tuple[str, asyncio.Task[bool]]] = deque()
-    try:
-        for name, case in cases.items():
-            running.append((name, asyncio.create_task(knows(case, answerer))))
-            if len(running) >= CONCURRENCY:
-                name, task = running.popleft()
-                known[name] = await task
-            if progress:
-                progress("attempting without retrieval", len(known), len(cases))
-        while running:
-            name, task = running.popleft()
-            known[name] = await task
-    finally:
-        for _, task in running:
-            task.cancel()
-        await asyncio.gather(*(task for _, task in running), return_exceptions=True)
+    attempts = in_order((knows(case, answerer) for case in cases.values()), CONCURRENCY)
+    names = iter(cases)
+    async for result in attempts:
+        known[next(names)] = result
+        if progress:
+            progress("attempting without retrieval", len(known), len(cases))
     return known

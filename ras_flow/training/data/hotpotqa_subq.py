@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
 from ras_flow.training.data.case import Case, Page, Step
+from ras_flow.training.data.in_order import in_order
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.prompts import again, filter_prompt, subquery_prompt
 from ras_flow.training.data.records import SPLITS, Record, read_records
@@ -164,7 +165,7 @@ async def build_hotpotqa_subq(
         builder = _Builder(log, models, config, splitter, stats.dropped)
         collected: list[Record] = []
         done = 0
-        async for records in _in_order(map(builder.records, rows), config.concurrency):
+        async for records in in_order(map(builder.records, rows), config.concurrency):
             collected += records
             done += 1
             if progress:
@@ -349,24 +350,6 @@ class _Builder:
                 return value
             prompt = again(prompt, made.text, problem)
         return None
-
-
-async def _in_order(
-    work: Iterable[Coroutine[Any, Any, list[Record]]], concurrency: int
-) -> AsyncIterator[list[Record]]:
-    """Run coroutines, some at once, and yield their results in order."""
-    running: deque[asyncio.Task[list[Record]]] = deque()
-    try:
-        for coroutine in work:
-            running.append(asyncio.create_task(coroutine))
-            if len(running) >= concurrency:
-                yield await running.popleft()
-        while running:
-            yield await running.popleft()
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
 
 
 def _write(folder: Path, records: list[Record], stats: Stats) -> None:

@@ -119,21 +119,42 @@ def write_mix(
     """
     check_folder(folder)
     inputs = inputs or read_inputs(config, progress)
+    stats = Stats(inputs=inputs.counts, usage=dict(usage or {}))
+
+    def records(split: Split) -> Iterator[Record]:
+        return _records(config, inputs, split, known, progress)
+
+    return write_set(config, folder, records, stats)
+
+
+def write_set(
+    config: MixConfig, folder: Path, records: Callable[[Split], Iterable[Record]], stats: Stats
+) -> Stats:
+    """Write the records made from a mix.
+
+    Args:
+        config: The mix.
+        folder: Where to; its files of an earlier build are replaced, ``stats.json`` last.
+        records: The records of each split; of those with the same input the first is kept.
+        stats: What is known of the build; the rest is counted.
+
+    Returns:
+        The statistics, as saved.
+
+    Raises:
+        InputError: The folder cannot be written to, or a record is malformed.
+    """
     (folder / "stats.json").unlink(missing_ok=True)
-    stats = Stats()
     for split in SPLITS:
         with RecordWriter(folder / f"{split}.jsonl") as writer:
-            records = _records(config, inputs, split, known, progress)
-            for record in keep_first(records, stats.dropped):
+            for record in keep_first(records(split), stats.dropped):
                 writer.write(record)
                 stats.add(record)
     check_labels(record for split in SPLITS for record in read_records(folder / f"{split}.jsonl"))
-    stats.inputs = inputs.counts
-    stats.usage = dict(usage or {})
     files = [source.file for source in config.sources] + [p.file for p in config.passages]
     files += [source.kb for source in config.sources if source.kb]
     stats.checksums = {path.name: checksum(path) for path in files}
-    stats.settings = json.loads(json.dumps(_plain(config)))
+    stats.settings |= json.loads(json.dumps(_plain(config)))
     write_card(folder, stats)
     return stats
 
@@ -195,10 +216,8 @@ def _pages(inputs: Inputs, split: Split) -> Iterable[Page]:
 
 
 def _limit(config: MixConfig, source: Source, split: Split) -> float:
-    if source.max_records is None:
-        return float("inf")
-    share = {"dev": config.dev, "test": config.test}.get(split, 1 - config.dev - config.test)
-    return max(1, round(source.max_records * share / (1 - config.dev - config.test)))
+    most = source.max_records
+    return float("inf") if most is None else config.in_proportion(most, split)
 
 
 def _evidence(case: Case) -> object:

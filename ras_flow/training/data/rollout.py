@@ -32,13 +32,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from ras_flow.formats.normalize import normalize_name, normalize_question
-from ras_flow.formats.plan import format_plan, parse_plan
+from ras_flow.formats.normalize import normalize_name
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Triple
+from ras_flow.training.data.agenda import Agenda
 from ras_flow.training.data.case import Case, Page, Spo, linked_words, words_of
 from ras_flow.training.data.passage_text import passage_text
 from ras_flow.training.data.pool import Pool
+from ras_flow.training.data.recorder import Recorder
 from ras_flow.training.data.records import Link, Record, Split, Target
 from ras_flow.training.data.surface import Surface
 
@@ -76,7 +77,7 @@ class Noise:
 
 def no_retrieval(case: Case, split: Split) -> list[Record]:
     """Return the records of a question that a base model answers without help."""
-    run = _Names(case, split, "direct")
+    run = Recorder(case, split, "direct")
     return [
         run.record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"}),
         run.record("answer", "answer", [], {"answer": case.answer}),
@@ -85,14 +86,14 @@ def no_retrieval(case: Case, split: Split) -> list[Record]:
 
 def closed_book(case: Case, split: Split) -> Record:
     """Return the record of an answer without any graph (eq. 7)."""
-    run = _Names(case, split, "direct")
+    run = Recorder(case, split, "direct")
     return run.record("answer", "answer", [], {"answer": case.answer})
 
 
 def first_plan(case: Case, split: Split) -> Record:
     """Return the first plan of a question that has to be looked up: [SUBQ] Q."""
     target: Target = {"label": "SUBQ", "subquery": " ".join(case.question.split())}
-    return _Names(case, split, "first").record("plan", "plan-0", [], target)
+    return Recorder(case, split, "first").record("plan", "plan-0", [], target)
 
 
 def roll_out(
@@ -123,12 +124,11 @@ def roll_out(
         yield first_plan(case, split)
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
     run = _Run(case, pool, noise, rng, as_text)
-    names = _Names(case, split, str(number))
+    names = Recorder(case, split, str(number))
     run.search(" ".join(case.question.split()), step=None)
     while True:
         chain = run.chain()
-        step = run.next_step()
-        target = run.target(step)
+        target, step = run.agenda.next(run.missing())
         if target is not None and len(chain) < noise.max_hops and not case.static:
             page = case.steps[step].page.title if step is not None else ""
             yield names.record("plan", f"plan-{len(chain)}", chain, target, page=page)
@@ -152,8 +152,7 @@ class _Run:
         self.hops: list[Hop] = []
         self.triples: dict[str, Triple] = {}
         self.texts: list[list[list[str]]] = []
-        self.asked: set[str] = set()
-        self.times = [0] * len(case.steps)
+        self.agenda = Agenda(case)
         self.drawn: set[Page] = set()
         dead = rng.randrange(len(case.steps)) if rng.random() < noise.dead_end else None
         dead = None if case.static else dead
@@ -173,31 +172,6 @@ class _Run:
             or not all(triple_id(*self.surface(fact)) in self.triples for fact in step.facts)
         ]
 
-    def open_steps(self) -> list[int]:
-        """Return the missing steps whose subqueries can be put into words by now."""
-        missing = set(self.missing())
-        return [at for at in sorted(missing) if not missing & set(self.case.steps[at].needs)]
-
-    def next_step(self) -> int | None:
-        """Return the step to ask for: the one asked for least, then the first."""
-        askable = [at for at in self.open_steps() if self.phrasing(at)]
-        return min(askable, key=lambda at: (self.times[at], at)) if askable else None
-
-    def phrasing(self, at: int) -> str | None:
-        """Return the best usable phrasing of a step that was not asked yet."""
-        for phrasing in self.case.steps[at].phrasings:
-            plan = parse_plan(f"[SUBQ] {phrasing}")
-            if plan.label == "SUBQ" and normalize_question(plan.subquery) not in self.asked:
-                return format_plan("SUBQ", plan.subquery).removeprefix("[SUBQ] ")
-        return None
-
-    def target(self, step: int | None) -> Target | None:
-        """Return the plan for what is visible now; None where there is no sensible one."""
-        if not self.missing():
-            return {"label": "SUFFICIENT"}
-        subquery = None if step is None else self.phrasing(step)
-        return None if subquery is None else {"label": "SUBQ", "subquery": subquery}
-
     def answer(self) -> str:
         """Return the answer in the spelling of the graph, so that copying it is right."""
         if self.as_text:
@@ -212,15 +186,14 @@ class _Run:
 
     def search(self, subquery: str, step: int | None) -> None:
         """Retrieve for a subquery and merge what the pages hold."""
-        self.asked.add(normalize_question(subquery))
+        self.agenda.ask(subquery, step)
         found: list[Page] = []
-        open_now = self.open_steps()
+        open_now = self.agenda.askable(self.missing())
         for at in open_now:
             chance = self.noise.lucky
             if step is None:
                 chance = 1.0 if self.case.static else self.noise.found_by_question
             elif at == step:
-                self.times[at] += 1
                 chance = self.noise.found
             if self.rng.random() < chance and at not in self.dead:
                 found.append(self._kept(at))
@@ -324,32 +297,6 @@ class _Run:
     def _given_away(self, triple: Spo) -> bool:
         words = words_of(triple)
         return any(gold <= words for gold in self.gold)
-
-
-class _Names:
-    """Makes records of one run of one case."""
-
-    def __init__(self, case: Case, split: Split, run: str) -> None:
-        self.case, self.split, self.run = case, split, run
-
-    def record(
-        self, task: str, name: str, chain: list[Link], target: Target, *, page: str = ""
-    ) -> Record:
-        record = {
-            "id": f"{self.case.source}/{self.case.name}/{self.run}/{name}",
-            "source": self.case.source,
-            "split": self.split,
-            "task": task,
-            "question": self.case.question.strip(),
-            "chain": chain,
-            "target": target,
-        }
-        # The planner gets an instruction only from a caller who sets one.
-        if self.case.instruction and task == "answer":
-            record["instruction"] = self.case.instruction
-        if page and target.get("label") == "SUBQ":
-            record["page"] = page
-        return record  # type: ignore[return-value]
 
 
 def _page_id(page: Page) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.case import Case, Page, Spo, Step, short_name
 from ras_flow.training.data.sentences import split_sentences
 from ras_flow.training.data.sources.texts import Texts, telling
 from ras_flow.training.data.wording import as_question, fact_of, shorthand
@@ -66,7 +66,9 @@ def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: R
     fact = _found(page, text, answer) or (made[0] if made else None)
     if fact is None or not all(map(normalize_name, fact)):
         return None
-    return Step(phrasings, (fact,), Page(page.title, (*page.triples, fact), page.text), needs)
+    short = made[0] if made else (short_name(page.title), "", answer)
+    whole = Page(page.title, (*page.triples, fact), page.text)
+    return Step(phrasings, (fact,), whole, needs, short=(short,) if short[0] else ())
 
 
 def _found(page: Page, question: str, answer: str) -> Spo | None:

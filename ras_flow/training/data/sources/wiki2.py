@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from ras_flow.datasets.contexts import documents, support
 from ras_flow.datasets.reading import Row
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.case import Case, Page, Spo, Step, short_name
 from ras_flow.training.data.relations import ask
 from ras_flow.training.data.sources.texts import Texts, mentions
 
@@ -87,5 +87,7 @@ def _steps(
             if any(normalize_name(fact[2]) == normalize_name(subject) for fact in step.facts)
         )
         phrasings = tuple(dict.fromkeys([*human, *ask(predicate, subject)]))
-        steps.append(Step(phrasings, own, Page(title, (*own, *page.triples), page.text), needs))
+        short = tuple((short_name(s), p, o) for s, p, o in own)
+        whole = Page(title, (*own, *page.triples), page.text)
+        steps.append(Step(phrasings, own, whole, needs, short=short))
     return tuple(steps)

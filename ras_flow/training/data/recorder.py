@@ -1,0 +1,47 @@
+"""What was seen at one moment of a run, and what should be said, as a record."""
+
+from __future__ import annotations
+
+from ras_flow.training.data.case import Case
+from ras_flow.training.data.records import Link, Record, Split, Target
+
+
+class Recorder:
+    """Makes records of one run of one case.
+
+    Args:
+        case: The question.
+        split: Its split.
+        run: Names the run among those of the case.
+    """
+
+    def __init__(self, case: Case, split: Split, run: str) -> None:
+        self.case, self.split, self.run = case, split, run
+
+    def record(
+        self, task: str, name: str, chain: list[Link], target: Target, *, page: str = ""
+    ) -> Record:
+        """Return a record.
+
+        Args:
+            task: ``"plan"`` or ``"answer"``.
+            name: Names the record within the run.
+            chain: What planner or answerer see.
+            target: What they should say.
+            page: Title of the page that a subquery looks for; empty if unknown.
+        """
+        record = {
+            "id": f"{self.case.source}/{self.case.name}/{self.run}/{name}",
+            "source": self.case.source,
+            "split": self.split,
+            "task": task,
+            "question": self.case.question.strip(),
+            "chain": chain,
+            "target": target,
+        }
+        # The planner gets an instruction only from a caller who sets one.
+        if self.case.instruction and task == "answer":
+            record["instruction"] = self.case.instruction
+        if page and target.get("label") == "SUBQ":
+            record["page"] = page
+        return record  # type: ignore[return-value]

@@ -1,0 +1,105 @@
+"""A planner and answerer that knows the gold facts: it says what the trained ones should say.
+
+:mod:`~ras_flow.training.data.rollout` simulates the retriever and the extractor. This one plays in
+the RAS graph itself, with real ones, so what it is asked is what planner and answerer see in real
+runs, and that is written down beside what it says. A step counts as found out where one triple has
+the words of subject and object of each of its facts; which words an extractor found for the
+relation does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ras_flow.components import AnswerRequest, ChainLink, PlanRequest, Reply
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.plan import format_plan
+from ras_flow.training.data.agenda import Agenda
+from ras_flow.training.data.case import Case, Spo
+from ras_flow.training.data.recorder import Recorder
+from ras_flow.training.data.records import Link, Record, Split
+from ras_flow.training.data.rollout import first_plan
+from ras_flow.training.triples.support import supported
+
+
+class Teacher:
+    """Plays planner and answerer of one run on one case.
+
+    Args:
+        case: The question; each of its steps has ``short`` facts, or is ``missing``.
+        split: Its split.
+
+    Attributes:
+        records: What it was asked and said, as records. Nothing is recorded where there is no
+            sensible plan any more, and no answer where the graph does not suffice for one.
+    """
+
+    identity = "teacher"
+    takes_soft_tokens = False
+
+    def __init__(self, case: Case, split: Split) -> None:
+        self.records: list[Record] = []
+        self._case, self._split = case, split
+        self._agenda = Agenda(case)
+        self._recorder = Recorder(case, split, "played")
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Say what is to be done next, by what the graph holds."""
+        return [Reply(self._plan(request.chain)) for request in requests]
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Say the gold answer, as the graph spells it."""
+        return [Reply(self._answer(request.chain)) for request in requests]
+
+    def _plan(self, chain: Sequence[ChainLink]) -> str:
+        if not chain:
+            first = first_plan(self._case, self._split)
+            self._agenda.ask(first["target"]["subquery"], None)
+            self.records.append(first)
+            return format_plan("SUBQ", first["target"]["subquery"])
+        links = list(map(_link, chain))
+        target, step = self._agenda.next(self._missing(links))
+        if target is None:
+            return "[SUFFICIENT]"
+        page = "" if step is None else self._case.steps[step].page.title
+        name = f"plan-{len(chain)}"
+        self.records.append(self._recorder.record("plan", name, links, target, page=page))
+        if step is not None:
+            self._agenda.ask(target["subquery"], step)
+        return format_plan(target["label"], target.get("subquery", ""))
+
+    def _answer(self, chain: Sequence[ChainLink]) -> str:
+        links = list(map(_link, chain))
+        answer = _spelling(self._case.answer, links)
+        if not self._missing(links):
+            record = self._recorder.record("answer", "answer", links, {"answer": answer})
+            self.records.append(record)
+        return answer
+
+    def _missing(self, links: Sequence[Link]) -> list[int]:
+        triples = [" ".join(triple) for link in links for triple in link["triples"]]
+        return [
+            at
+            for at, step in enumerate(self._case.steps)
+            if step.missing or not all(_told(fact, triples) for fact in step.short)
+        ]
+
+
+def _told(fact: Spo, triples: Sequence[str]) -> bool:
+    return any(supported(fact[0], one) == supported(fact[2], one) == 1 for one in triples)
+
+
+def _link(link: ChainLink) -> Link:
+    triples = [[one["subject"], one["predicate"], one["object"]] for one in link.triples]
+    return Link(subquery=link.subquery, triples=triples)
+
+
+def _spelling(answer: str, links: Sequence[Link]) -> str:
+    """Return an answer as a triple spells it, the last that does, so that copying it is right."""
+    wanted = normalize_name(answer)
+    for link in reversed(links):
+        for subject, _, object in reversed(link["triples"]):
+            for name in (object, subject):
+                if normalize_name(name) == wanted:
+                    return name
+    return answer
