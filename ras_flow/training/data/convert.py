@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
 
+from ras_flow.cluster.engine import in_order
 from ras_flow.components import LanguageModel
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.roles import PromptedAnswerer
@@ -13,7 +15,6 @@ from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel, StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
-from ras_flow.training.data.in_order import in_order
 from ras_flow.training.data.mix import Inputs, Progress, read_inputs, write_mix
 from ras_flow.training.data.records import SPLITS
 from ras_flow.training.data.stats import Stats
@@ -81,10 +82,13 @@ async def _attempt(
         if not case.static
     }
     known: dict[str, bool] = {}
-    attempts = in_order((knows(case, answerer) for case in cases.values()), CONCURRENCY)
-    names = iter(cases)
-    async for result in attempts:
-        known[next(names)] = result
-        if progress:
-            progress("attempting without retrieval", len(known), len(cases))
+
+    async def attempt(name: str) -> bool:
+        return await knows(cases[name], answerer)
+
+    async with aclosing(in_order(attempt, cases, CONCURRENCY)) as attempts:
+        async for name, result in attempts:
+            known[name] = result
+            if progress:
+                progress("attempting without retrieval", len(known), len(cases))
     return known

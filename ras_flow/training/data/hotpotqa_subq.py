@@ -24,10 +24,12 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ras_flow.cluster.engine import in_order
 from ras_flow.components import LanguageModel, Message
 from ras_flow.datasets.contexts import documents, support
 from ras_flow.datasets.reading import Row, read_rows
@@ -41,7 +43,6 @@ from ras_flow.state.schema import Passage, passage_id
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
 from ras_flow.training.data.case import Case, Page, Step
-from ras_flow.training.data.in_order import in_order
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.prompts import again, filter_prompt, subquery_prompt
 from ras_flow.training.data.records import SPLITS, Record, read_records
@@ -165,11 +166,12 @@ async def build_hotpotqa_subq(
         builder = _Builder(log, models, config, splitter, stats.dropped)
         collected: list[Record] = []
         done = 0
-        async for records in in_order(map(builder.records, rows), config.concurrency):
-            collected += records
-            done += 1
-            if progress:
-                progress("building", done, len(rows))
+        async with aclosing(in_order(builder.records, rows, config.concurrency)) as built:
+            async for _, records in built:
+                collected += records
+                done += 1
+                if progress:
+                    progress("building", done, len(rows))
         if builder.rejected and not collected:
             raise builder.rejected
         stats.usage = {step: asdict(usage) for step, usage in sorted(log.usage.items())}

@@ -8,24 +8,26 @@ small sets of passages would make them easier than real ones.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 from langgraph.store.base import BaseStore
 
+from ras_flow.cluster.engine import in_order
 from ras_flow.components import Extractor, Retriever
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph import build_graph
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.sync import sync_index
-from ras_flow.state.schema import Usage
+from ras_flow.state.channels import RasOutput
 from ras_flow.training.data.calls import StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
-from ras_flow.training.data.in_order import in_order
 from ras_flow.training.data.mix import Inputs, Progress, read_inputs, write_set
 from ras_flow.training.data.records import SPLITS, Record, Split
 from ras_flow.training.data.splits import fraction
@@ -36,8 +38,29 @@ from ras_flow.training.data.writer import check_folder
 AT_ONCE = 8
 """Questions under way at once, so that their passages are extracted together."""
 
-Made = tuple[list[Record], list[Usage]] | None
-"""Records of a run and what it used; None where a passage could not be extracted."""
+
+@dataclass
+class _Played:
+    """What came of the runs so far."""
+
+    records: dict[Split, list[Record]] = field(
+        default_factory=lambda: {split: [] for split in SPLITS}
+    )
+    extraction: StepUsage = field(default_factory=StepUsage)
+    failed: int = 0
+
+    def add(self, teacher: Teacher, state: RasOutput) -> None:
+        """Take a run's records, unless a passage could not be extracted."""
+        for used in state["usage"].values():
+            if used["role"] == "extractor":
+                self.extraction.calls += used["calls"]
+                self.extraction.input_tokens += used["input_tokens"]
+                self.extraction.output_tokens += used["output_tokens"]
+        if state["warnings"]:
+            self.failed += 1
+            return
+        for record in teacher.records:
+            self.records[record["split"]].append(record)
 
 
 async def play_mix(
@@ -79,60 +102,49 @@ async def play_mix(
             "The mix has no question to play: that takes files with documents and short gold "
             "facts, as those of 2WikiMultihopQA and MuSiQue."
         )
-    records: dict[Split, list[Record]] = {split: [] for split in SPLITS}
-    extraction, failed = StepUsage(), 0
-    defaults = Context(top_k=config.noise.passages, max_hops=config.noise.max_hops)
+    settings = Context(top_k=config.noise.passages, max_hops=config.noise.max_hops)
+    played = _Played()
     for splits, searched in ((SPLITS[:1], SPLITS[:1]), (SPLITS[1:], SPLITS)):
         cases = [(case, split) for split in splits for case in chosen[split]]
         if not cases:
             continue
-        with TemporaryDirectory(prefix="ras-flow-play-") as index:
+        with TemporaryDirectory(prefix="ras-flow-play-") as folder_of_index:
             documents = _documents(inputs, searched)
-            retriever = (await sync_index(Path(index), documents, None)).retriever("bm25")
-            parts = _Parts(retriever, extractor, store, defaults)
+            index = await sync_index(Path(folder_of_index), documents, None)
+            run = _runs(index.retriever("bm25"), extractor, store, settings)
             done = 0
-            async for made in in_order((_run(*case, parts) for case in cases), AT_ONCE):
-                done += 1
-                if progress:
-                    progress(f"playing {' and '.join(splits)}", done, len(cases))
-                if made is None:
-                    failed += 1
-                    continue
-                for record in made[0]:
-                    records[record["split"]].append(record)
-                for used in made[1]:
-                    extraction.calls += used["calls"]
-                    extraction.input_tokens += used["input_tokens"]
-                    extraction.output_tokens += used["output_tokens"]
-    stats = Stats(inputs=inputs.counts, usage={"extract": asdict(extraction)})
+            async with aclosing(in_order(run, cases, AT_ONCE)) as ended:
+                async for _, (teacher, state) in ended:
+                    played.add(teacher, state)
+                    done += 1
+                    if progress:
+                        progress(f"playing {' and '.join(splits)}", done, len(cases))
+    stats = Stats(inputs=inputs.counts, usage={"extract": asdict(played.extraction)})
     stats.settings["extractor"] = extractor.identity
-    if failed:
-        stats.dropped["questions whose passages could not be extracted"] = failed
-    return await asyncio.to_thread(write_set, config, folder, records.__getitem__, stats)
+    if played.failed:
+        stats.dropped["questions whose passages could not be extracted"] = played.failed
+    return await asyncio.to_thread(write_set, config, folder, played.records.__getitem__, stats)
 
 
-@dataclass(frozen=True)
-class _Parts:
-    retriever: Retriever
-    extractor: Extractor
-    store: BaseStore
-    settings: Context
+def _runs(
+    retriever: Retriever, extractor: Extractor, store: BaseStore, settings: Context
+) -> Callable[[tuple[Case, Split]], Awaitable[tuple[Teacher, RasOutput]]]:
+    """Return what plays one run."""
 
+    async def run(of: tuple[Case, Split]) -> tuple[Teacher, RasOutput]:
+        case, split = of
+        teacher = Teacher(case, split)
+        builder = build_graph(
+            planner=teacher,
+            retriever=retriever,
+            extractor=extractor,
+            answerer=teacher,
+            defaults=settings,
+        )
+        state = await builder.compile(store=store).ainvoke({"question": case.question})
+        return teacher, cast(RasOutput, state)
 
-async def _run(case: Case, split: Split, parts: _Parts) -> Made:
-    teacher = Teacher(case, split)
-    graph = build_graph(
-        planner=teacher,
-        retriever=parts.retriever,
-        extractor=parts.extractor,
-        answerer=teacher,
-        defaults=parts.settings,
-    ).compile(store=parts.store)
-    state = await graph.ainvoke({"question": case.question})
-    if state["warnings"]:
-        return None
-    used = [one for one in state["usage"].values() if one["role"] == "extractor"]
-    return teacher.records, used
+    return run
 
 
 def _chosen(config: MixConfig, inputs: Inputs, split: Split, limit: int | None) -> list[Case]:
