@@ -1,12 +1,13 @@
 """What a graph encoder can tell by itself: whether the graph suffices, without any language model.
 
-    python benchmarks/graph_alone.py --data graph-llm-short-data [--split test] [--epochs 3]
+    python benchmarks/graph_alone.py --data graph-llm-short-data [--measure graph-llm-played-data]
+        [--split test] [--epochs 3]
 
 The encoder of graph-llm-cpu.toml is trained alone (`ras_flow/training/graph_llm/pretrain.py`) on
 the plans after a search of `train`, once on entities and relations, as in the paper, and once with
 the subqueries as nodes of their hops. Printed are the labels that it then has right on another
-split, and how often a graph that suffices is ranked above one that does not (AUC: 50% is chance),
-for each seed.
+split, of the same data set or of another, and how often a graph that suffices is ranked above one
+that does not (AUC: 50% is chance), for each seed.
 """
 
 from __future__ import annotations
@@ -35,12 +36,19 @@ from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_enco
 GNN = GnnConfig(hidden=384, layers=3, heads=8, tokens="per_hop")
 
 
-def main(data: Path, split: Split, settings: PretrainSettings, seeds: Sequence[int]) -> None:
+def main(
+    data: Sequence[Path],
+    measured: Path,
+    split: Split,
+    settings: PretrainSettings,
+    seeds: Sequence[int],
+) -> None:
     """Print the table, a row as soon as it is known."""
     encoder = LocalSentenceEncoder(MINILM)
     parts = []
-    for name in ("train", split):
-        placed = [one for one in read_split([data], name, task="plan") if one.record["chain"]]
+    sets: tuple[tuple[Sequence[Path], Split], ...] = ((data, "train"), ([measured], split))
+    for folders, name in sets:
+        placed = [one for one in read_split(folders, name, task="plan") if one.record["chain"]]
         graphs = build_graphs([o.record for o in placed], encoder, cache_folder() / "embeddings")
         parts.append(LaterPlans(Examples(placed, graphs)))
     train, watched = parts
@@ -64,9 +72,11 @@ def main(data: Path, split: Split, settings: PretrainSettings, seeds: Sequence[i
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of a data set")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="to learn from")
+    parser.add_argument("--measure", type=Path, help="to measure on, if not the first of these")
     parser.add_argument("--split", choices=("dev", "test"), default="test")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9])
     given = parser.parse_args()
-    main(given.data, given.split, PretrainSettings(epochs=given.epochs), given.seeds)
+    measured = given.measure or given.data[0]
+    main(given.data, measured, given.split, PretrainSettings(epochs=given.epochs), given.seeds)
