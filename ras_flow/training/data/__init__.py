@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ras_flow.training.data.config import MixConfig, load_config
     from ras_flow.training.data.convert import convert_mix
     from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models, build_hotpotqa_subq
+    from ras_flow.training.data.playing import play_mix
     from ras_flow.training.data.records import Record, read_records
     from ras_flow.training.data.sources import read_cases
     from ras_flow.training.data.splits import Splitter, check_labels
@@ -30,6 +31,7 @@ _HOMES = {
     "check_labels": "splits",
     "convert_mix": "convert",
     "load_config": "config",
+    "play_mix": "playing",
     "read_cases": "sources",
     "read_records": "records",
 }
@@ -46,6 +48,7 @@ __all__ = [
     "check_labels",
     "convert_mix",
     "load_config",
+    "play_mix",
     "read_cases",
     "read_records",
 ]

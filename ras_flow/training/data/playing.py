@@ -20,7 +20,7 @@ from langgraph.store.base import BaseStore
 from ras_flow.cluster.engine import in_order
 from ras_flow.components import Extractor, Retriever
 from ras_flow.context import Context
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.graph import build_graph
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.sync import sync_index
@@ -48,6 +48,7 @@ class _Played:
     )
     extraction: StepUsage = field(default_factory=StepUsage)
     failed: int = 0
+    problem: str = ""
 
     def add(self, teacher: Teacher, state: RasOutput) -> None:
         """Take a run's records, unless a passage could not be extracted."""
@@ -58,6 +59,7 @@ class _Played:
                 self.extraction.output_tokens += used["output_tokens"]
         if state["warnings"]:
             self.failed += 1
+            self.problem = state["warnings"][-1]
             return
         for record in teacher.records:
             self.records[record["split"]].append(record)
@@ -91,6 +93,7 @@ async def play_mix(
         InputError: A file is wrong, no question can be played, or the folder cannot be written
             to or holds something else.
         AuthenticationError: The extractor's key was refused.
+        ModelUnavailableError: No question's passages could be extracted.
     """
     if limit is not None and limit < 1:
         raise ConfigurationError(f"limit = {limit}: play at least 1 question.")
@@ -119,6 +122,10 @@ async def play_mix(
                     done += 1
                     if progress:
                         progress(f"playing {' and '.join(splits)}", done, len(cases))
+    if not any(played.records.values()):
+        raise ModelUnavailableError(
+            f"Of no question all passages could be extracted. The last problem: {played.problem}"
+        )
     stats = Stats(inputs=inputs.counts, usage={"extract": asdict(played.extraction)})
     stats.settings["extractor"] = extractor.identity
     if played.failed:

@@ -12,7 +12,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow.components import AnswerRequest, ChainLink, Extraction, PlanRequest
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import MappingExtractor
 from ras_flow.training.data.case import Case, Page, Spo, Step
@@ -84,6 +84,21 @@ async def play(
     await play_mix(load_config(mix), folder, extractor, store or InMemoryStore(), limit=limit)
     records = [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]
     return records, extractor
+
+
+class Failing(MappingExtractor):
+    """Fails for passages with this in their title."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(SAID)
+        self._title = title
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        made = await super().extract(passages)
+        return [
+            replace(one, error="timeout") if self._title in passage["title"] else one
+            for passage, one in zip(passages, made, strict=True)
+        ]
 
 
 def of(records: Sequence[Record], number: int) -> list[Record]:
@@ -163,20 +178,21 @@ async def test_what_was_extracted_is_not_extracted_again(mix: Path) -> None:
 
 
 async def test_questions_whose_passages_fail_are_left_out_and_counted(mix: Path) -> None:
-    class Failing(MappingExtractor):
-        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-            made = await super().extract(passages)
-            return [
-                replace(one, error="timeout") if passage["title"] == "Salt3 Road3" else one
-                for passage, one in zip(passages, made, strict=True)
-            ]
-
-    stats = await play_mix(load_config(mix), mix.parent / "out", Failing(SAID), InMemoryStore())
+    out = mix.parent / "out"
+    stats = await play_mix(load_config(mix), out, Failing("Salt3 Road3"), InMemoryStore())
     [reason] = [name for name in stats.dropped if "could not be extracted" in name]
     assert stats.dropped[reason] >= 1
-    records = [one for s in SPLITS for one in read_records(mix.parent / "out" / f"{s}.jsonl")]
+    records = [one for split in SPLITS for one in read_records(out / f"{split}.jsonl")]
     assert not of(records, 3)
     assert records
+
+
+async def test_an_extractor_that_always_fails_leaves_the_data_set_of_before(mix: Path) -> None:
+    before, _ = await play(mix)
+    with pytest.raises(ModelUnavailableError, match=r"Of no question .*: timeout"):
+        await play_mix(load_config(mix), mix.parent / "out", Failing(""), InMemoryStore())
+    folder = mix.parent / "out"
+    assert before == [one for s in SPLITS for one in read_records(folder / f"{s}.jsonl")]
 
 
 async def test_a_limit_takes_a_part_of_what_a_larger_one_takes(mix: Path) -> None:
