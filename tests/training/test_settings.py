@@ -79,9 +79,3 @@ def test_what_is_no_yes_or_no_is_refused(tmp_path: Path, line: str, problem: str
     (tmp_path / "run.toml").write_text(f'[data]\nsets = ["a"]\n{line}')
     with pytest.raises(ConfigurationError, match=problem):
         read_graph_llm(tmp_path / "run.toml")
-
-
-def test_a_number_in_a_table_is_named(tmp_path: Path) -> None:
-    (tmp_path / "run.toml").write_text("[data]\nfiles = []\nmost = { hipporag = -1 }")
-    with pytest.raises(ConfigurationError, match=r"data\.most\.hipporag = -1 must be"):
-        read_triples(tmp_path / "run.toml")
