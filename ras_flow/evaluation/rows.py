@@ -173,7 +173,7 @@ class Rows:
         """Return the rows of questions that are asked, in the order in which they were written."""
         return self._read(
             "SELECT record FROM rows "
-            "WHERE id IN (SELECT id FROM asked WHERE asked.benchmark = rows.benchmark) "
+            "WHERE (benchmark, id) IN (SELECT benchmark, id FROM asked) "
             "OR benchmark NOT IN (SELECT benchmark FROM asked) ORDER BY rowid"
         )
 
