@@ -292,7 +292,9 @@ class _Run:
         kept = await self._calls.saved(id)
         outcome = outcome_of(state, saved=kept, error=error)
         saved_tokens = {
-            role: [use["input_tokens"], use["output_tokens"]] for role, use in kept.items()
+            role: [use["input_tokens"], use["output_tokens"]]
+            for role, use in kept.items()
+            if use["calls"]
         }
         return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens)
 

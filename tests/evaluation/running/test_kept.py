@@ -62,6 +62,11 @@ async def test_it_is_told_what_a_run_did_not_pay_for_also_after_a_step_that_is_d
     saved = (await calls.saved("second"))["extractor"]
     assert (saved["calls"], saved["input_tokens"], saved["output_tokens"]) == (2, 14, 6)
     assert 0.01 < saved["seconds"] < 1
+    # Killed before its step was kept: it paid, and the time is not in the step that is done again.
+    await asyncio.create_task(ask("first"))
+    again = (await calls.saved("first"))["extractor"]
+    assert (again["calls"], again["input_tokens"], again["output_tokens"]) == (0, 0, 0)
+    assert again["seconds"] > 0.01
 
 
 async def test_a_failure_is_not_kept() -> None:
