@@ -44,6 +44,7 @@ class KeptCalls:
     def __init__(self, store: BaseStore) -> None:
         self._store = store
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._clocks: WeakValueDictionary[tuple[str | None, str], _Clock] = WeakValueDictionary()
 
     async def get_or_make(
         self,
@@ -65,11 +66,13 @@ class KeptCalls:
         """
         hashed = [sha256(f"{role}\0{key}".encode()).hexdigest()[:32] for key in keys]
         run = ASKING.get()
-        began = perf_counter()
+        clock = self._clocks.setdefault((run, role), _Clock())
+        began = clock.tick(1)
         async with AsyncExitStack() as stack:
+            stack.callback(clock.tick, -1)
             for key in sorted(set(hashed)):
                 await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
-            waited = perf_counter() - began
+            waited = clock.tick() - began
             namespace = (*NAMESPACE, role)
             items = await self._store.abatch([GetOp(namespace, key) for key in hashed])
             found = [item.value if isinstance(item, Item) else None for item in items]
@@ -80,9 +83,9 @@ class KeptCalls:
             ]
             missing = [at for at, record in enumerate(found) if record is None]
             if missing:
-                began = perf_counter()
+                began = clock.tick()
                 made = await make(missing)
-                seconds = (perf_counter() - began) / len(missing)
+                seconds = (clock.tick() - began) / len(missing)
                 for at, record in zip(missing, made, strict=True):
                     found[at] = record and {**record, "seconds": seconds, "run": run}
                 entries += [
@@ -181,6 +184,26 @@ class KeptPlanner:
             for one in records
             if one is not None
         ]
+
+
+class _Clock:
+    """Divides the time among a run's calls that are under way at once."""
+
+    def __init__(self) -> None:
+        self._calls, self._now, self._share = 0, perf_counter(), 0.0
+
+    def tick(self, change: int = 0) -> float:
+        """Return the seconds so far of a call that was always under way.
+
+        Args:
+            change: 1 where a call begins, -1 where it ends.
+        """
+        now = perf_counter()
+        if self._calls:
+            self._share += (now - self._now) / self._calls
+        self._now = now
+        self._calls += change
+        return self._share
 
 
 def _entry(run: str, role: KeptRole, key: str, record: Kept, waited: float) -> PutOp:
