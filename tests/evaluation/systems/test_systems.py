@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -131,6 +132,17 @@ async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_seco
     # Candidates, two summaries, two verdicts, and the comparison in both orders.
     assert len(model.prompts) == 7
     assert result["usage"]["answer"]["calls"] == 7
+
+
+async def test_sure_takes_no_longer_for_what_it_asks_at_once() -> None:
+    class Slow(Recorder):
+        async def generate(self, *args: Any, **more: Any) -> Any:
+            await asyncio.sleep(0.1)
+            return await super().generate(*args, **more)
+
+    result = await ask(build("sure", Slow(sure), top_k=4))
+    # Candidates, then two summaries, then four votes.
+    assert 0.3 <= result["usage"]["answer"]["seconds"] < 0.6
 
 
 async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
