@@ -51,11 +51,6 @@ class RunFolder:
     rows: Rows
 
     @property
-    def runs(self) -> Path:
-        """The database of the runs."""
-        return self.path / "runs.sqlite"
-
-    @property
     def indexes(self) -> Path:
         """The folder of the indexes."""
         return self.path / "indexes"

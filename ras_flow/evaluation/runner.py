@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from ras_flow.components import LanguageModel
@@ -29,6 +28,7 @@ from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder, write_text
 from ras_flow.parts import Parts
+from ras_flow.runs.sqlite import open_saver, told
 from ras_flow.runs.stores import open_sqlite_store
 
 T = TypeVar("T")
@@ -117,7 +117,7 @@ async def evaluate(
         ConfigurationError: A setting, name or key is wrong or missing, or the folder has answers
             that were made with other settings. Nothing that is done is lost.
         InputError: A benchmark's file cannot be read.
-        RunError: The folder is in use, or cannot be written.
+        RunError: The folder is in use, damaged, or cannot be written.
     """
     # What is kept of a run names its index, also for commands that are given elsewhere.
     out = await asyncio.to_thread(out.resolve)
@@ -157,12 +157,10 @@ def _write_report(
 
 @asynccontextmanager
 async def _opened(folder: RunFolder) -> Any:
-    async with (
-        AsyncSqliteSaver.from_conn_string(str(folder.runs)) as saver,
-        open_sqlite_store(folder.path) as store,
-    ):
-        await saver.setup()
-        yield saver, KeptCalls(store)
+    path = folder.path
+    with told(path):
+        async with open_saver(path) as saver, open_sqlite_store(path) as store:
+            yield saver, KeptCalls(store)
 
 
 class _Run:

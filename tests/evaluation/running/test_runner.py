@@ -269,6 +269,14 @@ async def test_two_evaluations_do_not_write_one_folder(tmp_path: Path) -> None:
     await asyncio.gather(run(tmp_path, world), second())
 
 
+@pytest.mark.parametrize("name", ["rows.sqlite", "runs.sqlite", "store.sqlite"])
+async def test_a_damaged_database_is_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("no database " * 1000)
+    with pytest.raises(RunError, match="cannot be used"):
+        await run(tmp_path, World())
+
+
 async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path: Path) -> None:
     from tests.evaluation.running.small import write_questions
     from tests.graph.world import DOCUMENTS
