@@ -33,6 +33,9 @@ from ras_flow.runs.stores import open_sqlite_store
 
 T = TypeVar("T")
 
+ASKED = "ras_flow_asked"
+"""Key in a run's metadata: a checksum of what it was begun with."""
+
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
 
 
@@ -100,7 +103,8 @@ async def evaluate(
     """Ask every system every question that has no row yet, and write the run folder.
 
     The same folder can be given again: after a kill, with a higher ceiling, or with more systems.
-    What has a row is not asked again, and a run that was under way goes on after its last step.
+    What has a row is not asked again, and a run that was under way goes on after its last step;
+    where its question or settings are others now, it begins anew.
 
     Args:
         config: The evaluation.
@@ -123,10 +127,6 @@ async def evaluate(
     out = await asyncio.to_thread(out.resolve)
     async with open_folder(out) as folder, _opened(folder) as (saver, calls):
         cells = await assemble(config, folder.indexes, calls, parts=parts, reader=reader)
-        for cell in await asyncio.to_thread(folder.unsettled, cells):
-            for question in cell.benchmark.questions:
-                await saver.adelete_thread(cell.run_id(question))
-                await calls.forget(cell.run_id(question))
         await asyncio.to_thread(folder.settle, config, cells)
         run = _Run(config, cells, folder.rows, saver, calls, progress, retry=retry)
         try:
@@ -179,7 +179,7 @@ class _Run:
     ) -> None:
         self._retry = retry
         self._config, self._rows, self._progress = config, rows, progress
-        self._calls = calls
+        self._saver, self._calls = saver, calls
         self._cells = cells
         self._graphs: list[Compiled] = [
             cell.graph.compile(checkpointer=saver, name="ras") for cell in cells
@@ -270,13 +270,17 @@ class _Run:
 
     async def _ask(self, number: int, question: Question) -> Row:
         cell, graph = self._cells[number], self._graphs[number]
-        id = cell.run_id(question)
-        config: RunnableConfig = {"configurable": {"thread_id": id}}
+        id, checksum = cell.run_id(question), cell.checksum(question)
+        config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": {ASKED: checksum}}
 
         async def run() -> None:
             ASKING.set(id)
             saved = await graph.aget_state(config)
-            if not saved.created_at:
+            another = (saved.metadata or {}).get(ASKED, checksum) != checksum
+            if another:
+                await self._saver.adelete_thread(id)
+                await self._calls.forget(id)
+            if another or not saved.created_at:
                 await graph.ainvoke(cell.given(question), config, durability="sync")
             elif saved.tasks:
                 await graph.ainvoke(None, config, durability="sync")

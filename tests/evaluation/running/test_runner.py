@@ -25,6 +25,7 @@ from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
 from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
+from tests.graph.world import DOCUMENTS
 
 SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
 
@@ -198,6 +199,31 @@ async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) ->
         await run(tmp_path, World(), {"half": half})
 
 
+@pytest.mark.parametrize(
+    "mended", [{"question": "Who designed the Harbour Bridge?"}, {"documents": DOCUMENTS[2:]}]
+)
+async def test_a_question_that_is_mended_before_its_answer_is_asked_anew(
+    tmp_path: Path, mended: dict[str, Any]
+) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer"):
+            raise AuthenticationError("The key was refused.")
+
+    table = {"format": "jsonl", "path": "questions.jsonl", "retrieval": "given_first"}
+    settings = config(tmp_path, {"ras": {}}, benchmarks={"small": table})
+    row = {**QUESTIONS[0], "documents": DOCUMENTS[:1]}
+    write_questions(tmp_path, [row])
+    with pytest.raises(AuthenticationError):
+        await evaluate(settings, tmp_path / "out", parts=World(finished).parts)
+    write_questions(tmp_path, [{**row, **mended}])
+    again, anew = World(), World()
+    found = await evaluate(settings, tmp_path / "out", parts=again.parts)
+    whole = await evaluate(settings, tmp_path / "anew", parts=anew.parts)
+    [one], [other] = found.standings[0].rows, whole.standings[0].rows
+    assert one.outcome.hops == other.outcome.hops
+    assert one.outcome.answer == other.outcome.answer
+
+
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer In which country"):
@@ -278,9 +304,6 @@ async def test_a_damaged_database_is_told(tmp_path: Path, name: str) -> None:
 
 
 async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path: Path) -> None:
-    from tests.evaluation.running.small import write_questions
-    from tests.graph.world import DOCUMENTS
-
     settings = config(tmp_path, {"single": {}, "ras": {}, "direct": {}})
     rows = [{**QUESTIONS[2], "documents": DOCUMENTS}]
     write_questions(tmp_path, rows)
