@@ -492,7 +492,7 @@ async def test_answers_of_before_are_judged_as_they_would_be_today(
     # Of runs whose steps are gone all stays as it was judged.
     for file in (tmp_path / "out").glob("runs.sqlite*"):
         file.unlink()
-    monkeypatch.setattr(runner, "JUDGING", 2)
+    monkeypatch.setattr(runner, "JUDGING", judging.JUDGING + 1)
     await run(tmp_path, world, {"ras": {}})
     assert world.calls == [] and rows_of(tmp_path, "ras") == rows
 
