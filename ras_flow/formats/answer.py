@@ -12,6 +12,12 @@ _PREFIX = re.compile(r"^(?:final\s+)?(?:answer|output)\s*:\s*", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`"}
 
 
+def without_thoughts(text: str) -> str:
+    """Return a model's reply without what it says to itself first, between tags of thinking."""
+    # The opening tag may have been part of the prompt.
+    return _THOUGHT_END.split(_THOUGHT.sub("", text))[-1]
+
+
 def clean_answer(text: str) -> str:
     """Take the answer out of a model's reply.
 
@@ -23,8 +29,7 @@ def clean_answer(text: str) -> str:
         characters that a checkpoint cannot hold (NUL, halves of surrogate pairs); empty if nothing
         is left.
     """
-    # The opening tag may have been part of the prompt.
-    spoken = _THOUGHT_END.split(_THOUGHT.sub("", UNSTORABLE.sub("", text)))[-1]
+    spoken = without_thoughts(UNSTORABLE.sub("", text))
     answer = _PREFIX.sub("", spoken.strip()).strip()
     if len(answer) > 1 and _QUOTES.get(answer[0]) == answer[-1]:
         inner = answer[1:-1]

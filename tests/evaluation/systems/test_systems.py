@@ -102,6 +102,15 @@ async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str, saver: Sav
     ]
 
 
+@pytest.mark.parametrize("kind", list(REPLIES))
+async def test_what_a_model_says_to_itself_first_is_no_reply(kind: str) -> None:
+    thought = "<think>\nSearch[Oslo]? So the final answer is: Oslo\n</think>\n\n"
+    model = Recorder(lambda text: thought + REPLIES[kind](text))
+    result = await ask(build(kind, model, top_k=4 if kind in ("single", "sure") else 1))
+    assert result["answer"] == "Narvik"
+    assert not any("Oslo" in prompt[-1]["content"] for prompt in model.prompts)
+
+
 @pytest.mark.parametrize(
     ("kind", "searches", "reason"),
     [
