@@ -257,13 +257,11 @@ class _Run:
         mended = row.answers != question.answers
         if not mended and row.judging == JUDGING:
             return row
-        cell, graph = self._cells[number], self._graphs[number]
-        config: RunnableConfig = {"configurable": {"thread_id": row.run}}
-        saved = await graph.aget_state(config)
-        if not mended and not saved.created_at:
+        state = await _steps_of(row, self._graphs[number])
+        if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
         judged = await asyncio.to_thread(
-            judge, cell, question, row.outcome, saved.values, row.saved_tokens
+            judge, self._cells[number], question, row.outcome, state, row.saved_tokens
         )
         await asyncio.to_thread(self._rows.put, judged)
         return judged
@@ -303,6 +301,17 @@ class _Run:
     def _tell(self) -> None:
         if self._progress is not None:
             self._progress(self._standings)
+
+
+async def _steps_of(row: Row, graph: Compiled) -> Mapping[str, Any]:
+    """Return the state that a row was made of; of its run forks may have been made since."""
+    made = row.outcome
+    config: RunnableConfig = {"configurable": {"thread_id": row.run}}
+    async for saved in graph.aget_state_history(config):
+        found = outcome_of(saved.values, error=made.error)
+        if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
+            return saved.values
+    return {}
 
 
 async def _settled(work: Coroutine[Any, Any, None]) -> BaseException | None:
