@@ -34,10 +34,7 @@ def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
 
 
 async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
-    """Return the attributed graph, computed again where it is gone: it is never checkpointed."""
-    known = state.get("encoding")
-    if isinstance(known, AttributedGraph):
-        return known
+    """Return the attributed graph; what was embedded before is not embedded again."""
     encoder = await parts.get_encoder(context)
     return await attribute_graph(state["triples"], state["hops"], encoder)
 
