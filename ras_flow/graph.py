@@ -18,6 +18,7 @@ from ras_flow.context import Context
 from ras_flow.nodes.answer import answer
 from ras_flow.nodes.encode import encode
 from ras_flow.nodes.merge_graph import merge_graph
+from ras_flow.nodes.node import Node
 from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.review import review
@@ -143,7 +144,7 @@ def build_graph(
         "answer": partial(answer, parts=parts),
     }
     for name, node in nodes.items():
-        builder.add_node(name, node)
+        builder.add_node(name, Node(node))
     builder.add_edge(START, "start")
     builder.add_conditional_edges("start", after_start)
     builder.add_conditional_edges("plan", after_plan, PLAN_EDGES)
