@@ -11,17 +11,20 @@ from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import get_runtime
 
 from ras_flow.components import Answerer, Extractor, Planner, Retriever, SentenceEncoder
 from ras_flow.context import Context
 from ras_flow.nodes.answer import answer
 from ras_flow.nodes.encode import encode
 from ras_flow.nodes.merge_graph import merge_graph
+from ras_flow.nodes.node import Node
 from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.review import review
 from ras_flow.nodes.start import start
 from ras_flow.nodes.to_triples import to_triples
+from ras_flow.nodes.view import reads_encoding
 from ras_flow.parts import Parts
 from ras_flow.routing import decide, next_node
 from ras_flow.state.channels import RasInput, RasOutput, RasState
@@ -82,14 +85,17 @@ def build_graph(
         defaults=defaults,
     )
 
-    # Routers take no runtime: LangGraph has none to give when a state is edited.
+    def settings(state: RasState) -> Context:
+        # Not as an argument: LangGraph has no runtime to give when a state is edited.
+        return parts.context(state, get_runtime(Context))
+
     def after_start(
         state: RasState,
     ) -> Literal["plan", "to_triples", "review_answer", "answer"]:
         return "to_triples" if state["hops"] else after_encode(state)
 
     def after_plan(state: RasState) -> str:
-        context = parts.context(state)
+        context = settings(state)
         step: str = next_node(state, context)
         if step == "retrieve" and context.pause_before_retrieval:
             step = "review_plan"
@@ -98,12 +104,12 @@ def build_graph(
     def after_review_plan(
         state: RasState,
     ) -> Literal["retrieve", "plan", "review_answer", "answer"]:
-        return next_node(state, parts.context(state))
+        return next_node(state, settings(state))
 
     def after_merge(
         state: RasState,
     ) -> Literal["review_graph", "encode", "plan", "review_answer", "answer"]:
-        context = parts.context(state)
+        context = settings(state)
         if context.pause_after_merge:
             return "review_graph"
         return after_review_graph(state)
@@ -112,15 +118,14 @@ def build_graph(
         state: RasState,
     ) -> Literal["encode", "plan", "review_answer", "answer"]:
         step = after_encode(state)
-        soft = parts.takes_soft_tokens(parts.context(state), plans=step == "plan")
-        return "encode" if soft else step
+        return "encode" if reads_encoding(state, settings(state), parts) else step
 
     def after_encode(state: RasState) -> Literal["plan", "review_answer", "answer"]:
-        step = next_node(state, parts.context(state))
+        step = next_node(state, settings(state))
         return "plan" if step == "retrieve" else step
 
     def after_review_answer(state: RasState) -> Literal["retrieve", "answer"]:
-        return "retrieve" if decide(state, parts.context(state)).step == "retrieve" else "answer"
+        return "retrieve" if decide(state, settings(state)).step == "retrieve" else "answer"
 
     builder = RasBuilder(
         RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput
@@ -132,14 +137,14 @@ def build_graph(
         "review_plan": partial(review, parts=parts, node="review_plan"),
         "retrieve": partial(retrieve, parts=parts),
         "to_triples": partial(to_triples, parts=parts),
-        "merge_graph": merge_graph,
+        "merge_graph": partial(merge_graph, parts=parts),
         "review_graph": partial(review, parts=parts, node="review_graph"),
         "encode": partial(encode, parts=parts),
         "review_answer": partial(review, parts=parts, node="review_answer"),
         "answer": partial(answer, parts=parts),
     }
     for name, node in nodes.items():
-        builder.add_node(name, node)
+        builder.add_node(name, Node(node))
     builder.add_edge(START, "start")
     builder.add_conditional_edges("start", after_start)
     builder.add_conditional_edges("plan", after_plan, PLAN_EDGES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any, cast
 
 from langchain_core.runnables import Runnable
@@ -61,7 +60,8 @@ def as_tool(
         return describe(result), result
 
     def run_sync(question: str) -> tuple[str, RasOutput]:
-        return asyncio.run(run(question))
+        result = cast(RasOutput, graph.invoke({"question": question}, context=context))
+        return describe(result), result
 
     return StructuredTool(
         name=name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import short_title
@@ -19,7 +18,6 @@ _CLIPPED = 3
 """Letters from which the beginning of a name stands for it, as "Russ" does; an initial does too."""
 
 
-@lru_cache(maxsize=256)
 def full_name(title: str, text: str) -> str:
     """Return the longer form of its title with which a text opens.
 

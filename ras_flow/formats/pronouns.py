@@ -76,7 +76,7 @@ def short_title(title: str) -> str:
     return _SUFFIX.sub("", title) or title
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4)
 def _main_kinds(text: str) -> list[frozenset[str]]:
     """Return the kinds of pronouns of which a text has most, if it has any."""
     words = Counter(word.casefold() for word in _WORD.findall(text))

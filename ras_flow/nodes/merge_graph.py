@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from ras_flow.context import Context
 from ras_flow.events import graph_event
+from ras_flow.nodes.view import reads_encoding
+from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples
 
 
-async def merge_graph(state: RasState, runtime: Runtime[Context]) -> dict[str, Any]:
+async def merge_graph(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
     """Merge the last hop's triples into the graph.
 
     Args:
         state: Holds the graph, the last hop and what was extracted for it.
         runtime: LangGraph's runtime.
+        parts: Where the models come from that are asked next.
 
     Returns:
         The hop's triples by their normalised form; the reducer merges them.
+
+    Raises:
+        ConfigurationError: A model that is asked next cannot be set up.
     """
+    context = parts.context(state, runtime)
+    if not context.pause_after_merge:
+        await asyncio.to_thread(reads_encoding, state, context, parts)
     delta = to_new_triples(state["extracted"])
     hops = state["hops"]
     merged = merge_triples(state["triples"], delta)

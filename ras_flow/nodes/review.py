@@ -5,7 +5,8 @@ They are on a run's way only where its Context asks for them.
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 from langgraph.errors import GraphInterrupt
 from langgraph.runtime import Runtime
@@ -14,6 +15,7 @@ from langgraph.types import interrupt
 from ras_flow.context import Context
 from ras_flow.errors import EditError
 from ras_flow.events import ReviewEvent, ReviewPoint
+from ras_flow.nodes.view import reads_encoding
 from ras_flow.parts import Parts
 from ras_flow.routing import may_retrieve, pending_plan
 from ras_flow.runs.edits import Edit, apply_edits, parse_edits
@@ -48,8 +50,12 @@ async def review(
 
     Returns:
         What the edits change; nothing when the state was approved.
+
+    Raises:
+        ConfigurationError: A model that is asked next cannot be set up.
     """
     context = parts.context(state, runtime)
+    state = {**state, "settings": context.changed()}
     request = _request(state, context, POINTS[node])
     while True:
         # LangGraph runs this node again from its start for each answer; the earlier ones are given
@@ -59,9 +65,14 @@ async def review(
             edits = _read(answer, request["allowed"])
             update = apply_edits(state, edits, before=node).values
             await check_models(edits, context, parts)
-            return update
+            break
         except EditError as error:
             request = {**request, "problem": str(error)}
+    if node == "review_graph":
+        models = update.get("models") or state.get("models")
+        context = parts.context(cast(RasState, {**state, "models": models}), runtime)
+        await asyncio.to_thread(reads_encoding, state, context, parts)
+    return update
 
 
 def _request(state: RasState, context: Context, point: ReviewPoint) -> ReviewEvent:

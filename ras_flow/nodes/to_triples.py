@@ -14,6 +14,7 @@ from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.formats.quality import Refined, refine
+from ras_flow.llms.slots import all_or_none
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import warned
@@ -71,7 +72,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
 
     missing = [passage for passage in new if passage["id"] not in known]
     fresh: dict[str, Extraction] = {}
-    for batch in await asyncio.gather(*map(extract, batches(missing, extractor.batch_size))):
+    for batch in await all_or_none(map(extract, batches(missing, extractor.batch_size))):
         fresh.update(batch)
     warnings = [
         f"{'Not all' if made.triples else 'No'} triples from passage "

@@ -9,6 +9,7 @@ from ras_flow.context import Context
 from ras_flow.events import WarningEvent
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.parts import Parts
+from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
 
@@ -33,12 +34,26 @@ def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
 
 
 async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
-    """Return the attributed graph, computed again where it is gone: it is never checkpointed."""
-    known = state.get("encoding")
-    if isinstance(known, AttributedGraph):
-        return known
+    """Return the attributed graph; what was embedded before is not embedded again."""
     encoder = await parts.get_encoder(context)
     return await attribute_graph(state["triples"], state["hops"], encoder)
+
+
+def reads_encoding(state: RasState, context: Context, parts: Parts) -> bool:
+    """Tell whether a model that is asked yet takes soft tokens.
+
+    A node asks before the routing behind it does: LangGraph takes a step that fails in its routing
+    for done, and a run that is resumed there would end without an answer.
+
+    Args:
+        state: The state after a merge.
+        context: The run's settings.
+        parts: Where the models come from.
+
+    Raises:
+        ConfigurationError: A model's name, key or package is missing or wrong.
+    """
+    return parts.takes_soft_tokens(context, plans=decide(state, context).step != "answer")
 
 
 def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]:

@@ -24,7 +24,7 @@ from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 Builder = StateGraph[RasState, Context, RasInput, RasOutput]
 
-_INTERNAL = {"documents", "extracted", "encoding"}
+_INTERNAL = {"documents", "extracted"}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired
 
-from langgraph.channels import EphemeralValue, UntrackedValue
+from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
 from ras_flow.state.kg import merge_triples
@@ -65,7 +65,6 @@ class RasState(TypedDict):
     passages: Annotated[dict[str, Passage], delta(by_key, dict, PASSAGE)]
     extracted: Annotated[list[Extracted], delta(latest, list, EXTRACTED)]
     triples: Annotated[dict[str, Triple], delta(merge_triples, dict, TRIPLE)]
-    encoding: Annotated[Any, UntrackedValue]
     usage: Annotated[dict[str, Usage], delta(by_key, dict, USAGE)]
     warnings: Annotated[list[str], delta(once, list)]
     answer: str

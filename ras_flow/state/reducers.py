@@ -149,3 +149,5 @@ def _check_record(item: object, record: Fields) -> None:
             raise InputError(f"{item!r} is no record of a run: give it its `{name}`.")
     if not all(isinstance(id, str) for id in known.get("passages", ())):
         raise InputError(f"{item!r} is no record of a run: its `passages` are ids.")
+    if record is HOP and len(known["passages"]) != len(known["scores"]):
+        raise InputError(f"{item!r} is no record of a run: give a score for each passage.")

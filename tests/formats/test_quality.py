@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -206,3 +207,12 @@ def test_a_hostile_passage_takes_no_time() -> None:
 def test_a_title_of_many_spaces_takes_linear_time() -> None:
     triples = [("the film", "is", "new")]
     assert refine(triples, "a" + " " * 500_000 + "b", "The film is new.").triples == triples
+
+
+def test_passages_are_not_kept_in_memory() -> None:
+    tracemalloc.start()
+    for number in range(50):
+        refine([("It", "is", "x")], "A Film", f"It is {number}. " * 20_000)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 5_000_000

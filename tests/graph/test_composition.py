@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypedDict
 
@@ -12,14 +13,19 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.store.sqlite import SqliteStore
+from langgraph.types import Command
 
 from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
 from ras_flow import Context, as_tool
 from ras_flow.errors import ConfigurationError
-from ras_flow.testing import ScriptedAnswerer
-from tests.graph.world import QUESTION, SECOND, build, world
+from ras_flow.testing import MappingExtractor, ScriptedAnswerer
+from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
 
 
 class ParentState(TypedDict):
@@ -159,6 +165,33 @@ def test_the_tool_works_in_sync_agents() -> None:
     agent = build_agent(calls(QUESTION), build(world()))
     result = agent.invoke({"messages": [("user", QUESTION)]})
     assert "Answer: Narvik" in result["messages"][2].content
+
+
+def test_the_tool_works_in_sync_agents_that_keep_what_they_do(tmp_path: Path) -> None:
+    path = str(tmp_path / "agent.sqlite")
+    extractor = MappingExtractor(TRIPLES)
+    tool = as_tool(build(world(extractor=extractor)), context=Context(top_k=1, max_hops=1))
+    with SqliteSaver.from_conn_string(path) as saver, SqliteStore.from_conn_string(path) as store:
+        store.setup()
+        agent = create_agent(calls(QUESTION), tools=[tool], checkpointer=saver, store=store)
+        for _ in range(2):
+            result = agent.invoke({"messages": [("user", "?")]}, THREAD)
+            assert "Answer: " in result["messages"][-2].content
+    assert extractor.calls == [["Aurora Bridge"]]
+
+
+def test_sync_callers_are_asked_too(tmp_path: Path) -> None:
+    context = ParentContext("calm", Context(top_k=1, pause_before_answer=True))
+    with SqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as saver:
+        app = parent(world(), checkpointer=saver)
+        result = app.invoke({"question": QUESTION}, THREAD, context=context)
+        assert result["__interrupt__"][0].value["point"] == "before_answer"
+        result = app.invoke(Command(resume={"edits": []}), THREAD, context=context)
+    assert result["report"] == "calm: Narvik"
+
+
+async def test_invoke_works_beside_an_event_loop_that_is_at_work() -> None:
+    assert build(world()).invoke({"question": QUESTION})["answer"] == "Narvik"
 
 
 async def test_an_empty_question_is_told_to_the_agent_and_does_not_end_it() -> None:

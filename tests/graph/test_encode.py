@@ -1,10 +1,13 @@
-"""encode: built for models that take soft tokens, never checkpointed, computed again on resume."""
+"""encode: built for models that take soft tokens, never in the state, the same on resume."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ras_flow import Context
 from ras_flow.testing import HashEncoder, ScriptedAnswerer, ScriptedPlanner
@@ -49,7 +52,23 @@ async def test_soft_token_models_get_the_attributed_graph() -> None:
     assert graph.edge_attr.shape == (4, 8)
 
 
-async def test_checkpoints_hold_no_embeddings_and_a_resumed_run_makes_them_again(
+async def test_streams_carry_no_embeddings_and_each_text_is_embedded_once() -> None:
+    class Counting(HashEncoder):
+        identity = "testing:counting"
+        texts: list[str] = []
+
+        async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            self.texts.extend(texts)
+            return await super().encode(texts)
+
+    parts = soft() | {"encoder": Counting()}
+    modes: Any = ["values", "updates", "debug"]
+    async for part in build(parts).astream({"question": QUESTION}, context=TOP1, stream_mode=modes):
+        json.dumps(part)
+    assert len(set(Counting.texts)) == len(Counting.texts) > 0
+
+
+async def test_checkpoints_hold_no_embeddings_and_a_resumed_run_has_the_same(
     saver: Any,
 ) -> None:
     parts = soft()

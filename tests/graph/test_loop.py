@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow import Context
 from ras_flow.components import Extraction, PlanRequest, Reply
 from ras_flow.errors import AuthenticationError, InputError, ModelUnavailableError
+from ras_flow.state.schema import Passage
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import (
     DOCUMENTS,
@@ -366,6 +369,24 @@ async def test_a_refused_key_fails_at_once() -> None:
     parts = world(planner=Unreachable(["[SUBQ] x"], at=1, error=refused))
     with pytest.raises(AuthenticationError):
         await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+
+
+async def test_nothing_is_extracted_for_a_run_that_has_failed() -> None:
+    class Refused(MappingExtractor):
+        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+            if not self.calls:
+                self.calls.append([])
+                raise AuthenticationError("extractor.example refused the key.")
+            await asyncio.sleep(0.01)
+            return await super().extract(passages)
+
+    extractor = Refused({}, batch_size=1)
+    with pytest.raises(AuthenticationError):
+        await build(world(extractor=extractor)).ainvoke(
+            {"question": QUESTION, "documents": DOCUMENTS}
+        )
+    await asyncio.sleep(0.05)
+    assert extractor.calls == [[]]
 
 
 async def test_an_empty_answer_is_reported() -> None:

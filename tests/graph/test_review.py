@@ -190,6 +190,17 @@ async def test_a_limit_that_led_to_the_answer_is_named_though_the_run_goes_on_wi
     assert (result["answer"], result["stop_reason"]) == ("unknown", "max_hops")
 
 
+async def test_a_wider_limit_that_comes_with_the_answer_leaves_room_for_its_subquery(
+    saver: Any,
+) -> None:
+    graph = build(world(), checkpointer=saver)
+    await ask(graph, BEFORE_ANSWER | {"max_hops": 1})
+    edits = [{"op": "subquery", "text": "Where was Mira Lund born?"}]
+    wider = Context(top_k=1, max_hops=2)
+    result = await graph.ainvoke(Command(resume={"edits": edits}), THREAD, context=wider)
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "max_hops")
+
+
 async def test_given_documents_are_reviewed_too(saver: Any) -> None:
     graph = build(world(["[SUFFICIENT]"]), checkpointer=saver)
     settings = AFTER_MERGE | BEFORE_ANSWER | {"planning": "static"}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langgraph.types import Command
 
 from examples.replay_and_fork import fork_without
 from ras_flow import Context
+from ras_flow.errors import ConfigurationError
 from ras_flow.state.kg import triple_id
-from tests.graph.world import DOCUMENTS, QUESTION, build, world
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND, build, world
 
 TOP1 = Context(top_k=1)
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -142,3 +144,32 @@ async def test_an_edit_of_nothing_changes_nothing(saver: Any, update: Any) -> No
     before = (await graph.aget_state(THREAD)).values
     await graph.aupdate_state(THREAD, update, as_node="answer")
     assert (await graph.aget_state(THREAD)).values == before
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+async def test_a_run_goes_on_after_a_model_that_could_not_be_set_up(
+    saver: Any, monkeypatch: pytest.MonkeyPatch, pauses: bool
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    context = Context(top_k=1, answerer="anthropic:x", pause_after_merge=pauses)
+    graph = build(world(answerer=None), checkpointer=saver)
+    with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
+        await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
+        await graph.ainvoke(Command(resume={"edits": []}), THREAD, context=context)
+    node = "review_graph" if pauses else "merge_graph"
+    assert (await graph.aget_state(THREAD)).next == (node,)
+    result = await build(world([SECOND]), checkpointer=saver).ainvoke(None, THREAD, context=TOP1)
+    assert result["answer"] == "Narvik"
+
+
+@pytest.mark.parametrize(("at_first", "then"), [(1, 2), (2, 1)])
+async def test_a_context_that_is_given_when_a_run_goes_on_holds_from_there(
+    saver: Any, at_first: int, then: int
+) -> None:
+    graph = build(world(), checkpointer=saver)
+    context = Context(top_k=1, max_hops=at_first, pause_before_retrieval=True)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
+    result = await graph.ainvoke(
+        Command(resume={"edits": []}), THREAD, context=Context(top_k=1, max_hops=then)
+    )
+    assert (len(result["hops"]), "__interrupt__" in result) == (then, False)

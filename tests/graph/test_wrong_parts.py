@@ -90,6 +90,7 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"triples": {"x": {"subject": "a", "predicate": "b", "object": "c", "passages": None}}},
         {"hops": [{"subquery": "no index"}]},
         {"hops": [{"index": 7}]},
+        {"hops": [{"index": 0, "passages": []}]},
         {"hops": None},
         {"plans": ["[SUFFICIENT]"]},
         {"plans": [{"index": 7, "hop": 2, "label": 5, "subquery": "", "raw": ""}]},

@@ -1,0 +1,64 @@
+"""A node for callers of all of LangGraph's methods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.runtime import Runtime, get_runtime
+from langgraph.store.base import BaseStore, Op, Result
+
+from ras_flow.context import Context
+from ras_flow.state.channels import RasState
+
+Work = Callable[[RasState, Runtime[Context]], Coroutine[Any, Any, dict[str, Any]]]
+
+
+class Node(Runnable[RasState, dict[str, Any]]):
+    """An async function as a node that ``invoke`` and ``stream`` can run too.
+
+    Args:
+        work: The function.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    async def ainvoke(
+        self, input: RasState, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Run the function."""
+        return await self._work(input, get_runtime(Context))
+
+    def invoke(
+        self, input: RasState, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Run the function in an event loop of its own."""
+        runtime = get_runtime(Context)
+        if runtime.store is not None:
+            runtime = runtime.override(store=_SyncStore(runtime.store))
+        work = self._work(input, runtime)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work)
+        # In a notebook this thread has an event loop at work already.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(copy_context().run, asyncio.run, work).result()
+
+
+class _SyncStore(BaseStore):
+    """A store whose sync methods are the ones that work."""
+
+    def __init__(self, store: BaseStore) -> None:
+        self._store = store
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        return self._store.batch(ops)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        return await asyncio.to_thread(self._store.batch, ops)
