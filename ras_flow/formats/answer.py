@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ras_flow.formats.text import UNSTORABLE
+from ras_flow.formats.text import UNSTORABLE, spoken
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _PREFIX = re.compile(r"^(?:final\s+)?(?:answer|output)\s*:\s*", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`"}
 
@@ -23,9 +21,7 @@ def clean_answer(text: str) -> str:
         characters that a checkpoint cannot hold (NUL, halves of surrogate pairs); empty if nothing
         is left.
     """
-    # The opening tag may have been part of the prompt.
-    spoken = _THOUGHT_END.split(_THOUGHT.sub("", UNSTORABLE.sub("", text)))[-1]
-    answer = _PREFIX.sub("", spoken.strip()).strip()
+    answer = _PREFIX.sub("", spoken(UNSTORABLE.sub("", text)).strip()).strip()
     if len(answer) > 1 and _QUOTES.get(answer[0]) == answer[-1]:
         inner = answer[1:-1]
         if answer[0] not in inner and answer[-1] not in inner:
