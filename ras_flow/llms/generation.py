@@ -74,7 +74,7 @@ def generate(
             (:data:`BATCH_TOKENS`).
         max_new_tokens: Limit for each output.
         stop: Strings at which an output ends; they are not part of it.
-        given_up: Once set, every text ends at its next token.
+        given_up: Once set, every text ends at its next token, and no other is begun.
 
     Returns:
         One generation a prompt, in order; a result never depends on the other prompts.
@@ -99,6 +99,8 @@ def generate(
 
     made: dict[int, Generation] = {}
     for batch in _batches(prompts, batch_size, max_new_tokens):
+        if given_up and given_up.is_set():
+            break
         prefix = prompts[batch[0]].prefix
         outputs = decoding.greedy(
             loaded.model,
@@ -117,7 +119,7 @@ def generate(
                 output_tokens=len(tokens),
                 truncated=cut is None and len(tokens) == max_new_tokens and tokens[-1] not in ends,
             )
-    return [made[row] for row in range(len(prompts))]
+    return [made.get(row, Generation("")) for row in range(len(prompts))]
 
 
 def is_memory_error(error: Exception) -> bool:

@@ -318,7 +318,8 @@ async def test_a_cancelled_call_stops_computing(
         return outputs
 
     monkeypatch.setattr(decoding, "greedy", held)
-    call = asyncio.create_task(model.generate([chat("a")], max_new_tokens=300))
+    model.batch_size = 1
+    call = asyncio.create_task(model.generate([chat("a"), chat("b")], max_new_tokens=300))
     assert await asyncio.to_thread(begun.wait, 60)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
