@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -160,6 +160,21 @@ def as_plain_text(text: str, tokenizer: Any) -> str:
         if token.special:
             text = text.replace(token.content, f"{token.content[0]} {token.content[1:]}")
     return text
+
+
+def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: bool = True) -> str:
+    """Write messages by a tokenizer's chat template.
+
+    Args:
+        tokenizer: One that has a template.
+        messages: The messages.
+        ask: Go on to where the model is to write, at once where the template lets it choose: few
+            of our outputs have room for thoughts.
+    """
+    written: str = tokenizer.apply_chat_template(
+        messages, tokenize=False, add_generation_prompt=ask, enable_thinking=False
+    )
+    return written
 
 
 def end_tokens(model: Any, tokenizer: Any) -> set[int]:

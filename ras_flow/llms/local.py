@@ -16,6 +16,7 @@ from ras_flow.llms import decoding, generation
 from ras_flow.llms.generation import (
     Encoded,
     as_plain_text,
+    chat_text,
     check_lengths,
     is_memory_error,
     memory_errors_say,
@@ -264,8 +265,9 @@ class LocalLanguageModel:
         ]
 
         def tokens(part: list[dict[str, str]], *, ask: bool) -> list[int]:
-            text = tokenizer.apply_chat_template(part, tokenize=False, add_generation_prompt=ask)
-            return list(tokenizer.encode(text, add_special_tokens=False))
+            return list(
+                tokenizer.encode(chat_text(tokenizer, part, ask=ask), add_special_tokens=False)
+            )
 
         refused = require("jinja2", extra="local").TemplateError
         try:

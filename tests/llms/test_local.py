@@ -202,6 +202,17 @@ async def test_a_template_without_system_messages_gets_them_from_the_user(tmp_pa
         await model.generate([alone], max_new_tokens=9)
 
 
+async def test_a_model_that_may_think_first_is_asked_not_to(
+    tmp_path: Path, model: LocalLanguageModel
+) -> None:
+    thinker = with_template(
+        tmp_path, "{% if enable_thinking | default(true) %}Think first.{% endif %}"
+    )
+    asked = [chat("a")]
+    expected = await model.generate(asked, max_new_tokens=9)
+    assert await thinker.generate(asked, max_new_tokens=9) == expected
+
+
 async def test_a_template_that_wants_a_user_shares_no_beginning_without_one(
     tmp_path: Path, model: LocalLanguageModel
 ) -> None:
