@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
+from ras_flow import Context, named
 from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
 from ras_flow.files import checksum
@@ -464,6 +465,14 @@ async def test_a_folder_that_is_written_anew_is_another_model(tmp_path: Path) ->
     assert [loaded.model.config.hidden_size for loaded in local._models.values()] == [64]
     with pytest.raises(ConfigurationError, match="have changed"):
         await old.generate(prompt, max_new_tokens=9)
+
+
+def test_a_name_means_what_its_folder_holds_now(tmp_path: Path) -> None:
+    name, context = f"local:{save_tiny_model(tmp_path)}", Context()
+    before = named.model_of(name, context)
+    assert named.model_of(name, context) is before
+    save_tiny_model(tmp_path, width=64)
+    assert named.model_of(name, context).identity != before.identity
 
 
 async def test_a_tokenizer_does_not_wait_for_another_models_weights(
