@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
@@ -115,8 +116,8 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         A model of transformers in evaluation mode on the GPU where there is one, else the CPU.
 
     Raises:
-        ConfigurationError: It cannot be found, downloaded or read, or a file of what training wrote
-            is missing or altered.
+        ConfigurationError: It cannot be found, downloaded or read, it has no keys and values, or a
+            file of what training wrote is missing or altered.
     """
     tuned = find_tuned(name)
     if tuned:
@@ -134,6 +135,11 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         if isinstance(error, RuntimeError) and is_memory_error(error):
             raise
         raise load_error(name, error) from error
+    if "past_key_values" not in signature(model.forward).parameters:
+        raise ConfigurationError(
+            f"The model {name!r} is a {type(model).__name__}, which has no keys and values: that "
+            f"kind is not read here. Serve it with vLLM, and name it vllm:{name}."
+        )
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
 

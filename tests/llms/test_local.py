@@ -16,7 +16,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    LlamaForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from ras_flow import Context, named
 from ras_flow.components import Message
@@ -403,6 +408,15 @@ def test_damaged_weights(tmp_path: Path, kept: int | None) -> None:
     else:
         file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(ConfigurationError, match="no loadable transformers model"):
+        load(str(tmp_path))
+
+
+def test_a_model_without_keys_and_values_is_refused(tmp_path: Path) -> None:
+    save_tiny_model(tmp_path)
+    MambaForCausalLM(
+        MambaConfig(vocab_size=261, hidden_size=16, num_hidden_layers=1)
+    ).save_pretrained(tmp_path)
+    with pytest.raises(ConfigurationError, match="MambaForCausalLM.*vllm:"):
         load(str(tmp_path))
 
 
