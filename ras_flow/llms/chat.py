@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
@@ -158,10 +159,16 @@ class ChatLanguageModel:
             if self._may_change_settings(chat, error):
                 return await self._answer(prompt, max_new_tokens, stop, schema)
             raise
-        if not thinks and _only_thought(answer):
-            self._thinks = True
-            return await self._answer(prompt, max_new_tokens, stop, schema)
-        return self._generation(prompt, answer, stop)
+        made = self._generation(prompt, answer, stop)
+        if thinks or not _only_thought(answer):
+            return made
+        self._thinks = True
+        again = await self._answer(prompt, max_new_tokens, stop, schema)
+        return replace(
+            again,
+            input_tokens=made.input_tokens + again.input_tokens,
+            output_tokens=made.output_tokens + again.output_tokens,
+        )
 
     async def _invoke(
         self,

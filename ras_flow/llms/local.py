@@ -159,8 +159,8 @@ def load_model(name: str, key: str, *, kind: str = "AutoModelForCausalLM") -> Lo
         if place not in _models or _models[place].key != key:
             if fingerprint(name) != key:
                 raise ConfigurationError(
-                    f"The files of the model {name!r} have changed since it was first named here. "
-                    "Start the process again."
+                    f"The files of the model {name!r} have changed since it was named here. Try "
+                    "again, with those that are there now."
                 )
             if _models.pop(place, None):
                 with _loading_tokenizers:

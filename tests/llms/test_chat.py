@@ -387,9 +387,10 @@ async def test_a_model_that_turns_out_to_think_first_is_given_room_for_it(though
 
     with OpenAIServer(answer) as server:
         model = load_language_model("openai:some-reasoner", base_url=server.url)
-        for _ in range(2):
+        for calls in (2, 1):
             (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
             assert made.text.strip() == "Paris" and not made.truncated
+            assert (made.input_tokens, made.output_tokens) == (calls * 11, calls * 7)
     assert [request["body"].get("stop") for request in server.requests] == [
         ["\nQuestion:"],
         None,
