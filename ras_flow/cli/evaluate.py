@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -181,12 +182,22 @@ def _shown(*, quiet: bool) -> Iterator[Progress | None]:
         yield None
         return
     latest: list[Standing] = []
+    table, due = _table(latest), 0.0
 
     def progress(standings: Sequence[Standing]) -> None:
         latest[:] = standings
 
+    def shown() -> Table:
+        nonlocal table, due
+        began = perf_counter()
+        if began >= due:
+            table = _table(latest)
+            # With a hundred thousand answers it takes most of a second.
+            due = perf_counter() + 20 * (perf_counter() - began)
+        return table
+
     with Live(
-        get_renderable=lambda: _table(latest),
+        get_renderable=shown,
         console=console,
         refresh_per_second=4,
         transient=True,

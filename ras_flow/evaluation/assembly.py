@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -61,6 +62,12 @@ class Cell:
         """Return the id of this question's run: always the same."""
         key = "\0".join((self.benchmark.name, self.system.name, question.id))
         return sha256(key.encode()).hexdigest()[:12]
+
+    def checksum(self, question: Question) -> str:
+        """Return a checksum of all that this question's run depends on."""
+        given = self.given(question)
+        asked = self.record(), given["question"], given.get("documents")
+        return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     def record(self) -> dict[str, Any]:
         """Return all that its answers depend on, as JSON-like data."""

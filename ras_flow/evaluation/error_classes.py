@@ -2,7 +2,7 @@
 
 The classes follow a run from its search to its answer, and the first thing that went wrong names
 it; what comes later had no chance. Where the gold support is not known, the gold answer is looked
-for instead: a name or a number can be found in passages and triples, "yes" cannot.
+for instead: a name or a number can be found in passages and triples, "yes" or a paragraph cannot.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from ras_flow.evaluation.facts import holds
+from ras_flow.evaluation.facts import MOST_WORDS, holds
 from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.evaluation.triples import token_f1
@@ -196,7 +196,8 @@ def _by_answer(question: Question, evidence: Evidence) -> ErrorFinding:
     """Decide by the gold answer where no support is known."""
     answers = _names(question)
     if not answers:
-        return ErrorFinding("undecided", "No support is known, and a verdict cannot be looked for.")
+        said = "No support is known, and the answer is none that can be looked for."
+        return ErrorFinding("undecided", said)
     if evidence.triples and _in_triples(answers, evidence.triples):
         return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in the graph.")
     if any(_in_text(answers, passage) for passage in evidence.passages):
@@ -215,7 +216,8 @@ def _names(question: Question) -> list[str]:
     answers = [*question.answers, *(one for group in question.answer_sets for one in group)]
     if question.options:
         answers = [one for one in answers if one not in question.options]
-    return [one for one in answers if normalize_name(one) not in _VERDICTS and one.strip()]
+    names = [(one, normalize_name(one)) for one in answers if one.strip()]
+    return [one for one, name in names if name not in _VERDICTS and len(name.split()) <= MOST_WORDS]
 
 
 def _in_triples(answers: Sequence[str], triples: Mapping[str, Triple]) -> bool:

@@ -15,7 +15,7 @@ from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 
-JUDGING = 1
+JUDGING = 2
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 

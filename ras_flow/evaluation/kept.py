@@ -44,6 +44,7 @@ class KeptCalls:
     def __init__(self, store: BaseStore) -> None:
         self._store = store
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._clocks: WeakValueDictionary[tuple[str | None, str], _Clock] = WeakValueDictionary()
 
     async def get_or_make(
         self,
@@ -64,32 +65,35 @@ class KeptCalls:
             A record for each key; None for those that ``make`` made none of.
         """
         hashed = [sha256(f"{role}\0{key}".encode()).hexdigest()[:32] for key in keys]
-        began = perf_counter()
+        run = ASKING.get()
+        clock = self._clocks.setdefault((run, role), _Clock())
+        began = clock.tick(1)
         async with AsyncExitStack() as stack:
+            stack.callback(clock.tick, -1)
             for key in sorted(set(hashed)):
                 await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
-            waited = perf_counter() - began
+            waited = clock.tick() - began
             namespace = (*NAMESPACE, role)
             items = await self._store.abatch([GetOp(namespace, key) for key in hashed])
             found = [item.value if isinstance(item, Item) else None for item in items]
             entries = [
-                _entry(role, key, record, waited / len(found))
+                _entry(run, role, key, record, waited / len(found))
                 for key, record in zip(hashed, found, strict=True)
-                if record is not None
+                if run is not None and record is not None
             ]
             missing = [at for at, record in enumerate(found) if record is None]
             if missing:
-                began = perf_counter()
+                began = clock.tick()
                 made = await make(missing)
-                seconds = (perf_counter() - began) / len(missing)
+                seconds = (clock.tick() - began) / len(missing)
                 for at, record in zip(missing, made, strict=True):
-                    found[at] = record and {**record, "seconds": seconds}
+                    found[at] = record and {**record, "seconds": seconds, "run": run}
                 entries += [
                     PutOp(namespace, hashed[at], record, index=False)
                     for at in missing
                     if (record := found[at]) is not None
                 ]
-            await self._store.abatch([one for one in entries if one is not None])
+            await self._store.abatch(entries)
         return found
 
     async def saved(self, run: str) -> dict[str, Usage]:
@@ -182,20 +186,39 @@ class KeptPlanner:
         ]
 
 
-def _entry(role: KeptRole, key: str, record: Kept, waited: float) -> PutOp | None:
+class _Clock:
+    """Divides the time among a run's calls that are under way at once."""
+
+    def __init__(self) -> None:
+        self._calls, self._now, self._share = 0, perf_counter(), 0.0
+
+    def tick(self, change: int = 0) -> float:
+        """Return the seconds so far of a call that was always under way.
+
+        Args:
+            change: 1 where a call begins, -1 where it ends.
+        """
+        now = perf_counter()
+        if self._calls:
+            self._share += (now - self._now) / self._calls
+        self._now = now
+        self._calls += change
+        return self._share
+
+
+def _entry(run: str, role: KeptRole, key: str, record: Kept, waited: float) -> PutOp:
     """Enter what a kept call took; waiting for it is in the run's own time.
 
-    Its tokens are counted where it is used; here they tell what was not paid for. A step that is
-    done again after a kill enters the same calls, not more.
+    Its tokens are counted where it is used; here they tell what was not paid for, which is nothing
+    where the run itself had asked, but was killed before the step was kept. A step that is done
+    again after a kill enters the same calls, not more.
     """
-    run = ASKING.get()
-    if run is None:
-        return None
+    paid = record.get("run") == run
     value = {
         "role": role,
-        "calls": 1,
-        "input_tokens": record["input_tokens"],
-        "output_tokens": record["output_tokens"],
+        "calls": 0 if paid else 1,
+        "input_tokens": 0 if paid else record["input_tokens"],
+        "output_tokens": 0 if paid else record["output_tokens"],
         "seconds": max(record["seconds"] - waited, 0.0),
     }
     return PutOp((*NAMESPACE, "saved", run), key, value, index=False)

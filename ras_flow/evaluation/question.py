@@ -46,7 +46,7 @@ class Question:
         answers: Gold answers, any of which is right; the first is the main one. For multiple
             choice, the right option's letter and then its text.
         answer_sets: Several groups of short answers, each of which a long answer should have
-            (ASQA, ELI5's claims); empty elsewhere.
+            (ASQA); empty elsewhere.
         options: Texts of the options by letter, for multiple choice.
         documents: Its own documents, where the benchmark gives some.
         support: What it rests on; empty where not known.

@@ -111,12 +111,8 @@ class Rows:
         """Close the database."""
         self._db.close()
 
-    def agree(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> bool:
-        """Hold the settings of a system on a benchmark against those that are noted.
-
-        Returns:
-            Whether they are the same, or the first ones; where not, no answer was given by the
-            noted ones.
+    def agree(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> None:
+        """Hold the settings of a system on a benchmark against those that its rows are made with.
 
         Raises:
             ConfigurationError: The folder has rows that were made with others.
@@ -126,10 +122,8 @@ class Rows:
         with self._using():
             known = self._db.execute(f"SELECT settings FROM cells {of_cell}", cell).fetchone()
             answered = self._db.execute(f"SELECT 1 FROM rows {of_cell} LIMIT 1", cell).fetchone()
-        if not known or known[0] == _noted(settings):
-            return True
-        if not answered:
-            return False
+        if not known or not answered or known[0] == _noted(settings):
+            return
         changed = _changed(json.loads(known[0]), json.loads(_noted(settings)))
         raise ConfigurationError(
             f"{self._where.parent} holds answers of {system!r} to {benchmark!r} with other "
@@ -173,7 +167,7 @@ class Rows:
         """Return the rows of questions that are asked, in the order in which they were written."""
         return self._read(
             "SELECT record FROM rows "
-            "WHERE id IN (SELECT id FROM asked WHERE asked.benchmark = rows.benchmark) "
+            "WHERE (benchmark, id) IN (SELECT benchmark, id FROM asked) "
             "OR benchmark NOT IN (SELECT benchmark FROM asked) ORDER BY rowid"
         )
 

@@ -51,29 +51,18 @@ class RunFolder:
     rows: Rows
 
     @property
-    def runs(self) -> Path:
-        """The database of the runs."""
-        return self.path / "runs.sqlite"
-
-    @property
     def indexes(self) -> Path:
         """The folder of the indexes."""
         return self.path / "indexes"
 
-    def unsettled(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Return those whose settings changed before they had any answer.
+    def settle(self, config: EvalConfig, cells: Sequence[Cell]) -> None:
+        """Write settings, versions and what is asked.
 
         Raises:
             ConfigurationError: There are answers that were made with other settings.
         """
-        return [
-            cell
-            for cell in cells
-            if not self.rows.agree(cell.benchmark.name, cell.system.name, cell.record())
-        ]
-
-    def settle(self, config: EvalConfig, cells: Sequence[Cell]) -> None:
-        """Write settings, versions and what is asked."""
+        for cell in cells:
+            self.rows.agree(cell.benchmark.name, cell.system.name, cell.record())
         for cell in cells:
             self.rows.note(cell.benchmark.name, cell.system.name, cell.record())
         for name, benchmark in {cell.benchmark.name: cell.benchmark for cell in cells}.items():

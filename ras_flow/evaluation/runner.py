@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from ras_flow.components import LanguageModel
@@ -29,9 +28,13 @@ from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder, write_text
 from ras_flow.parts import Parts
+from ras_flow.runs.sqlite import open_saver, told
 from ras_flow.runs.stores import open_sqlite_store
 
 T = TypeVar("T")
+
+ASKED = "ras_flow_asked"
+"""Key in a run's metadata: a checksum of what it was begun with."""
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -100,7 +103,8 @@ async def evaluate(
     """Ask every system every question that has no row yet, and write the run folder.
 
     The same folder can be given again: after a kill, with a higher ceiling, or with more systems.
-    What has a row is not asked again, and a run that was under way goes on after its last step.
+    What has a row is not asked again, and a run that was under way goes on after its last step;
+    where its question or settings are others now, it begins anew.
 
     Args:
         config: The evaluation.
@@ -117,16 +121,12 @@ async def evaluate(
         ConfigurationError: A setting, name or key is wrong or missing, or the folder has answers
             that were made with other settings. Nothing that is done is lost.
         InputError: A benchmark's file cannot be read.
-        RunError: The folder is in use, or cannot be written.
+        RunError: The folder is in use, damaged, or cannot be written.
     """
     # What is kept of a run names its index, also for commands that are given elsewhere.
     out = await asyncio.to_thread(out.resolve)
     async with open_folder(out) as folder, _opened(folder) as (saver, calls):
         cells = await assemble(config, folder.indexes, calls, parts=parts, reader=reader)
-        for cell in await asyncio.to_thread(folder.unsettled, cells):
-            for question in cell.benchmark.questions:
-                await saver.adelete_thread(cell.run_id(question))
-                await calls.forget(cell.run_id(question))
         await asyncio.to_thread(folder.settle, config, cells)
         run = _Run(config, cells, folder.rows, saver, calls, progress, retry=retry)
         try:
@@ -157,12 +157,10 @@ def _write_report(
 
 @asynccontextmanager
 async def _opened(folder: RunFolder) -> Any:
-    async with (
-        AsyncSqliteSaver.from_conn_string(str(folder.runs)) as saver,
-        open_sqlite_store(folder.path) as store,
-    ):
-        await saver.setup()
-        yield saver, KeptCalls(store)
+    path = folder.path
+    with told(path):
+        async with open_saver(path) as saver, open_sqlite_store(path) as store:
+            yield saver, KeptCalls(store)
 
 
 class _Run:
@@ -181,7 +179,7 @@ class _Run:
     ) -> None:
         self._retry = retry
         self._config, self._rows, self._progress = config, rows, progress
-        self._calls = calls
+        self._saver, self._calls = saver, calls
         self._cells = cells
         self._graphs: list[Compiled] = [
             cell.graph.compile(checkpointer=saver, name="ras") for cell in cells
@@ -259,26 +257,28 @@ class _Run:
         mended = row.answers != question.answers
         if not mended and row.judging == JUDGING:
             return row
-        cell, graph = self._cells[number], self._graphs[number]
-        config: RunnableConfig = {"configurable": {"thread_id": row.run}}
-        saved = await graph.aget_state(config)
-        if not mended and not saved.created_at:
+        state = await _steps_of(row, self._graphs[number])
+        if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
         judged = await asyncio.to_thread(
-            judge, cell, question, row.outcome, saved.values, row.saved_tokens
+            judge, self._cells[number], question, row.outcome, state, row.saved_tokens
         )
         await asyncio.to_thread(self._rows.put, judged)
         return judged
 
     async def _ask(self, number: int, question: Question) -> Row:
         cell, graph = self._cells[number], self._graphs[number]
-        id = cell.run_id(question)
-        config: RunnableConfig = {"configurable": {"thread_id": id}}
+        id, checksum = cell.run_id(question), cell.checksum(question)
+        config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": {ASKED: checksum}}
 
         async def run() -> None:
             ASKING.set(id)
             saved = await graph.aget_state(config)
-            if not saved.created_at:
+            another = (saved.metadata or {}).get(ASKED, checksum) != checksum
+            if another:
+                await self._saver.adelete_thread(id)
+                await self._calls.forget(id)
+            if another or not saved.created_at:
                 await graph.ainvoke(cell.given(question), config, durability="sync")
             elif saved.tasks:
                 await graph.ainvoke(None, config, durability="sync")
@@ -292,13 +292,26 @@ class _Run:
         kept = await self._calls.saved(id)
         outcome = outcome_of(state, saved=kept, error=error)
         saved_tokens = {
-            role: [use["input_tokens"], use["output_tokens"]] for role, use in kept.items()
+            role: [use["input_tokens"], use["output_tokens"]]
+            for role, use in kept.items()
+            if use["calls"]
         }
         return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens)
 
     def _tell(self) -> None:
         if self._progress is not None:
             self._progress(self._standings)
+
+
+async def _steps_of(row: Row, graph: Compiled) -> Mapping[str, Any]:
+    """Return the state that a row was made of; of its run forks may have been made since."""
+    made = row.outcome
+    config: RunnableConfig = {"configurable": {"thread_id": row.run}}
+    async for saved in graph.aget_state_history(config):
+        found = outcome_of(saved.values, error=made.error)
+        if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
+            return saved.values
+    return {}
 
 
 async def _settled(work: Coroutine[Any, Any, None]) -> BaseException | None:

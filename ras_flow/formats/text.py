@@ -1,4 +1,4 @@
-"""Texts without what cannot be stored, and without thoughts."""
+"""Text that can be stored: what neither UTF-8 nor PostgreSQL can hold is replaced."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import re
 
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 """NUL, and halves of surrogate pairs, as PDF files and models' outputs contain."""
-
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
 def scrub(text: str) -> str:
@@ -21,16 +18,3 @@ def scrub(text: str) -> str:
         The same string with such characters replaced.
     """
     return UNSTORABLE.sub("\ufffd", text)
-
-
-def spoken(text: str) -> str:
-    """Leave out what a model thought before it spoke.
-
-    Args:
-        text: What it wrote.
-
-    Returns:
-        What is outside of ``<think>`` and ``</think>``; nothing where a thought has no end.
-    """
-    # The opening tag may have been part of the prompt.
-    return _THOUGHT_END.split(_THOUGHT.sub("", text))[-1]

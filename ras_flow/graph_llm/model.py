@@ -17,7 +17,7 @@ from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.soft import Graphs, encode_graphs, graph_part, place
-from ras_flow.llms import decoding, generation
+from ras_flow.llms import capacity, decoding, generation
 from ras_flow.llms.local import LoadedModel
 
 
@@ -163,7 +163,7 @@ class GraphLLM(nn.Module):
             prompts: Prompts of :attr:`formatter`.
             graphs: One graph a prompt.
             max_new_tokens: Limit for each output.
-            batch_size: Prompts that are decoded at once.
+            batch_size: Prompts that are decoded at once; more on a GPU.
             given_up: Once set, every text ends at its next token.
 
         Returns:
@@ -184,8 +184,9 @@ class GraphLLM(nn.Module):
                 f"Memory ran out in the Graph LLM over {self.config.base!r}. Lower the batch size "
                 f"(now {batch_size}) or its window (now {self.config.window} tokens)."
             ):
-                for start in range(0, len(order), batch_size):
-                    rows = order[start : start + batch_size]
+                at_once = capacity.rows_at_once(self.base, batch_size)
+                for start in range(0, len(order), at_once):
+                    rows = order[start : start + at_once]
                     outputs = generation.generate(
                         self._loaded,
                         self.tokenizer,

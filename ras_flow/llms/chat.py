@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
-from ras_flow.formats.text import spoken
+from ras_flow.formats.answer import without_thoughts
 from ras_flow.llms.clients import Pools
 from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
@@ -238,7 +238,7 @@ class ChatLanguageModel:
         self, prompt: Sequence[Message], answer: AIMessage, stop: Sequence[str]
     ) -> Generation:
         whole = str(answer.text)
-        text = spoken(whole)
+        text = without_thoughts(whole)
         cut = min((at for string in stop if (at := text.find(string)) >= 0), default=None)
         usage = answer.usage_metadata
         # Clients write 0 for what a server does not count; a budget of tokens needs an estimate.
@@ -265,4 +265,4 @@ def _is_cut_off(answer: AIMessage) -> bool:
 def _only_thought(answer: AIMessage) -> bool:
     """Tell whether an answer ended before its first word: in thoughts, seen or not."""
     text = str(answer.text)
-    return not spoken(text).strip() and (bool(text.strip()) or _is_cut_off(answer))
+    return not without_thoughts(text).strip() and (bool(text.strip()) or _is_cut_off(answer))

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.extras import require
 from ras_flow.llms.attention import without_copies
 from ras_flow.llms.batch import Batch
+from ras_flow.llms.capacity import step_at_once
 from ras_flow.llms.lookup import Lookup
 
 if TYPE_CHECKING:
     import torch
 
     from ras_flow.llms.batch import Prefix
-
-STEP = 48
-"""Tokens that a batch reads at once, guesses included: more cost more than they bring on a CPU."""
 
 LONGEST_GUESS = 6
 """Tokens of a guess: about a name."""
@@ -126,6 +124,7 @@ def greedy(
 
     plain = can_share(model)
     room = max_new_tokens + LONGEST_GUESS + 1 if plain else None
+    step = step_at_once(model) if plain else 0
     with torch.inference_mode():
         batch = Batch(model, prefix, prompts, room)
         for row, likeliest in zip(rows, batch.begin(), strict=True):
@@ -135,7 +134,7 @@ def greedy(
                 if plain and 4 * len(live) <= 3 * len(rows):
                     batch.drop_all_but([at for at, row in enumerate(rows) if row in live])
                     rows = [row for row in rows if row in live]
-                most = max(0, STEP // len(rows) - 1) if plain else 0
+                most = max(0, step // len(rows) - 1)
                 blocks = [block(row, most) for row in rows]
                 read = zip(rows, blocks, batch.read(blocks), strict=True)
                 batch.keep([write(row, tokens[1:], likeliest) for row, tokens, likeliest in read])

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
-from ras_flow.llms import decoding
+from ras_flow.llms import capacity, decoding
 
 if TYPE_CHECKING:
     import torch
 
     from ras_flow.llms.batch import Prefix
-
-BATCH_TOKENS = 40_000
-"""Tokens, read and written, of the prompts that are decoded at once: keys and values of
-SmolLM2-135M take 46 KB a token, so under 2 GB."""
 
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory")
 
@@ -70,8 +66,8 @@ def generate(
         tokenizer: Its tokenizer.
         prompts: The prompts.
         name: What the model is called in error messages.
-        batch_size: Prompts that are decoded at once; fewer where they are long
-            (:data:`BATCH_TOKENS`).
+        batch_size: Prompts that are decoded at once; fewer where they are long, more on a GPU
+            (:mod:`ras_flow.llms.capacity`).
         max_new_tokens: Limit for each output.
         stop: Strings at which an output ends; they are not part of it.
         given_up: Once set, every text ends at its next token, and no other is begun.
@@ -98,7 +94,9 @@ def generate(
         return bool(stop) and cut_at(text_of(tokens), stop) is not None
 
     made: dict[int, Generation] = {}
-    for batch in _batches(prompts, batch_size, max_new_tokens):
+    size = capacity.rows_at_once(loaded.model, batch_size)
+    tokens_at_once = capacity.tokens_at_once(loaded.model)
+    for batch in _batches(prompts, size, max_new_tokens, tokens_at_once):
         if given_up and given_up.is_set():
             break
         prefix = prompts[batch[0]].prefix
@@ -184,12 +182,14 @@ def end_tokens(model: Any, tokenizer: Any) -> set[int]:
     return {token for token in [*ends, tokenizer.eos_token_id] if token is not None}
 
 
-def _batches(prompts: Sequence[Encoded], size: int, new: int) -> list[list[int]]:
+def _batches(
+    prompts: Sequence[Encoded], size: int, new: int, tokens_at_once: int
+) -> list[list[int]]:
     """Group the positions of prompts with the same beginning, similar lengths together."""
     groups: dict[tuple[int, ...], list[list[int]]] = {}
     for row in sorted(range(len(prompts)), key=lambda row: len(prompts[row])):
         group = groups.setdefault(prompts[row].prefix, [[]])
-        room = BATCH_TOKENS // (len(prompts[row]) + new)
+        room = tokens_at_once // (len(prompts[row]) + new)
         if len(group[-1]) >= max(1, min(size, room)):
             group.append([])
         group[-1].append(row)

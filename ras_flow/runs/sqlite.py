@@ -49,23 +49,44 @@ async def open_runs(
             f"The folder for runs cannot be made ({error}). Choose another one with the "
             "environment variable RAS_FLOW_HOME."
         ) from error
-    with _told(folder):
-        async with (
-            AsyncSqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver,
-            open_sqlite_store(folder) as store,
-        ):
-            await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
-            await saver.setup()
-            # A killed process loses nothing. A power cut may lose the last steps, never the rest;
-            # to wait for the disk at each of them would bound all runs to a few steps a second.
-            await saver.conn.execute("PRAGMA synchronous=NORMAL")
+    with told(folder):
+        async with open_saver(folder) as saver, open_sqlite_store(folder) as store:
             graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
-            yield Runs(graph, told=partial(_told, folder))
+            yield Runs(graph, told=partial(told, folder))
+
+
+@asynccontextmanager
+async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the checkpoints of a folder.
+
+    Args:
+        folder: It exists.
+
+    Yields:
+        The checkpointer.
+
+    Raises:
+        DatabaseError: The file is no database of ours.
+    """
+    async with AsyncSqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
+        await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
+        await saver.setup()
+        # A killed process loses nothing. A power cut may lose the last steps, never the rest;
+        # to wait for the disk at each of them would bound all runs to a few steps a second.
+        await saver.conn.execute("PRAGMA synchronous=NORMAL")
+        yield saver
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """Turn the database's errors into ours."""
+def told(folder: Path) -> Iterator[None]:
+    """Turn the errors of a folder's databases into ours.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        RunError: A database is damaged, locked or cannot be written.
+    """
     try:
         yield
     except DatabaseError as error:

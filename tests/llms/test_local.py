@@ -31,8 +31,8 @@ from ras_flow.graph_llm.served import find_export
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import (
     LocalLanguageModel,
+    capacity,
     decoding,
-    generation,
     load_language_model,
     local,
     weights,
@@ -136,7 +136,7 @@ async def test_long_prompts_are_decoded_in_smaller_batches(
     longest = max(one.input_tokens for one in free) + 12
     for room in (1, longest, 2 * longest):
         held.clear()
-        monkeypatch.setattr(generation, "BATCH_TOKENS", room)
+        monkeypatch.setattr(capacity, "tokens_at_once", lambda _, room=room: room)
         assert await model.generate(prompts, max_new_tokens=12) == free
         assert len(held) > 1 and max(held) <= max(room, longest)
 

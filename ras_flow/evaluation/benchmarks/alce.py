@@ -3,8 +3,8 @@
 ALCE gives a JSON list whose rows have ``docs``, the best first, of which five are used. ASQA's own
 file is read too: one object, questions by id under "train", "dev" or "test" (``split``), without
 documents. Gold answers of ASQA are the annotators' passages; the groups of short answers are those
-of its readings. The groups of ELI5 are its claims, which are sentences: whether an answer says them
-takes a model to judge, so that no metric here counts them.
+of its readings. ELI5's claims are not read: they are sentences, and whether an answer says them
+takes a model to judge.
 """
 
 from __future__ import annotations
@@ -61,7 +61,6 @@ def read_eli5(row: Row) -> Question:
         id=optional_text(row, "id", "q_id"),
         question=row.text("question"),
         answers=(row.text("answer"),),
-        answer_sets=tuple((claim,) for claim in row.texts("claims")) if row.has("claims") else (),
         documents=given_documents(row, "docs"),
     )
 

@@ -2,7 +2,8 @@
 
 Two forms: the JSON lines of Self-RAG (``question`` or ``claim``, with ``answers`` or a ``label``
 of SUPPORTS or REFUTES), and the authors' TSV (Kotonya and Toni, 2020), of which the claims that
-are "mixture" or "unproven" are left out: the task knows no such answer.
+are "mixture" or "unproven" are left out: the task knows no such answer. So are the few that have no
+label.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _VERDICTS = {
 def read(row: Row) -> Question | None:
     """Read a claim."""
     field = "answers" if row.has("answers") else "label"
+    if row.value.get(field) == "":
+        return None
     label = some_texts(row, field)[0] if field == "answers" else row.text(field)
     if label.lower() not in _VERDICTS:
         row.fail(field, f"expected one of {', '.join(_VERDICTS)}, this is {label!r}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ras_flow.components import LanguageModel, Message, Reply
 from ras_flow.context import Context
 from ras_flow.errors import InputError
+from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.history import shorten
 from ras_flow.roles.answerer import LONG_FORM_TOKENS
 from ras_flow.roles.prompting import ask, room
@@ -104,7 +105,7 @@ async def write(
         stop: Strings at which it ends.
 
     Returns:
-        What the model wrote, and what was lost of the prompt.
+        What the model wrote, without its thoughts, and what was lost of the prompt.
 
     Raises:
         InputError: The question does not fit into the model's window.
@@ -113,7 +114,7 @@ async def write(
     # In a thread: a local model's first count of tokens loads its tokenizer.
     text, lost = await asyncio.to_thread(fit, model, prefix, blocks)
     [made] = await model.generate([ask(prefix, text)], max_new_tokens=max_new_tokens, stop=stop)
-    return Reply(made.text, made.input_tokens, made.output_tokens, lost)
+    return Reply(without_thoughts(made.text), made.input_tokens, made.output_tokens, lost)
 
 
 def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:

@@ -6,7 +6,7 @@ call of the model, so that a run that is killed there repeats none that was fini
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Annotated, Any
 
@@ -168,7 +168,7 @@ class Sure:
             text = clean_answer(reply.text)
         return {
             **answered(_run(state), runtime, context, text, []),
-            "usage": {"answer": _total(costs.values())},
+            "usage": {"answer": _total(costs)},
         }
 
     def _to_summaries(self, state: SureState) -> list[Send] | str:
@@ -246,10 +246,14 @@ def _summary(name: str, state: SureState, at: int) -> Block:
     return Block(f"{name}: {state['summaries'].get(str(at), '')}")
 
 
-def _total(costs: Any) -> Usage:
-    """Add up costs of the answerer."""
+def _total(costs: Mapping[str, Usage]) -> Usage:
+    """Add up costs of the answerer; what is asked at once takes as long as the longest of it."""
     total = Usage(role="answerer", calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
-    for cost in costs:
-        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+    longest: dict[str, float] = {}
+    for step, cost in costs.items():
+        for name in ("calls", "input_tokens", "output_tokens"):
             total[name] += cost[name]
+        stage = step.partition(":")[0].replace("validate", "choose")
+        longest[stage] = max(longest.get(stage, 0.0), cost["seconds"])
+    total["seconds"] = sum(longest.values())
     return total

@@ -69,6 +69,7 @@ PUBHEALTH_TSV = [
     {"claim_id": "2", "claim": "Sleep helps.", "main_text": 'It "helps".', "label": "true"},
     {"claim_id": "3", "claim": "Tea may help.", "main_text": "Maybe.", "label": "mixture"},
     {"claim_id": "4", "claim": "Moss helps.", "main_text": "", "label": "unproven"},
+    {"claim_id": "", "claim": "", "main_text": "Moss.", "label": ""},
 ]
 
 SELF_RAG_ARC: dict[str, Any] = {

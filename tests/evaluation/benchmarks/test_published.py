@@ -119,7 +119,7 @@ def test_eli5_of_alce(tmp_path: Path) -> None:
     found = load(tmp_path, "eli5", "eli5_eval_bm25_top100.json", json.dumps([r.ELI5]))
     question = only(found)
     assert question.answers == ("Yeast makes gas.",)
-    assert question.answer_sets == (("Yeast feeds on sugar.",), ("It gives off gas.",))
+    assert question.answer_sets == ()
     assert (found.task, found.retrieval, found.metrics) == ("explain", "given", ("rouge_lsum",))
 
 

@@ -133,6 +133,7 @@ def test_gold_facts_decide_what_extraction_missed() -> None:
             "retrieval_missed",
         ),
         (("yes",), FULL, "undecided"),
+        ((f"It was in Narvik that {'she and ' * 9}he were born.",), FULL, "undecided"),
     ],
 )
 def test_without_support_the_gold_answer_is_looked_for(

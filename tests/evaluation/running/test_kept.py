@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from time import perf_counter
 
 from langgraph.store.memory import InMemoryStore
 
@@ -62,6 +63,27 @@ async def test_it_is_told_what_a_run_did_not_pay_for_also_after_a_step_that_is_d
     saved = (await calls.saved("second"))["extractor"]
     assert (saved["calls"], saved["input_tokens"], saved["output_tokens"]) == (2, 14, 6)
     assert 0.01 < saved["seconds"] < 1
+    # Killed before its step was kept: it paid, and the time is not in the step that is done again.
+    await asyncio.create_task(ask("first"))
+    again = (await calls.saved("first"))["extractor"]
+    assert (again["calls"], again["input_tokens"], again["output_tokens"]) == (0, 0, 0)
+    assert again["seconds"] > 0.01
+
+
+async def test_passages_that_were_extracted_at_once_took_their_time_together() -> None:
+    calls = KeptCalls(InMemoryStore())
+    kept = KeptExtractor(SlowExtractor(), calls)
+
+    async def ask(run: str) -> None:
+        ASKING.set(run)
+        await asyncio.gather(*(kept.extract(passages(id)) for id in "abcde"))
+
+    began = perf_counter()
+    await asyncio.gather(asyncio.create_task(ask("first")), asyncio.create_task(ask("waiting")))
+    seconds = perf_counter() - began
+    await asyncio.create_task(ask("later"))
+    assert 0.01 < (await calls.saved("later"))["extractor"]["seconds"] < seconds
+    assert (await calls.saved("waiting"))["extractor"]["seconds"] < 0.01
 
 
 async def test_a_failure_is_not_kept() -> None:

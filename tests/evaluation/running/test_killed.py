@@ -50,8 +50,14 @@ def test_a_killed_evaluation_goes_on_without_repeating_a_finished_call(
     assert (done.code, done.out) == (0, "15 rows"), done.err
     calls = Counter(log.read_text().splitlines())
     assert calls == undisturbed, f"before the kill:\n{before}"
+    paid = 0
     for system in killed.SYSTEMS:
         path = tmp_path / "out" / "predictions" / "small" / f"{system}.jsonl"
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         assert [row["id"] for row in rows] == ["born", "country", "harbour"]
         assert not any(row["outcome"]["error"] for row in rows)
+        for row in rows:
+            use = row["outcome"]["usage"].get("extractor", {"input_tokens": 0})
+            paid += use["input_tokens"] - row["saved_tokens"].get("extractor", [0])[0]
+    extracted = [call for call in calls if call.startswith("'extract")]
+    assert paid == 30 * len(extracted), "each passage is paid for by one of the rows"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ras_flow import build_graph
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -23,8 +25,11 @@ from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.runs import open_runs
+from ras_flow.runs.edits import parse_edits
 from ras_flow.runs.reading import get_branch
 from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
+from tests.graph.world import DOCUMENTS
+from tests.runs.stories import before, events
 
 SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
 
@@ -198,6 +203,31 @@ async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) ->
         await run(tmp_path, World(), {"half": half})
 
 
+@pytest.mark.parametrize(
+    "mended", [{"question": "Who designed the Harbour Bridge?"}, {"documents": DOCUMENTS[2:]}]
+)
+async def test_a_question_that_is_mended_before_its_answer_is_asked_anew(
+    tmp_path: Path, mended: dict[str, Any]
+) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer"):
+            raise AuthenticationError("The key was refused.")
+
+    table = {"format": "jsonl", "path": "questions.jsonl", "retrieval": "given_first"}
+    settings = config(tmp_path, {"ras": {}}, benchmarks={"small": table})
+    row = {**QUESTIONS[0], "documents": DOCUMENTS[:1]}
+    write_questions(tmp_path, [row])
+    with pytest.raises(AuthenticationError):
+        await evaluate(settings, tmp_path / "out", parts=World(finished).parts)
+    write_questions(tmp_path, [{**row, **mended}])
+    again, anew = World(), World()
+    found = await evaluate(settings, tmp_path / "out", parts=again.parts)
+    whole = await evaluate(settings, tmp_path / "anew", parts=anew.parts)
+    [one], [other] = found.standings[0].rows, whole.standings[0].rows
+    assert one.outcome.hops == other.outcome.hops
+    assert one.outcome.answer == other.outcome.answer
+
+
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer In which country"):
@@ -269,15 +299,18 @@ async def test_two_evaluations_do_not_write_one_folder(tmp_path: Path) -> None:
     await asyncio.gather(run(tmp_path, world), second())
 
 
-async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path: Path) -> None:
-    from tests.evaluation.running.small import write_questions
-    from tests.graph.world import DOCUMENTS
+@pytest.mark.parametrize("name", ["rows.sqlite", "runs.sqlite", "store.sqlite"])
+async def test_a_damaged_database_is_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("no database " * 1000)
+    with pytest.raises(RunError, match="cannot be used"):
+        await run(tmp_path, World())
 
+
+async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path: Path) -> None:
     settings = config(tmp_path, {"single": {}, "ras": {}, "direct": {}})
     rows = [{**QUESTIONS[2], "documents": DOCUMENTS}]
     write_questions(tmp_path, rows)
-    from dataclasses import replace
-
     [benchmark] = settings.benchmarks
     for retrieval, reason in (("given", "static"), ("corpus", "sufficient")):
         changed = replace(
@@ -305,8 +338,6 @@ async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path
 async def test_all_answers_are_judged_together_once_they_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
-
     from ras_flow.evaluation import metrics
     from ras_flow.evaluation.benchmarks import FORMS
 
@@ -337,8 +368,6 @@ async def test_all_answers_are_judged_together_once_they_are_there(
 async def test_what_could_not_be_judged_in_the_end_is_refused_before_it_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
-
     from ras_flow.evaluation.benchmarks import FORMS
 
     form = replace(FORMS["jsonl"], corpus_metrics=("mauve",))
@@ -461,9 +490,34 @@ async def test_answers_of_before_are_judged_as_they_would_be_today(
     # Of runs whose steps are gone all stays as it was judged.
     for file in (tmp_path / "out").glob("runs.sqlite*"):
         file.unlink()
-    monkeypatch.setattr(runner, "JUDGING", 2)
+    monkeypatch.setattr(runner, "JUDGING", judging.JUDGING + 1)
     await run(tmp_path, world, {"ras": {}})
     assert world.calls == [] and rows_of(tmp_path, "ras") == rows
+
+
+async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await run(tmp_path, World(), {"ras": {}})
+    rows = rows_of(tmp_path, "ras")
+    [wrong] = [row for row in rows if not row.right]
+    assert wrong.error_class == "answerer_wrong"
+    parts = World().parts
+    builder = build_graph(
+        planner=parts.planner,
+        retriever=parts.retriever,
+        extractor=parts.extractor,
+        answerer=parts.answerer,
+        encoder=parts.encoder,
+    )
+    async with open_runs(tmp_path / "out", builder=builder) as runs:
+        document = await runs.document(wrong.run)
+        edits = [{"op": "drop_triple", "triple": id} for id in document["triples"]]
+        await events(runs.fork(wrong.run, before(document, "answer"), parse_edits(edits)))
+    monkeypatch.setattr(judging, "JUDGING", judging.JUDGING + 1)
+    monkeypatch.setattr(runner, "JUDGING", judging.JUDGING)
+    await run(tmp_path, World(), {"ras": {}})
+    assert rows_of(tmp_path, "ras") == [replace(row, judging=judging.JUDGING) for row in rows]
 
 
 async def test_what_was_not_paid_for_is_known_after_a_failure(tmp_path: Path) -> None:

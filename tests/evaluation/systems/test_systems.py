@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -101,6 +102,15 @@ async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str, saver: Sav
     ]
 
 
+@pytest.mark.parametrize("kind", list(REPLIES))
+async def test_what_a_model_says_to_itself_first_is_no_reply(kind: str) -> None:
+    thought = "<think>\nSearch[Oslo]? So the final answer is: Oslo\n</think>\n\n"
+    model = Recorder(lambda text: thought + REPLIES[kind](text))
+    result = await ask(build(kind, model, top_k=4 if kind in ("single", "sure") else 1))
+    assert result["answer"] == "Narvik"
+    assert not any("Oslo" in prompt[-1]["content"] for prompt in model.prompts)
+
+
 @pytest.mark.parametrize(
     ("kind", "searches", "reason"),
     [
@@ -131,6 +141,17 @@ async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_seco
     # Candidates, two summaries, two verdicts, and the comparison in both orders.
     assert len(model.prompts) == 7
     assert result["usage"]["answer"]["calls"] == 7
+
+
+async def test_sure_takes_no_longer_for_what_it_asks_at_once() -> None:
+    class Slow(Recorder):
+        async def generate(self, *args: Any, **more: Any) -> Any:
+            await asyncio.sleep(0.1)
+            return await super().generate(*args, **more)
+
+    result = await ask(build("sure", Slow(sure), top_k=4))
+    # Candidates, then two summaries, then four votes.
+    assert 0.3 <= result["usage"]["answer"]["seconds"] < 0.6
 
 
 async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
