@@ -60,7 +60,7 @@ class Context:
             not cut off: the run goes on to its answer after it.
         model_timeout: Seconds after which one remote call counts as failed.
         max_retries: Further attempts after timeouts, rate limits and server errors.
-        max_concurrency: Remote calls of one role under way at once.
+        max_concurrency: Calls of one remote model under way at once, whatever the roles and runs.
         pause_before_retrieval: Wait for a person to approve or edit each subquery. For this and
             the next two the graph needs a checkpointer; see :mod:`ras_flow.nodes.review`.
         pause_after_merge: Wait for a person to approve or edit the graph after each hop.

@@ -1,4 +1,7 @@
-"""The parts that a Context names: each is made once a process, and shared by all runs."""
+"""The parts that a Context names: each is made once a process, and shared by all runs.
+
+A folder that is written anew, by a training say, is another model from the next step on.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from ras_flow.components import SentenceEncoder as Encoder
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context, ExtractorOutput, RetrieverKind
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.exported import PART
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM, find_export
 from ras_flow.graph_llm.shared import find_graph_llm
@@ -22,6 +26,7 @@ from ras_flow.llms import load_language_model
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.shipped import is_default
 from ras_flow.llms.tuned import extractor_name
+from ras_flow.llms.weights import fingerprint
 from ras_flow.retrieval import open_retriever
 from ras_flow.retrieval.manifest import MANIFEST
 from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
@@ -95,8 +100,14 @@ def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
 
 
 def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
-    return _local_graph_llm(name) or _served_graph_llm(
-        name,
+    if local := find_graph_llm(name):
+        return local
+    folder = find_export(name)
+    if folder is None:
+        return None
+    return _served_graph_llm(
+        folder,
+        fingerprint(str(folder / PART)),
         context.base_url,
         context.model_timeout,
         context.max_retries,
@@ -104,16 +115,16 @@ def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
     )
 
 
-_local_graph_llm = _shared(32)(find_graph_llm)
-
-
 @_shared(32)
 def _served_graph_llm(
-    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
-) -> GraphLLMSource | None:
-    folder = find_export(name)
-    if folder is None:
-        return None
+    folder: Path,
+    files: str,
+    base_url: str | None,
+    timeout: float,
+    max_retries: int,
+    max_concurrency: int,
+) -> GraphLLMSource:
+    """Make one for what a folder's files are now."""
     return ServedGraphLLM(
         folder,
         base_url=base_url,
@@ -138,8 +149,10 @@ def model_of(name: str, context: Context) -> LanguageModel:
 
 
 def _model(context: Context, name: str) -> LanguageModel:
+    kind, _, path = name.partition(":")
     return _load_model(
         name,
+        fingerprint(path) if path and kind in ("local", "vllm") else "",
         context.base_url,
         context.model_timeout,
         context.max_retries,
@@ -149,8 +162,14 @@ def _model(context: Context, name: str) -> LanguageModel:
 
 @_shared(32)
 def _load_model(
-    name: str, base_url: str | None, timeout: float, max_retries: int, max_concurrency: int
+    name: str,
+    files: str,
+    base_url: str | None,
+    timeout: float,
+    max_retries: int,
+    max_concurrency: int,
 ) -> LanguageModel:
+    """Make one for what a folder's files are now."""
     return load_language_model(
         name,
         base_url=base_url,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -71,7 +72,8 @@ class Parts:
             extractor: An extractor, or a LangChain chat model.
             answerer: An answerer, or a LangChain chat model.
             encoder: A sentence encoder.
-            defaults: The settings of runs whose caller passes none.
+            defaults: The settings of runs whose caller passes none; those for remote models hold
+                for each call of a LangChain chat model that is given.
 
         Returns:
             The parts.
@@ -79,13 +81,20 @@ class Parts:
         Raises:
             ConfigurationError: An object is neither; the message names what it lacks.
         """
+        defaults = defaults or Context()
+        soft = ("identity", "takes_soft_tokens")
         return cls(
-            planner=_part(planner, ("plan", "identity", "takes_soft_tokens"), PromptedPlanner),
+            planner=_part(planner, ("plan", *soft), PromptedPlanner, defaults),
             retriever=_retriever_part(retriever),
-            extractor=_part(extractor, ("extract", "identity", "batch_size"), make_extractor),
-            answerer=_part(answerer, ("answer", "identity", "takes_soft_tokens"), PromptedAnswerer),
+            extractor=_part(
+                extractor,
+                ("extract", "identity", "batch_size"),
+                partial(make_extractor, output=defaults.extractor_output),
+                defaults,
+            ),
+            answerer=_part(answerer, ("answer", *soft), PromptedAnswerer, defaults),
             encoder=encoder,
-            defaults=defaults or Context(),
+            defaults=defaults,
         )
 
     def context(self, state: RasState, runtime: Runtime[Context] | None = None) -> Context:
@@ -231,12 +240,21 @@ def _chosen(models: Any) -> dict[str, Any]:
     return dict(models)
 
 
-def _part(given: Any, needed: Sequence[str], prompted: Callable[[LanguageModel], T]) -> T | None:
+def _part(
+    given: Any, needed: Sequence[str], prompted: Callable[[LanguageModel], T], defaults: Context
+) -> T | None:
     missing = _missing(given, needed)
     if given is None or not missing:
         return cast("T | None", given)
     if isinstance(given, BaseChatModel):
-        return prompted(ChatLanguageModel(given))
+        return prompted(
+            ChatLanguageModel(
+                given,
+                timeout=defaults.model_timeout,
+                max_retries=defaults.max_retries,
+                max_concurrency=defaults.max_concurrency,
+            )
+        )
     raise ConfigurationError(
         f"{type(given).__name__} cannot play this role, since it has no {missing}: pass a "
         "LangChain chat model, or an object with all that the role needs (see "

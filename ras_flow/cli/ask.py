@@ -100,7 +100,7 @@ def ask(
         int, typer.Option(help="Further attempts when a model server fails.")
     ] = Context.max_retries,
     max_concurrency: Annotated[
-        int, typer.Option(help="Calls of a model server at once, for each role.")
+        int, typer.Option(help="Calls of a model server at once, for each model.")
     ] = Context.max_concurrency,
     pause: Annotated[
         list[Pause] | None,

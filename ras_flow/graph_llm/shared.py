@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.components import AttributedGraph, Generation
-from ras_flow.errors import RasFlowError
+from ras_flow.errors import ConfigurationError, RasFlowError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.joining import GROUP, JoinedCalls
 from ras_flow.llms.shipped import WEIGHTS, is_default
+from ras_flow.llms.weights import fingerprint
 from ras_flow.paths import path_named
 
 if TYPE_CHECKING:
@@ -74,10 +75,16 @@ class SharedGraphLLM(GraphLLMSource):
         """Return the model, loaded once.
 
         Raises:
-            ConfigurationError: A file is missing or damaged, or the base model is another one.
+            ConfigurationError: A file is missing or damaged, the base model is another one, or the
+                folder has been written anew.
         """
         with self._loading:
             if self._model is None:
+                if read_manifest(self.folder).identity != self.identity:
+                    raise ConfigurationError(
+                        f"The Graph LLM in {str(self.folder)!r} was written anew after it was "
+                        "named here. Try again, with the one that is there now."
+                    )
                 self._model = load_graph_llm(self.folder)
             return self._model
 
@@ -125,22 +132,6 @@ class SharedGraphLLM(GraphLLMSource):
 _opening = threading.Lock()
 
 
-@lru_cache(maxsize=8)
-def open_graph_llm(folder: Path) -> SharedGraphLLM:
-    """Open a checkpoint once a process.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        The same object for the same folder.
-
-    Raises:
-        ConfigurationError: It holds no Graph LLM, or one of another version.
-    """
-    return SharedGraphLLM(folder)
-
-
 def find_graph_llm(name: str) -> SharedGraphLLM | None:
     """Return the Graph LLM that a model name means.
 
@@ -148,7 +139,8 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
         name: As in the Context, such as ``local:PATH``; ``local:default`` means the package's own.
 
     Returns:
-        The checkpoint; None where the name is of another kind of model.
+        The checkpoint, the same object until its folder is written anew; None where the name is of
+        another kind of model.
 
     Raises:
         ConfigurationError: The checkpoint is damaged or of another version; or the name cannot be
@@ -160,6 +152,17 @@ def find_graph_llm(name: str) -> SharedGraphLLM | None:
     folder = SHIPPED if is_default(name) else path_named(path)
     if not is_checkpoint(folder):
         return None
+    folder = folder.resolve()
     # Two threads may miss the cache at once; each would load the weights.
     with _opening:
-        return open_graph_llm(folder.resolve())
+        opened, files = _opened(folder), fingerprint(str(folder))
+        if files not in opened:
+            opened.clear()
+            opened[files] = SharedGraphLLM(folder)
+        return opened[files]
+
+
+@lru_cache(maxsize=8)
+def _opened(folder: Path) -> dict[str, SharedGraphLLM]:
+    """Keep a folder's checkpoint under its files: the last alone, which holds the weights."""
+    return {}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
+from ras_flow.formats.answer import without_thoughts
 from ras_flow.llms.clients import Pools
 from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
@@ -82,6 +84,9 @@ class ChatLanguageModel:
         known = max(limit - ROOM_FOR_OUTPUT, ROOM_FOR_OUTPUT) if limit else DEFAULT_WINDOW
         self.window = known if window is None else window
         self._thinks = bool(profile.get("reasoning_output")) and profile.get("temperature") is False
+        # Some servers pass over the name that OpenAI gives the limit now.
+        compatible = self._by_name and self._chat._llm_type.startswith("openai") and not profile
+        self._limit_as_before = compatible and "openai" not in self._endpoint.host
         settings = hash_text(repr(sorted(self._chat._identifying_params.items())))
         self.identity = f"{self._chat._llm_type}:{self._endpoint.model}@{self._endpoint.host}"
         self.identity += f"#{settings}"
@@ -125,7 +130,7 @@ class ChatLanguageModel:
         )
 
     async def _writes_by(self, schema: Mapping[str, Any]) -> bool:
-        return bool(self._schema_settings(schema)) and await self._schemas.enforces(
+        return bool(self._schema_settings(schema, self._chat)) and await self._schemas.enforces(
             schema, lambda schema: self._answer(PROBE, PROBE_TOKENS, [], schema)
         )
 
@@ -137,10 +142,10 @@ class ChatLanguageModel:
         schema: Mapping[str, Any] | None,
     ) -> Generation:
         messages = [(message["role"], message["content"]) for message in prompt]
+        thinks = self._thinks
         sent = self._accepted(stop)
-        more = self._schema_settings(schema)
         chat = await self._limited(max_new_tokens)
-
+        more = self._schema_settings(schema, chat)
         try:
             with a_place():
                 # Outside the attempts: the wait for a slot is not the model's time.
@@ -151,11 +156,19 @@ class ChatLanguageModel:
                         endpoint=self._endpoint,
                     )
         except ModelResponseError as error:
-            if self._may_drop_temperature(chat, error):
-                self._chat = self._chat.model_copy(update={"temperature": None})
+            if self._may_change_settings(chat, error):
                 return await self._answer(prompt, max_new_tokens, stop, schema)
             raise
-        return self._generation(prompt, answer, stop)
+        made = self._generation(prompt, answer, stop)
+        if thinks or not _only_thought(answer):
+            return made
+        self._thinks = True
+        again = await self._answer(prompt, max_new_tokens, stop, schema)
+        return replace(
+            again,
+            input_tokens=made.input_tokens + again.input_tokens,
+            output_tokens=made.output_tokens + again.output_tokens,
+        )
 
     async def _invoke(
         self,
@@ -176,31 +189,41 @@ class ChatLanguageModel:
             raise BrokenAnswerError("the answer broke off before its end")
         return answer
 
-    def _may_drop_temperature(self, chat: BaseChatModel, error: ModelResponseError) -> bool:
-        """Tell whether a model that was named here refused the setting that makes it greedy."""
-        is_set = getattr(chat, "temperature", None) is not None
-        return self._by_name and is_set and "temperature" in str(error)
+    def _may_change_settings(self, chat: BaseChatModel, error: ModelResponseError) -> bool:
+        """Leave out what a model that was named here refused; tell whether there was anything."""
+        if not self._by_name:
+            return False
+        if "max_completion_tokens" in str(error) and "max_tokens" in _body(chat):
+            self._limit_as_before = False
+            return True
+        if "temperature" in str(error) and getattr(chat, "temperature", None) is not None:
+            self._chat = self._chat.model_copy(update={"temperature": None})
+            return True
+        return False
 
-    def _schema_settings(self, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _schema_settings(
+        self, schema: Mapping[str, Any] | None, chat: BaseChatModel
+    ) -> dict[str, Any]:
         """Return what asks the server for JSON; nothing where that is not known to be possible."""
         if schema is None:
             return {}
         asked = response_format(schema)
-        if self._chat._llm_type.startswith("openai"):
+        if chat._llm_type.startswith("openai"):
             # As a plain argument it would go through a parser that fails where the output is cut.
-            body = getattr(self._chat, "extra_body", None) or {}
-            return {"extra_body": {**body, "response_format": asked}}
-        return {"response_format": asked} if self._chat._llm_type.startswith("anthropic") else {}
+            return {"extra_body": {**_body(chat), "response_format": asked}}
+        return {"response_format": asked} if chat._llm_type.startswith("anthropic") else {}
 
     async def _limited(self, max_new_tokens: int) -> BaseChatModel:
         """Return the event loop's chat model with a limit for its output, whatever its name."""
         pool = await self._pools.here()
-        key = (max_new_tokens, getattr(self._chat, "temperature", None))
+        limit = max_new_tokens + (ROOM_FOR_THOUGHT if self._thinks else 0)
+        key = (limit, self._limit_as_before, getattr(self._chat, "temperature", None))
         if key not in pool.models:
-            limit = max_new_tokens + (ROOM_FOR_THOUGHT if self._thinks else 0)
-            name = next((name for name in _LIMITS if name in type(self._chat).model_fields), None)
-            changed = {**pool.fields, **({name: limit} if name else {})}
-            pool.models[key] = self._chat.model_copy(update=changed)
+            names = [name for name in _LIMITS if name in type(self._chat).model_fields]
+            told: dict[str, Any] = dict.fromkeys(names[:1], limit)
+            if self._limit_as_before:
+                told = {"extra_body": {"max_tokens": limit}}
+            pool.models[key] = self._chat.model_copy(update={**pool.fields, **told})
         return pool.models[key]
 
     def _accepted(self, stop: Sequence[str]) -> list[str]:
@@ -214,9 +237,9 @@ class ChatLanguageModel:
     def _generation(
         self, prompt: Sequence[Message], answer: AIMessage, stop: Sequence[str]
     ) -> Generation:
-        text = str(answer.text)
+        whole = str(answer.text)
+        text = without_thoughts(whole)
         cut = min((at for string in stop if (at := text.find(string)) >= 0), default=None)
-        ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
         usage = answer.usage_metadata
         # Clients write 0 for what a server does not count; a budget of tokens needs an estimate.
         read = usage["input_tokens"] if usage else 0
@@ -224,6 +247,22 @@ class ChatLanguageModel:
         return Generation(
             text=text[:cut],
             input_tokens=read or sum(self.count_tokens(message["content"]) for message in prompt),
-            output_tokens=written or self.count_tokens(text),
-            truncated=cut is None and bool(ends & _CUT_OFF),
+            output_tokens=written or self.count_tokens(whole),
+            truncated=cut is None and _is_cut_off(answer),
         )
+
+
+def _body(chat: BaseChatModel) -> dict[str, Any]:
+    """Return what is added to the body of requests in OpenAI's interface."""
+    return getattr(chat, "extra_body", None) or {}
+
+
+def _is_cut_off(answer: AIMessage) -> bool:
+    ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
+    return bool(ends & _CUT_OFF)
+
+
+def _only_thought(answer: AIMessage) -> bool:
+    """Tell whether an answer ended before its first word: in thoughts, seen or not."""
+    text = str(answer.text)
+    return not without_thoughts(text).strip() and (bool(text.strip()) or _is_cut_off(answer))

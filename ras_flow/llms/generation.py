@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -70,7 +70,7 @@ def generate(
             (:mod:`ras_flow.llms.capacity`).
         max_new_tokens: Limit for each output.
         stop: Strings at which an output ends; they are not part of it.
-        given_up: Once set, every text ends at its next token.
+        given_up: Once set, every text ends at its next token, and no other is begun.
 
     Returns:
         One generation a prompt, in order; a result never depends on the other prompts.
@@ -97,6 +97,8 @@ def generate(
     size = capacity.rows_at_once(loaded.model, batch_size)
     tokens_at_once = capacity.tokens_at_once(loaded.model)
     for batch in _batches(prompts, size, max_new_tokens, tokens_at_once):
+        if given_up and given_up.is_set():
+            break
         prefix = prompts[batch[0]].prefix
         outputs = decoding.greedy(
             loaded.model,
@@ -115,7 +117,7 @@ def generate(
                 output_tokens=len(tokens),
                 truncated=cut is None and len(tokens) == max_new_tokens and tokens[-1] not in ends,
             )
-    return [made[row] for row in range(len(prompts))]
+    return [made.get(row, Generation("")) for row in range(len(prompts))]
 
 
 def is_memory_error(error: Exception) -> bool:
@@ -156,6 +158,21 @@ def as_plain_text(text: str, tokenizer: Any) -> str:
         if token.special:
             text = text.replace(token.content, f"{token.content[0]} {token.content[1:]}")
     return text
+
+
+def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: bool = True) -> str:
+    """Write messages by a tokenizer's chat template.
+
+    Args:
+        tokenizer: One that has a template.
+        messages: The messages.
+        ask: Go on to where the model is to write, at once where the template lets it choose: few
+            of our outputs have room for thoughts.
+    """
+    written: str = tokenizer.apply_chat_template(
+        messages, tokenize=False, add_generation_prompt=ask, enable_thinking=False
+    )
+    return written
 
 
 def end_tokens(model: Any, tokenizer: Any) -> set[int]:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
@@ -16,6 +17,7 @@ from ras_flow.llms import decoding, generation
 from ras_flow.llms.generation import (
     Encoded,
     as_plain_text,
+    chat_text,
     check_lengths,
     is_memory_error,
     memory_errors_say,
@@ -114,8 +116,8 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         A model of transformers in evaluation mode on the GPU where there is one, else the CPU.
 
     Raises:
-        ConfigurationError: It cannot be found, downloaded or read, or a file of what training wrote
-            is missing or altered.
+        ConfigurationError: It cannot be found, downloaded or read, it has no keys and values, or a
+            file of what training wrote is missing or altered.
     """
     tuned = find_tuned(name)
     if tuned:
@@ -133,6 +135,11 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         if isinstance(error, RuntimeError) and is_memory_error(error):
             raise
         raise load_error(name, error) from error
+    if "past_key_values" not in signature(model.forward).parameters:
+        raise ConfigurationError(
+            f"The model {name!r} is a {type(model).__name__}, which has no keys and values: that "
+            f"kind is not read here. Serve it with vLLM, and name it vllm:{name}."
+        )
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
 
@@ -152,8 +159,8 @@ def load_model(name: str, key: str, *, kind: str = "AutoModelForCausalLM") -> Lo
         if place not in _models or _models[place].key != key:
             if fingerprint(name) != key:
                 raise ConfigurationError(
-                    f"The files of the model {name!r} have changed since it was first named here. "
-                    "Start the process again."
+                    f"The files of the model {name!r} have changed since it was named here. Try "
+                    "again, with those that are there now."
                 )
             if _models.pop(place, None):
                 with _loading_tokenizers:
@@ -264,8 +271,9 @@ class LocalLanguageModel:
         ]
 
         def tokens(part: list[dict[str, str]], *, ask: bool) -> list[int]:
-            text = tokenizer.apply_chat_template(part, tokenize=False, add_generation_prompt=ask)
-            return list(tokenizer.encode(text, add_special_tokens=False))
+            return list(
+                tokenizer.encode(chat_text(tokenizer, part, ask=ask), add_special_tokens=False)
+            )
 
         refused = require("jinja2", extra="local").TemplateError
         try:

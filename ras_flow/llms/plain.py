@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
-from ras_flow.llms.generation import end_tokens
+from ras_flow.llms.generation import end_tokens, memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.llms.weights import hash_text, without_progress_bars
@@ -92,7 +92,8 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         The folder to write.
 
     Raises:
-        ConfigurationError: The folder has files, is the current one, or cannot be written.
+        ConfigurationError: The folder has files, is the current one, or cannot be written; or
+            memory ran out.
     """
     safetensors = require("safetensors", extra="local")
     folder = folder.resolve()
@@ -112,7 +113,11 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         # What a killed process may have left.
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
-        yield scratch
+        with memory_errors_say(
+            "Memory ran out: an export has all weights in memory, in float32. Use a machine with "
+            "more, or hide a GPU that is too small: CUDA_VISIBLE_DEVICES="
+        ):
+            yield scratch
         for path in scratch.rglob("*.safetensors"):
             path.chmod(0o644)  # Weights are written for their owner alone; a server may be another.
         os.replace(scratch, folder)

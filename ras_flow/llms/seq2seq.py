@@ -114,10 +114,12 @@ class LocalSeq2SeqModel:
             order = sorted(range(len(prompts)), key=lambda row: len(prompts[row]))
             made: dict[int, Generation] = {}
             for start in range(0, len(order), self.batch_size):
+                if given_up.is_set():
+                    break
                 rows = order[start : start + self.batch_size]
                 batch = [prompts[row] for row in rows]
                 made |= zip(rows, self._decode(batch, calls[0], given_up), strict=True)
-            return [made[row] for row in range(len(prompts))]
+            return [made.get(row, Generation("")) for row in range(len(prompts))]
 
         with memory_errors_say(
             f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "

@@ -144,9 +144,10 @@ class PromptedExtractor:
                 triples.setdefault(tuple(map(normalize_name, triple)), triple)
             dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]
             dropped += parsed.dropped
-        error = next((str(part) for part in made if isinstance(part, ModelResponseError)), None)
+        failed = [problem for problem in map(_problem, made) if problem]
+        error = failed[0] if failed else None
         if error and len(made) > 1:
-            error = f"{len(made) - len(good)} of its {len(made)} parts failed: {error}"
+            error = f"{len(failed)} of its {len(made)} parts failed: {error}"
         return Extraction(
             list(triples.values()),
             dropped,
@@ -154,3 +155,12 @@ class PromptedExtractor:
             input_tokens=sum(part.input_tokens for part in good),
             output_tokens=sum(part.output_tokens for part in good),
         )
+
+
+def _problem(made: Generation | ModelResponseError) -> str | None:
+    """Return why nothing was written about a text; None where something was, or on purpose."""
+    if isinstance(made, ModelResponseError):
+        return str(made)
+    if made.truncated and not made.text.strip():
+        return "The model came to its limit of new tokens before it wrote anything."
+    return None

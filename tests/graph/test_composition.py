@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, TypedDict
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
@@ -21,7 +22,7 @@ from langgraph.types import Command
 from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
 from ras_flow import Context, as_tool
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
 
@@ -233,6 +234,15 @@ def test_an_object_that_cannot_play_its_role_is_refused() -> None:
         build({"retriever": object()})
     with pytest.raises(ConfigurationError, match="plan"):
         build({"planner": "anthropic:some-model"})
+
+
+async def test_a_chat_model_that_is_given_has_the_limits_of_the_graphs_settings() -> None:
+    slow = FakeListChatModel(responses=["[SUFFICIENT]"], sleep=0.2)
+    for timeout, ends in ((0.05, True), (5.0, False)):
+        defaults = Context(model_timeout=timeout, max_retries=0)
+        graph = build({**world(planner=slow), "defaults": defaults})
+        with pytest.raises(ModelUnavailableError) if ends else nullcontext():
+            await graph.ainvoke({"question": QUESTION})
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,18 @@ def test_nothing_is_left_of_a_full_disk(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_gpu_that_is_too_small_is_told(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr("ras_flow.graph_llm.export.load_graph_llm", exhausted)
+    with pytest.raises(ConfigurationError, match="CUDA_VISIBLE_DEVICES"):
+        export_graph_llm(f"local:{trained}", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", [WORDS, GNN])
 def test_a_damaged_client_part_is_refused(exported: Path, tmp_path: Path, name: str) -> None:
     copy = Path(shutil.copytree(exported, tmp_path / "copy"))

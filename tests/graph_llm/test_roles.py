@@ -11,7 +11,7 @@ import pytest
 import torch
 from langchain_core.callbacks import AsyncCallbackHandler
 
-from ras_flow import Context
+from ras_flow import Context, named
 from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import shared
@@ -93,7 +93,7 @@ async def test_planner_and_answerer_share_one_model(
         return real(*args)
 
     monkeypatch.setattr(shared, "load_graph_llm", counting)
-    shared.open_graph_llm.cache_clear()
+    shared._opened.cache_clear()
     name = f"local:{folder}"
     parts, context = Parts(), Context(planner=name, answerer=name)
     planner, answerer = await asyncio.gather(
@@ -106,6 +106,22 @@ async def test_planner_and_answerer_share_one_model(
     )
     assert len(loads) == 1
     assert planner.identity == answerer.identity != name
+
+
+def test_a_folder_that_is_written_anew_is_another_model(llama: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "trained"
+    context = Context(planner=f"local:{folder}")
+    save_graph_llm(build_model(llama), folder)
+    before = named.planner_of(context)
+    assert named.planner_of(context).source is before.source
+    model = build_model(llama)
+    model.projector.outer.bias.data += 1
+    save_graph_llm(model, folder)
+    after = named.planner_of(context)
+    assert after.identity != before.identity
+    assert torch.equal(after.source.model().projector.outer.bias, model.projector.outer.bias)
+    with pytest.raises(ConfigurationError, match="written anew"):
+        before.source.model()
 
 
 async def run(parts: dict[str, Any], **settings: Any) -> tuple[dict[str, Any], list[str]]:

@@ -378,6 +378,38 @@ async def test_unknown_models_that_refuse_the_temperature_are_asked_without() ->
     assert sent == [True, False, False]
 
 
+@pytest.mark.parametrize("thought", ["", "<think>France? Its", "<think>France?\nQuestion: is it"])
+async def test_a_model_that_turns_out_to_think_first_is_given_room_for_it(thought: str) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        if body.get("max_tokens", body.get("max_completion_tokens")) < 1000:
+            return Answer(thought, at_limit="Question" not in thought)
+        return Answer("<think>France:\nQuestion: capital?</think>\nParis\nQuestion: x")
+
+    with OpenAIServer(answer) as server:
+        model = load_language_model("openai:some-reasoner", base_url=server.url)
+        for calls in (2, 1):
+            (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
+            assert made.text.strip() == "Paris" and not made.truncated
+            assert (made.input_tokens, made.output_tokens) == (calls * 11, calls * 7)
+    assert [request["body"].get("stop") for request in server.requests] == [
+        ["\nQuestion:"],
+        None,
+        None,
+    ]
+
+
+async def test_compatible_servers_are_told_the_limit_by_the_name_that_all_know() -> None:
+    """Some pass over the newer name without a word; models of OpenAI's refuse the older."""
+    refusal = Answer(status=400, error="Use 'max_completion_tokens' instead of 'max_tokens'.")
+    with OpenAIServer([Answer("a"), refusal, Answer("b", match="")]) as server:
+        model = load_language_model("openai:some-model", base_url=server.url)
+        made = [await model.generate([PROMPT], max_new_tokens=9) for _ in range(3)]
+    assert [one.text for (one,) in made] == ["a", "b", "b"]
+    sent = [request["body"] for request in server.requests]
+    assert [body.get("max_tokens") for body in sent] == [9, 9, None, None]
+    assert [body.get("max_completion_tokens") for body in sent] == [None, None, 9, 9]
+
+
 async def test_any_langchain_chat_model_can_be_passed() -> None:
     model = ChatLanguageModel(FakeListChatModel(responses=["Paris\nQuestion: x"]))
     (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])

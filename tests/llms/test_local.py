@@ -16,8 +16,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    LlamaForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
+from ras_flow import Context, named
 from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
 from ras_flow.files import checksum
@@ -202,6 +208,17 @@ async def test_a_template_without_system_messages_gets_them_from_the_user(tmp_pa
         await model.generate([alone], max_new_tokens=9)
 
 
+async def test_a_model_that_may_think_first_is_asked_not_to(
+    tmp_path: Path, model: LocalLanguageModel
+) -> None:
+    thinker = with_template(
+        tmp_path, "{% if enable_thinking | default(true) %}Think first.{% endif %}"
+    )
+    asked = [chat("a")]
+    expected = await model.generate(asked, max_new_tokens=9)
+    assert await thinker.generate(asked, max_new_tokens=9) == expected
+
+
 async def test_a_template_that_wants_a_user_shares_no_beginning_without_one(
     tmp_path: Path, model: LocalLanguageModel
 ) -> None:
@@ -318,7 +335,8 @@ async def test_a_cancelled_call_stops_computing(
         return outputs
 
     monkeypatch.setattr(decoding, "greedy", held)
-    call = asyncio.create_task(model.generate([chat("a")], max_new_tokens=300))
+    model.batch_size = 1
+    call = asyncio.create_task(model.generate([chat("a"), chat("b")], max_new_tokens=300))
     assert await asyncio.to_thread(begun.wait, 60)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -393,6 +411,15 @@ def test_damaged_weights(tmp_path: Path, kept: int | None) -> None:
         load(str(tmp_path))
 
 
+def test_a_model_without_keys_and_values_is_refused(tmp_path: Path) -> None:
+    save_tiny_model(tmp_path)
+    MambaForCausalLM(
+        MambaConfig(vocab_size=261, hidden_size=16, num_hidden_layers=1)
+    ).save_pretrained(tmp_path)
+    with pytest.raises(ConfigurationError, match="MambaForCausalLM.*vllm:"):
+        load(str(tmp_path))
+
+
 @pytest.mark.parametrize("path", ["~nobody-has-this-name/x", "a" * 5000])
 def test_names_that_are_no_paths(path: str) -> None:
     with pytest.raises(ConfigurationError, match="cannot be used"):
@@ -452,6 +479,14 @@ async def test_a_folder_that_is_written_anew_is_another_model(tmp_path: Path) ->
     assert [loaded.model.config.hidden_size for loaded in local._models.values()] == [64]
     with pytest.raises(ConfigurationError, match="have changed"):
         await old.generate(prompt, max_new_tokens=9)
+
+
+def test_a_name_means_what_its_folder_holds_now(tmp_path: Path) -> None:
+    name, context = f"local:{save_tiny_model(tmp_path)}", Context()
+    before = named.model_of(name, context)
+    assert named.model_of(name, context) is before
+    save_tiny_model(tmp_path, width=64)
+    assert named.model_of(name, context).identity != before.identity
 
 
 async def test_a_tokenizer_does_not_wait_for_another_models_weights(

@@ -62,6 +62,16 @@ async def test_a_bad_passage_has_a_result_and_changes_no_other(name: str) -> Non
         assert text.count("\n") == 1 and "\0" not in text
 
 
+async def test_nothing_but_thoughts_is_a_failure_and_nothing_to_say_is_none() -> None:
+    class Thinker(Recorder):
+        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
+            return [Generation("", 9, 7, truncated="Oslo" in p[-1]["content"]) for p in prompts]
+
+    made = await PromptedExtractor(Thinker("")).extract([GOOD, passage("Oslo", "Oslo is a town.")])
+    assert [one.error is None for one in made] == [True, False]
+    assert [one.output_tokens for one in made] == [7, 7]
+
+
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u2003"])
 async def test_an_empty_passage_has_no_triples_and_costs_nothing(text: str) -> None:
     model = Recorder(first_word)

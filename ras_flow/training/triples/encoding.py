@@ -13,7 +13,7 @@ from typing import Any
 
 from ras_flow.extras import require
 from ras_flow.formats.triples import format_triples
-from ras_flow.llms.generation import as_plain_text
+from ras_flow.llms.generation import as_plain_text, chat_text
 from ras_flow.prompts.extractor import source
 from ras_flow.roles.prompting import ask, few_shot
 from ras_flow.training.triples.config import LengthSettings, ModelSettings
@@ -67,9 +67,7 @@ class Encoder:
         ]
         if self.model.kind == "seq2seq":
             return list(self.tokenizer.encode("\n\n".join(m["content"] for m in plain)))
-        written = self.tokenizer.apply_chat_template(
-            plain, tokenize=False, add_generation_prompt=True
-        )
+        written = chat_text(self.tokenizer, plain)
         return list(self.tokenizer.encode(written, add_special_tokens=False))
 
     def _target(self, example: Example) -> tuple[list[int], list[int]]:
