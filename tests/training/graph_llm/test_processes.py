@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -30,19 +31,14 @@ print(train_graph_llm(settings, output, data=data, encoder=ENCODER))
 """
 
 
-@pytest.mark.slow
-def test_two_processes_learn_what_one_does(base: Path, data: Path, tmp_path: Path) -> None:
-    whole, half = (
-        STILL | {"optimizer": {"batch_size": 2, "accumulation": number, "steps": 3}}
-        for number in (2, 1)
-    )
-    train_graph_llm(config(base, **whole), tmp_path / "one", data=data, encoder=ENCODER)
-    script = tmp_path / "train.py"
-    script.write_text(SCRIPT.replace("{settings}", repr(half)))
+def train_two(base: Path, data: Path, output: Path, settings: dict[str, Any]) -> None:
+    """Train with two processes, to the end."""
+    script = output.with_name("train.py")
+    script.write_text(SCRIPT.replace("{settings}", repr(settings)))
     launched = subprocess.run(
         [
             *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
-            *("--nproc-per-node", "2", str(script), str(base), str(data), str(tmp_path / "two")),
+            *("--nproc-per-node", "2", str(script), str(base), str(data), str(output)),
         ],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -51,6 +47,33 @@ def test_two_processes_learn_what_one_does(base: Path, data: Path, tmp_path: Pat
     )
     assert launched.returncode == 0, launched.stderr[-3000:]
     assert launched.stdout.count("finished=True") == 2
+
+
+def check_same(folder: Path, other: Path) -> None:
     for name in ("adapter_model.safetensors", "gnn.safetensors"):
-        one, two = load_file(tmp_path / "one" / name), load_file(tmp_path / "two" / name)
+        one, two = load_file(folder / name), load_file(other / name)
         assert all(torch.allclose(one[key], two[key], atol=1e-4) for key in one), name
+
+
+def cut(accumulation: int, steps: int) -> dict[str, Any]:
+    optimizer = {"batch_size": 2, "accumulation": accumulation, "steps": steps}
+    return STILL | {"optimizer": optimizer}
+
+
+@pytest.mark.slow
+def test_two_processes_learn_what_one_does(base: Path, data: Path, tmp_path: Path) -> None:
+    train_graph_llm(config(base, **cut(2, 3)), tmp_path / "one", data=data, encoder=ENCODER)
+    train_two(base, data, tmp_path / "two", cut(1, 3))
+    check_same(tmp_path / "one", tmp_path / "two")
+
+
+@pytest.mark.slow
+def test_two_processes_go_on_in_a_later_epoch(base: Path, data: Path, tmp_path: Path) -> None:
+    settings = config(base, **cut(2, 7))
+    train_graph_llm(settings, tmp_path / "one", data=data, encoder=ENCODER)
+    # Four steps an epoch.
+    for step in range(1, 6):
+        done = train_graph_llm(settings, tmp_path / "two", data=data, encoder=ENCODER, seconds=0)
+        assert done.step == step
+    train_two(base, data, tmp_path / "two", cut(1, 7))
+    check_same(tmp_path / "one", tmp_path / "two")
