@@ -28,7 +28,7 @@ from ras_flow.training.graph_llm.config import MixSettings, read_config
 from ras_flow.training.graph_llm.examples import Examples, Placed, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
-from tests.training.graph_llm.samples import ENCODER, config, records
+from tests.training.graph_llm.samples import ENCODER, config, record, records
 
 ROWS: list[Any] = records(10)
 
@@ -187,6 +187,16 @@ def test_an_example_is_what_inference_asks() -> None:
         "[SUFFICIENT]",
         "Narvik",
     ]
+
+
+def test_passages_kept_as_text_count_as_length() -> None:
+    row = record(0, "plan", {"label": "SUFFICIENT"}, [])
+    row["chain"][0]["passages"] = [["Narvik", "Narvik is a town. " * 20]]
+    [short], [long] = (
+        Examples([Placed(one, "")], None).lengths()
+        for one in (ROWS[1], row)  # type: ignore[arg-type]
+    )
+    assert long > short + 300
 
 
 def test_batches_can_be_prepared_in_processes_of_their_own(base: Path) -> None:
