@@ -74,6 +74,9 @@ def train(
     log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
     transformers.set_seed(config.optimizer.seed)
     model = read_model(config.model.name, kind=CLASSES[config.model.kind])
+    if config.model.kind == "seq2seq":
+        # T5 and its kind take the number of a step's labels, and do not divide their loss by it.
+        model.accepts_loss_kwargs = False
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
     if first:

@@ -226,6 +226,21 @@ def test_mixed_precision_needs_no_gpu(home: Path) -> None:
     assert train(replace(settings, optimizer=mixed), home / "mixed", data=home).finished
 
 
+@pytest.mark.parametrize("kind", ["causal", "seq2seq"])
+def test_the_loss_is_that_of_a_step_however_it_is_cut(
+    home: Path, tmp_path: Path, kind: str
+) -> None:
+    said = []
+    for batch_size, accumulation in ((4, 1), (1, 4)):
+        settings = config(home, kind)
+        cut = replace(settings.optimizer, batch_size=batch_size, accumulation=accumulation, steps=1)
+        settings = replace(settings, optimizer=cut, lora=LoraSettings(rank=4, dropout=0.0))
+        lines: list[str] = []
+        train(settings, tmp_path / str(accumulation), data=home, log=lines.append)
+        said += [float(line.rpartition(" ")[2]) for line in lines if ": loss" in line]
+    assert said[0] == pytest.approx(said[1], rel=0.05)
+
+
 def test_a_run_that_ended_is_written_and_not_trained_on(
     home: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
