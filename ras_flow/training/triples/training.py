@@ -10,6 +10,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
+from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.processes import one_gpu
@@ -50,8 +51,8 @@ def train(
         How far the run is.
 
     Raises:
-        ConfigurationError: The output is there, a setting does not fit the model, or the run that
-            was begun has other settings.
+        ConfigurationError: The output is there, a setting does not fit the model, the run that was
+            begun has other settings, or memory ran out.
         InputError: The data cannot be read, or is empty.
         MissingExtraError: A package of the extras ``local`` or ``train`` is not installed.
     """
@@ -88,7 +89,13 @@ def train(
     claim(run, {**config.as_record(), "examples": examples, "began": first and first.key})
     checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
-    finished = train_on(trainer, checkpoint)
+    optimizer = config.optimizer
+    with memory_errors_say(
+        f"Memory ran out. Halve optimizer.batch_size (now {optimizer.batch_size}) and double "
+        f"optimizer.accumulation (now {optimizer.accumulation}), and run it again: it goes on from "
+        "the last checkpoint. If that is not enough, lower `lengths`, which needs a new output."
+    ):
+        finished = train_on(trainer, checkpoint)
     progress = Progress(finished, trainer.state.global_step, trainer.state.max_steps)
     if progress.finished and trainer.is_world_process_zero():
         began = first.key if first else ""

@@ -241,6 +241,21 @@ def test_the_loss_is_that_of_a_step_however_it_is_cut(
     assert said[0] == pytest.approx(said[1], rel=0.05)
 
 
+def test_memory_that_runs_out_says_what_to_lower(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import LlamaForCausalLM
+
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LlamaForCausalLM, "forward", full)
+        with pytest.raises(ConfigurationError, match=r"Halve optimizer.batch_size \(now 3\)"):
+            train(config(home), tmp_path / "out", data=home)
+    assert train(config(home), tmp_path / "out", data=home).finished
+
+
 def test_a_run_that_ended_is_written_and_not_trained_on(
     home: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
