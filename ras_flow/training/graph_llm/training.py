@@ -137,7 +137,6 @@ def train_graph_llm(
         dev,
         measure=measure,
         callbacks=callbacks(
-            run,
             deadline=None if seconds is None else started + seconds,
             patience=config.watch.patience,
             log=log,

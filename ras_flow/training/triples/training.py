@@ -84,7 +84,7 @@ def train(
         load_adapter(model, first)
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
     deadline = None if seconds is None else started + seconds
-    told = callbacks(run, deadline=deadline, patience=0, log=log)
+    told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
     claim(run, {**config.as_record(), "examples": examples, "began": first and first.key})
     checkpoint = last_checkpoint(run)
