@@ -13,7 +13,7 @@ from ras_flow.extras import require
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.training.callbacks import callbacks
-from ras_flow.training.processes import one_gpu
+from ras_flow.training.processes import one_gpu, own_gpu
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
@@ -61,6 +61,7 @@ def train(
     if output.exists():
         raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
     run = output.with_name(f"{output.name}.run")
+    own_gpu()
     first = first_extractor(config)
     loaded = load_data(config.data, data)
     encoder = Encoder(_tokenizer(config), config.model, config.lengths)
