@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ras_flow.extras import require
+from ras_flow.training.processes import any_says
 
 _TOLD = ("loss", "eval_loss", "plan_label_accuracy", "answer_exact_match", "answer_f1")
 
@@ -41,7 +42,7 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
             now = time.monotonic()
             self.longest = max(self.longest, now - self.last)
             self.last = now
-            over = deadline is not None and now + self.longest >= deadline
+            over = deadline is not None and any_says(now + self.longest >= deadline, args.device)
             if over and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
             return control
