@@ -87,7 +87,8 @@ def train(
     deadline = None if seconds is None else started + seconds
     told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
-    claim(run, {**config.as_record(), "examples": examples, "began": first and first.key})
+    record = {**config.as_record(), "examples": examples, "began": first and first.key}
+    claim(run, record | {"records": [len(encoded["train"]), len(encoded["dev"])]})
     checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
     optimizer = config.optimizer
