@@ -60,14 +60,12 @@ class GraphEncoder(nn.Module):
                     f"Graph LLM was trained on {self.dimension}. Set `encoder` to the sentence "
                     "encoder that it was trained with."
                 )
-        # Sums over many edges lose too much in half precision, and graphs are small.
-        with torch.autocast(self.empty.device.type, enabled=False):
-            batch = batch_graphs(graphs, self.config, self.dimension, self.empty.device)
-            nodes = self._convolve(batch.nodes, batch.edge_index, batch.edge_attr)
-            count = sum(batch.counts)
-            means = scatter(nodes[batch.members], batch.pieces, dim_size=count, reduce="mean")
-            filled = torch.bincount(batch.pieces, minlength=count) > 0
-            vectors = torch.where(filled.unsqueeze(1), means, self.empty)
+        batch = batch_graphs(graphs, self.config, self.dimension, self.empty.device)
+        nodes = self._convolve(batch.nodes, batch.edge_index, batch.edge_attr)
+        count = sum(batch.counts)
+        means = scatter(nodes[batch.members], batch.pieces, dim_size=count, reduce="mean")
+        filled = torch.bincount(batch.pieces, minlength=count) > 0
+        vectors = torch.where(filled.unsqueeze(1), means, self.empty)
         per_graph = torch.split(vectors, batch.counts)
         if self.config.tokens == "per_hop":
             return list(per_graph)

@@ -12,7 +12,6 @@ computed once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ras_flow.components import AnswerRequest, PlanRequest
@@ -76,7 +75,7 @@ class PromptFormatter:
     def __init__(self, tokenizer: Any, config: GraphLLMConfig) -> None:
         self.tokenizer = tokenizer
         self.config = config
-        self._frame = cache(self._make_frame)
+        self._frames: dict[str, tuple[list[int], str]] = {}
 
     def prompt(self, request: PlanRequest | AnswerRequest) -> Prompt:
         """Format a request; triples that do not fit are left out, the question never is.
@@ -131,8 +130,13 @@ class PromptFormatter:
         ids = [*self._ids(as_plain_text(text.strip(), self.tokenizer)), self.tokenizer.eos_token_id]
         return ids[:max_tokens]
 
-    def _make_frame(self, instruction: str) -> tuple[list[int], str]:
+    def _frame(self, instruction: str) -> tuple[list[int], str]:
         """Return the tokens of the fixed beginning, and the text after the history."""
+        if instruction not in self._frames:
+            self._frames[instruction] = self._make_frame(instruction)
+        return self._frames[instruction]
+
+    def _make_frame(self, instruction: str) -> tuple[list[int], str]:
         if self.tokenizer.chat_template:
             # Not as a system message: some templates refuse one.
             content = f"{instruction}\n{_MARK}"

@@ -52,8 +52,10 @@ def encode_graphs(encoder: Any, projector: Any, graphs: Graphs) -> list[torch.Te
     Raises:
         ConfigurationError: A graph's attributes have another length.
     """
-    vectors = encoder(graphs)
-    projected = projector(torch.cat(vectors))
+    # Sums over many edges lose too much in half precision, and graphs are small.
+    with torch.autocast(encoder.empty.device.type, enabled=False):
+        vectors = encoder(graphs)
+        projected = projector(torch.cat(vectors))
     return list(torch.split(projected, [len(tokens) for tokens in vectors]))
 
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from ras_flow.extras import require
+from ras_flow.training.processes import any_says
 
 _TOLD = ("loss", "eval_loss", "plan_label_accuracy", "answer_exact_match", "answer_f1")
 
 
-def callbacks(
-    run: Path, *, deadline: float | None, patience: int, log: Callable[[str], None]
-) -> list[Any]:
+def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], None]) -> list[Any]:
     """Return callbacks for transformers' Trainer.
 
     Args:
-        run: The run's folder.
         deadline: When to stop, as ``time.monotonic()`` counts; None for never.
         patience: Measurements without a lower loss after which to stop; 0 for never.
         log: Told losses and measures, a line at a time.
@@ -30,14 +27,6 @@ def callbacks(
             told = [f"{n} {float(logs[n]):.4f}" for n in _TOLD if n in (logs or {})]
             if told and state.is_world_process_zero:
                 log(f"step {state.global_step} of {state.max_steps}: {', '.join(told)}")
-
-    class Moved(base):  # type: ignore[misc]
-        """A run's folder may have been copied from another machine since it was written."""
-
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            if state.best_model_checkpoint:
-                best = run / Path(state.best_model_checkpoint).name
-                state.best_model_checkpoint = str(best) if best.is_dir() else None
 
     class Stop(base):  # type: ignore[misc]
         """Stops before the time is over: a step may take as long as the longest one so far."""
@@ -53,7 +42,7 @@ def callbacks(
             now = time.monotonic()
             self.longest = max(self.longest, now - self.last)
             self.last = now
-            over = deadline is not None and now + self.longest >= deadline
+            over = deadline is not None and any_says(now + self.longest >= deadline, args.device)
             if over and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
             return control
@@ -66,7 +55,7 @@ def callbacks(
                 control.should_training_stop = True
             return control
 
-    return [Tell(), Moved(), Stop(), Patience()]
+    return [Tell(), Stop(), Patience()]
 
 
 def at_end(state: Any, patience: int) -> bool:

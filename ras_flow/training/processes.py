@@ -6,10 +6,34 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ras_flow.extras import require
+
 
 def processes() -> int:
     """Return how many processes train together, as torchrun and accelerate tell each of them."""
     return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def any_says(said: bool, device: Any) -> bool:
+    """Tell each process what one of them says: all must stop at the same step.
+
+    Args:
+        said: What this process says.
+        device: Where it computes.
+    """
+    if processes() == 1:
+        return said
+    torch = require("torch", extra="local")
+    together = torch.tensor(float(said), device=device)
+    torch.distributed.all_reduce(together, torch.distributed.ReduceOp.MAX)
+    return bool(together)
+
+
+def own_gpu() -> None:
+    """Have each process load its models into a GPU of its own, not all into the first one."""
+    torch = require("torch", extra="local")
+    if processes() > 1 and torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
 
 
 def one_gpu(arguments: Any, log: Callable[[str], None]) -> None:

@@ -106,6 +106,8 @@ def train_on(trainer: Any, checkpoint: Path | None, *, patience: int = 0) -> boo
             best = checkpoint.with_name(Path(state.best_model_checkpoint or checkpoint).name)
             trainer._load_from_checkpoint(str(best if best.is_dir() else checkpoint))
             return True
+        # Where processes train together, accelerate does not tell it for an epoch that goes on.
+        trainer._get_train_sampler().set_epoch(int(state.epoch))
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     return at_end(trainer.state, patience)
 

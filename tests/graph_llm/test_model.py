@@ -301,8 +301,10 @@ def test_half_precision_in_training(model: GraphLLM, llama: Path) -> None:
     batch = Collator(model.formatter)([example(), example(hops=[])])
     with torch.no_grad():
         exact = model(**batch).loss
+    soft = model.soft_tokens(batch["graphs"])
     with torch.autocast("cpu", torch.bfloat16):
         cast = model(**batch).loss
+        assert all(map(torch.equal, model.soft_tokens(batch["graphs"]), soft))
     cast.backward()
     assert model.projector.inner.weight.grad.abs().max() > 0
     torch.manual_seed(0)

@@ -8,7 +8,6 @@ in other orders. Yes and no do not count: half of them come by chance.
 from __future__ import annotations
 
 from ras_flow.components import Answerer, AnswerRequest
-from ras_flow.errors import ModelResponseError
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case
@@ -29,6 +28,7 @@ async def knows(case: Case, answerer: Answerer) -> bool:
     Raises:
         AuthenticationError: The key was refused.
         ModelUnavailableError: The model cannot be reached.
+        ModelResponseError: The request was rejected.
     """
     if case.guessable or not case.answer:
         return False
@@ -36,10 +36,7 @@ async def knows(case: Case, answerer: Answerer) -> bool:
         request = AnswerRequest(
             question, instruction=case.instruction, max_new_tokens=MAX_NEW_TOKENS
         )
-        try:
-            [reply] = await answerer.answer([request])
-        except ModelResponseError:
-            return False
+        [reply] = await answerer.answer([request])
         said = clean_answer(reply.text).split("\n")[0]
         if case.variants:  # "B. the wind" names option B.
             said = said.split(".")[0].split(")")[0]

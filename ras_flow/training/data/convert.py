@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
 from ras_flow.components import LanguageModel
+from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.roles import PromptedAnswerer
 from ras_flow.training.data.attempts import knows
@@ -44,7 +45,7 @@ async def convert_mix(
         InputError: A file is wrong; the message names file, line and field. Or the folder
             is none, or holds something else.
         ConfigurationError: A setting is wrong, or another build uses the folder.
-        ModelError: The base model fails; what it answered before is kept.
+        ModelError: The base model fails, or rejects every request; what it answered before is kept.
     """
     check_folder(folder)
     inputs = await asyncio.to_thread(read_inputs, config, progress)
@@ -53,8 +54,10 @@ async def convert_mix(
     if base_model is not None:
         with CallLog(folder / "calls.jsonl") as log:
             answerer = PromptedAnswerer(LoggedModel(base_model, log, "attempt"))
-            known = await _attempt(inputs, answerer, progress)
+            known, rejected = await _attempt(inputs, answerer, progress)
             usage = log.usage
+            if rejected and not usage:
+                raise rejected
 
     def told(case: Case) -> bool | None:
         return known.get(normalize_question(case.question))
@@ -72,8 +75,8 @@ async def convert_mix(
 
 async def _attempt(
     inputs: Inputs, answerer: PromptedAnswerer, progress: Progress | None
-) -> dict[str, bool]:
-    """Try each question once, some at a time."""
+) -> tuple[dict[str, bool], ModelResponseError | None]:
+    """Try each question once, some at a time; also return an error if a request was rejected."""
     cases = {
         normalize_question(case.question): case
         for source in inputs.cases
@@ -82,13 +85,19 @@ async def _attempt(
         if not case.static
     }
     known: dict[str, bool] = {}
+    rejected: ModelResponseError | None = None
 
     async def attempt(name: str) -> bool:
-        return await knows(cases[name], answerer)
+        nonlocal rejected
+        try:
+            return await knows(cases[name], answerer)
+        except ModelResponseError as error:
+            rejected = error
+            return False
 
     async with aclosing(in_order(attempt, cases, CONCURRENCY)) as attempts:
         async for name, result in attempts:
             known[name] = result
             if progress:
                 progress("attempting without retrieval", len(known), len(cases))
-    return known
+    return known, rejected

@@ -239,7 +239,12 @@ class _Builder:
             guessable=answer.lower() in ("yes", "no"),
             again=again,
         )
-        if self.base and await knows(case, self.base):
+        try:
+            known = self.base is not None and await knows(case, self.base)
+        except ModelResponseError as error:
+            self.rejected = error
+            return self._drop("attempt: the request was rejected")
+        if known:
             return no_retrieval(case, split)
         texts = {title: " ".join(" ".join(said).split()) for title, said in documents(row)}
         gold = [(title, texts[title]) for title in support(row) if texts.get(title)]

@@ -1,8 +1,8 @@
 """``ras-flow data play``: real runs on training questions, with a teacher as planner and answerer.
 
 The passages are those of the mix's own questions: what a training question is searched in holds
-no passage of a question of ``dev`` or ``test``; those are searched in all passages together, as
-small sets of passages would make them easier than real ones.
+no passage that questions of ``dev`` or ``test`` alone have; those are searched in all passages
+together, as small sets of passages would make them easier than real ones.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A retriever returns what looks like an answer: other films with a director, other rivers with a
 mouth. So most distractors are the passages that BM25 ranks highest for the subquery; some are
 drawn at random, as small or mixed corpora return them. A pool holds one split only: training never
-shows a passage of a development question.
+shows a passage that development questions alone have.
 """
 
 from __future__ import annotations

@@ -189,6 +189,9 @@ class Examples:
 
 def _length(record: Record) -> int:
     return len(record["question"]) + sum(
-        len(link["subquery"]) + sum(len(part) + 4 for triple in link["triples"] for part in triple)
+        len(link["subquery"])
+        + sum(
+            len(part) + 4 for item in (*link["triples"], *link.get("passages", ())) for part in item
+        )
         for link in record["chain"]
     )

@@ -45,7 +45,7 @@ from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.start import first_model
 from ras_flow.training.graph_llm.trained import WEIGHTS, load_trained
 from ras_flow.training.graph_llm.trainer import make_trainer
-from ras_flow.training.processes import processes
+from ras_flow.training.processes import own_gpu, processes
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def train_graph_llm(
     if output.exists():
         raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
     run = output.with_name(f"{output.name}.run")
+    own_gpu()
     loaded = _read(config, data)
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     settings = config.graph_llm(encoder.identity, encoder.dimension)
@@ -137,7 +138,6 @@ def train_graph_llm(
         dev,
         measure=measure,
         callbacks=callbacks(
-            run,
             deadline=None if seconds is None else started + seconds,
             patience=config.watch.patience,
             log=log,

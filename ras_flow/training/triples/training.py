@@ -10,9 +10,10 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
+from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.training.callbacks import callbacks
-from ras_flow.training.processes import one_gpu
+from ras_flow.training.processes import one_gpu, own_gpu
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
@@ -50,8 +51,8 @@ def train(
         How far the run is.
 
     Raises:
-        ConfigurationError: The output is there, a setting does not fit the model, or the run that
-            was begun has other settings.
+        ConfigurationError: The output is there, a setting does not fit the model, the run that was
+            begun has other settings, or memory ran out.
         InputError: The data cannot be read, or is empty.
         MissingExtraError: A package of the extras ``local`` or ``train`` is not installed.
     """
@@ -60,6 +61,7 @@ def train(
     if output.exists():
         raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
     run = output.with_name(f"{output.name}.run")
+    own_gpu()
     first = first_extractor(config)
     loaded = load_data(config.data, data)
     encoder = Encoder(_tokenizer(config), config.model, config.lengths)
@@ -74,18 +76,28 @@ def train(
     log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
     transformers.set_seed(config.optimizer.seed)
     model = read_model(config.model.name, kind=CLASSES[config.model.kind])
+    if config.model.kind == "seq2seq":
+        # T5 and its kind take the number of a step's labels, and do not divide their loss by it.
+        model.accepts_loss_kwargs = False
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
     if first:
         load_adapter(model, first)
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
     deadline = None if seconds is None else started + seconds
-    told = callbacks(run, deadline=deadline, patience=0, log=log)
+    told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
-    claim(run, {**config.as_record(), "examples": examples, "began": first and first.key})
+    record = {**config.as_record(), "examples": examples, "began": first and first.key}
+    claim(run, record | {"records": [len(encoded["train"]), len(encoded["dev"])]})
     checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
-    finished = train_on(trainer, checkpoint)
+    optimizer = config.optimizer
+    with memory_errors_say(
+        f"Memory ran out. Halve optimizer.batch_size (now {optimizer.batch_size}) and double "
+        f"optimizer.accumulation (now {optimizer.accumulation}), and run it again: it goes on from "
+        "the last checkpoint. If that is not enough, lower `lengths`, which needs a new output."
+    ):
+        finished = train_on(trainer, checkpoint)
     progress = Progress(finished, trainer.state.global_step, trainer.state.max_steps)
     if progress.finished and trainer.is_world_process_zero():
         began = first.key if first else ""

@@ -218,6 +218,7 @@ def spoiled(part: str, *texts: str) -> Callable[[dict[str, Any]], Answer]:
 
 FILTER = "You are given a question and numbered"
 WRITER = "You are given a question that takes several"
+ATTEMPT = "You answer a question"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +263,11 @@ async def test_questions_without_usable_replies_are_left_out_and_counted(
 
 @pytest.mark.parametrize(
     ("part", "reason"),
-    [(FILTER, "filter: no usable reply"), (WRITER, "subqueries: no usable reply")],
+    [
+        (ATTEMPT, "attempt: the request was rejected"),
+        (FILTER, "filter: no usable reply"),
+        (WRITER, "subqueries: no usable reply"),
+    ],
 )
 async def test_questions_whose_requests_are_rejected_are_left_out_and_counted(
     tmp_path: Path, part: str, reason: str
@@ -279,7 +284,7 @@ async def test_questions_whose_requests_are_rejected_are_left_out_and_counted(
     assert stats.by(2)["SUFFICIENT"] == 1
 
 
-@pytest.mark.parametrize("part", ["", "Turn the text"])
+@pytest.mark.parametrize("part", ["", "Turn the text", ATTEMPT])
 async def test_a_build_whose_requests_are_all_rejected_is_told(tmp_path: Path, part: str) -> None:
     def reject(body: dict[str, Any]) -> Answer:
         ours = str(body["messages"][0]["content"]).startswith(part)

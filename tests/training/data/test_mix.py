@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ras_flow.components import AnswerRequest, Reply
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.llms import load_language_model
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.case import Case
@@ -223,6 +223,18 @@ async def test_what_a_base_model_knows_needs_no_retrieval(
     assert [r["task"] for r in records if "/f3/" in r["id"]] == ["plan", "answer"]
     assert check_labels(records) == len(records)
     assert stats.usage["attempt"]["reused"] == count
+
+
+async def test_a_base_model_that_rejects_all_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    config = MixConfig((Source(folder / "films.jsonl"),))
+    with OpenAIServer(lambda body: Answer(status=404, error="no such model")) as server:
+        model = load_language_model("openai:test", base_url=server.url)
+        with pytest.raises(ModelResponseError, match="Check the model's name"):
+            await convert_mix(config, folder / "out", model)
+    assert not (folder / "out/stats.json").exists()
 
 
 async def test_what_has_no_answer_or_is_yes_or_no_cannot_be_known() -> None:

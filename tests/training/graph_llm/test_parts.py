@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.graph_llm.collate import Collator
+from ras_flow.graph_llm.prompt import PromptFormatter
+from ras_flow.llms.local import load_tokenizer
 from ras_flow.testing import HashEncoder
 from ras_flow.training.callbacks import stale
 from ras_flow.training.data.inputs import as_graph
@@ -23,7 +28,7 @@ from ras_flow.training.graph_llm.config import MixSettings, read_config
 from ras_flow.training.graph_llm.examples import Examples, Placed, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
-from tests.training.graph_llm.samples import ENCODER, config, records
+from tests.training.graph_llm.samples import ENCODER, config, record, records
 
 ROWS: list[Any] = records(10)
 
@@ -182,6 +187,26 @@ def test_an_example_is_what_inference_asks() -> None:
         "[SUFFICIENT]",
         "Narvik",
     ]
+
+
+def test_passages_kept_as_text_count_as_length() -> None:
+    row = record(0, "plan", {"label": "SUFFICIENT"}, [])
+    row["chain"][0]["passages"] = [["Narvik", "Narvik is a town. " * 20]]
+    [short], [long] = (
+        Examples([Placed(one, "")], None).lengths()
+        for one in (ROWS[1], row)  # type: ignore[arg-type]
+    )
+    assert long > short + 300
+
+
+def test_batches_can_be_prepared_in_processes_of_their_own(base: Path) -> None:
+    """Where processes are not forked, all that they need is sent to them."""
+    settings = config(base).graph_llm(ENCODER.identity, ENCODER.dimension)
+    examples = Examples([Placed(row, "") for row in ROWS], build_graphs(ROWS, ENCODER))
+    collator = Collator(PromptFormatter(load_tokenizer(str(base), chat=False), settings))
+    here = collator([examples[2]])
+    sent, told = pickle.loads(pickle.dumps((collator, examples)))
+    assert torch.equal(sent([told[2]])["input_ids"], here["input_ids"])
 
 
 def test_patience_counts_from_the_lowest_loss() -> None:

@@ -18,8 +18,9 @@ from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
 from ras_flow.training.graph_llm.graphs import build_graphs
-from ras_flow.training.graph_llm.trained import save_trained
+from ras_flow.training.graph_llm.trained import load_trained, save_trained
 from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
+from ras_flow.training.processes import own_gpu
 from ras_flow.training.run import Progress, claim
 from tests.training.gpus import several_gpus
 from tests.training.graph_llm.samples import ENCODER, config, record, records, write_set
@@ -123,6 +124,20 @@ def test_one_process_takes_one_gpu_of_several(
     assert [line for line in lines if "torchrun" in line] == [
         "one of 3 GPUs is used; start it by torchrun to train on more of them"
     ]
+
+
+@pytest.mark.parametrize(("world", "expected"), [("4", [1]), ("1", [])])
+def test_each_process_loads_into_its_own_gpu(
+    monkeypatch: pytest.MonkeyPatch, world: str, expected: list[int]
+) -> None:
+    chosen: list[int] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("torch.cuda.set_device", chosen.append)
+    monkeypatch.setenv("WORLD_SIZE", world)
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    own_gpu()
+    assert chosen == expected
 
 
 def test_checkpoints_hold_trained_weights_only(base: Path, data: Path, tmp_path: Path) -> None:
@@ -348,6 +363,23 @@ def test_a_graph_llm_is_measured_by_name(
         for name in (str(unbroken), f"local:{unbroken}", "local:default")
     ]
     assert measured[0] == measured[1] == measured[2]
+
+
+def test_loaded_weights_are_those_that_write(base: Path, unbroken: Path, tmp_path: Path) -> None:
+    settings = config(base)
+    model = build_graph_llm(settings.graph_llm(ENCODER.identity, ENCODER.dimension))
+    save_trained(model, tmp_path)
+    prompt = model.formatter.prompt(PlanRequest("Where?"))
+
+    def said() -> str:
+        return model.generate([prompt], [None], max_new_tokens=20)[0].text
+
+    first = said()
+    load_weights(model, unbroken)
+    model.train().eval()
+    assert said() != first
+    load_trained(model, tmp_path)
+    assert said() == first
 
 
 def test_a_checkpoint_of_a_run_is_measured(

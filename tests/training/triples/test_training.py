@@ -208,6 +208,15 @@ def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
     assert not (home / "begun").exists()
 
 
+def test_a_run_whose_data_grew_is_not_gone_on_with(home: Path, tmp_path: Path) -> None:
+    for name in ("houses.jsonl.gz", "2wiki.jsonl"):
+        shutil.copy(home / name, tmp_path / name)
+    train(config(home), tmp_path / "begun", data=tmp_path, seconds=0)
+    write_rows(tmp_path / "houses.jsonl.gz", rows(36))
+    with pytest.raises(ConfigurationError, match="records was"):
+        train(config(home), tmp_path / "begun", data=tmp_path)
+
+
 def test_settings_that_cannot_be_trained_with_may_be_corrected(home: Path) -> None:
     wrong: Any = "cosin"
     settings = config(home)
@@ -224,6 +233,36 @@ def test_mixed_precision_needs_no_gpu(home: Path) -> None:
     settings = config(home)
     mixed = replace(settings.optimizer, precision="bf16", steps=1)
     assert train(replace(settings, optimizer=mixed), home / "mixed", data=home).finished
+
+
+@pytest.mark.parametrize("kind", ["causal", "seq2seq"])
+def test_the_loss_is_that_of_a_step_however_it_is_cut(
+    home: Path, tmp_path: Path, kind: str
+) -> None:
+    said = []
+    for batch_size, accumulation in ((4, 1), (1, 4)):
+        settings = config(home, kind)
+        cut = replace(settings.optimizer, batch_size=batch_size, accumulation=accumulation, steps=1)
+        settings = replace(settings, optimizer=cut, lora=LoraSettings(rank=4, dropout=0.0))
+        lines: list[str] = []
+        train(settings, tmp_path / str(accumulation), data=home, log=lines.append)
+        said += [float(line.rpartition(" ")[2]) for line in lines if ": loss" in line]
+    assert said[0] == pytest.approx(said[1], rel=0.05)
+
+
+def test_memory_that_runs_out_says_what_to_lower(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import LlamaForCausalLM
+
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LlamaForCausalLM, "forward", full)
+        with pytest.raises(ConfigurationError, match=r"Halve optimizer.batch_size \(now 3\)"):
+            train(config(home), tmp_path / "out", data=home)
+    assert train(config(home), tmp_path / "out", data=home).finished
 
 
 def test_a_run_that_ended_is_written_and_not_trained_on(
