@@ -115,13 +115,14 @@ def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentErr
     Yields:
         Documents, and an error for each line that is none.
     """
-    for number, content in enumerate(path.read_bytes().split(b"\n"), start=1):
-        try:
-            line = _decode(content, "this line")
-            if line.strip():
-                yield _json_document(line, f"{source}#{number}")
-        except DocumentError as error:
-            yield DocumentError(f"{source}, line {number}: {error}")
+    with path.open("rb") as file:
+        for number, content in enumerate(file, start=1):
+            try:
+                line = _decode(content, "this line")
+                if line.strip():
+                    yield _json_document(line, f"{source}#{number}")
+            except DocumentError as error:
+                yield DocumentError(f"{source}, line {number}: {error}")
 
 
 _NO_LOG = logging.NullHandler()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,17 @@ def test_a_bad_line_is_named_and_can_be_skipped(tmp_path: Path, line: str, messa
     found = read_documents([path], on_error="skip", report=report)
     assert [document.text for document in found] == ["good", "also good"]
     assert report.documents == 2 and "line 2" in str(report.errors[0])
+
+
+def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(f'{{"text": "{"word " * 200}"}}\n' * 2_000)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_documents([path])) == 2_000
+        assert tracemalloc.get_traced_memory()[1] < path.stat().st_size / 4
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_line_that_is_not_utf8_is_left_out_alone(tmp_path: Path) -> None:
