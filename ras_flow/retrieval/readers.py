@@ -20,7 +20,24 @@ _BLOCKS = (
     "address article aside blockquote caption dd details div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul"
 ).split()
-_BEFORE = {"br": "\n"} | dict.fromkeys(_BLOCKS, "\n\n")
+_AS_BROWSERS = {
+    "iso-8859-1": "windows-1252",
+    "latin-1": "windows-1252",
+    "ascii": "windows-1252",
+    "us-ascii": "windows-1252",
+    "iso-8859-9": "windows-1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "x-sjis": "cp932",
+    "euc-kr": "cp949",
+    "ks_c_5601-1987": "cp949",
+    "big5": "big5hkscs",
+}
+"""What browsers read under these names: larger sets of characters, which pages use."""
+_RAISED = "\0"
+_POWER = re.compile(rf"(?<=\d){_RAISED}(?=[-−+]?\d)")
+_BEFORE = {"br": "\n", "sup": _RAISED} | dict.fromkeys(_BLOCKS, "\n\n")
 _AFTER = dict.fromkeys(["td", "th"], " ") | dict.fromkeys(_BLOCKS, "\n\n")
 """What the beginning and the end of a tag add to the text."""
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -54,7 +71,9 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     soup = bs4.BeautifulSoup(_decode_html(path, source), "lxml")
     headings = (tag.get_text(" ", strip=True) for tag in (soup.title, soup.h1) if tag)
     title = next(filter(None, headings), "")
-    yield _document(source, title, "".join(_visible(soup)))
+    # Else 10<sup>6</sup> would be 106.
+    text = _POWER.sub("^", "".join(_visible(soup))).replace(_RAISED, "")
+    yield _document(source, title, text)
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -179,10 +198,8 @@ def _decode_html(path: Path, source: str) -> str:
     detector = require("bs4.dammit", extra="documents").EncodingDetector
     content, encoding = detector.strip_byte_order_mark(path.read_bytes())
     encoding = encoding or detector.find_declared_encoding(content, is_html=True) or "utf-8"
-    if encoding in ("iso-8859-1", "latin-1", "ascii", "us-ascii"):
-        encoding = "windows-1252"  # what browsers read under these names
     try:
-        return str(content.decode(encoding))
+        return str(content.decode(_AS_BROWSERS.get(encoding, encoding)))
     except (LookupError, ValueError) as error:
         raise DocumentError(f"{source} is not {encoding}: convert it to UTF-8.") from error
 

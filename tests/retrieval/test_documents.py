@@ -125,6 +125,32 @@ def test_html_without_title_uses_the_first_heading_and_honours_its_charset(tmp_p
     assert (document.title, "thé" in document.text) == ("Café", True)
 
 
+@pytest.mark.parametrize(
+    "charset, written, text",
+    [
+        ("gb2312", "gbk", "朱镕基"),
+        ("Shift_JIS", "cp932", "①髙島屋"),
+        ("euc-kr", "cp949", "똠방각하"),
+        ("big5", "big5hkscs", "碁"),
+    ],
+)
+def test_html_is_decoded_as_browsers_do(
+    tmp_path: Path, charset: str, written: str, text: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(f'<meta charset="{charset}"><title>T</title>{text}'.encode(written))
+    assert [document.text.strip() for document in read(path)] == [text]
+
+
+def test_a_power_in_html_is_no_other_number(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<title>T</title>7 × 10<sup>6</sup> years, 10<sup>-3</sup> m, the 19<sup>th</sup>, "
+        "in 1990<sup>[2]</sup>"
+    )
+    assert read(path)[0].text == "7 × 10^6 years, 10^-3 m, the 19th, in 1990[2]"
+
+
 @pytest.mark.parametrize("title, expected", [("Radium", "Radium"), ("", "paper")])
 def test_pdf(tmp_path: Path, title: str, expected: str) -> None:
     [document] = read(write_pdf(tmp_path / "paper.pdf", title=title))
