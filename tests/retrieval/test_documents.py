@@ -422,6 +422,24 @@ def test_a_file_that_cannot_be_looked_at_is_named(
     assert len(report.errors) == 1
 
 
+def test_a_folder_that_cannot_be_looked_into_is_named_or_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here since its path is too long, as above."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b.txt").write_text("fine")
+    while len(os.getcwd()) < 3_900:
+        os.mkdir("d" * 150)
+        os.chdir("d" * 150)
+    os.mkdir("e" * 240)
+    with pytest.raises(DocumentError, match=r"Cannot read the folder .*e \(File name too long\)"):
+        read(tmp_path)
+    report = ReadReport()
+    found = read_documents([tmp_path], on_error="skip", report=report)
+    assert [document.text for document in found] == ["fine"]
+    assert len(report.errors) == 1
+
+
 def test_skipping_goes_on_after_a_bad_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff")
     (tmp_path / "b.txt").write_text("fine")
