@@ -181,7 +181,7 @@ def _unreadable(source: str, kind: str, error: Exception) -> str:
 def _document(source: str, title: str, text: str) -> SourceDocument:
     if not text.strip():
         raise DocumentError(f"{source} has no text: leave it out.")
-    return SourceDocument(source, " ".join(title.split()) or Path(source).stem, text)
+    return SourceDocument(source, title.strip() or Path(source).stem, text)
 
 
 def _decode(content: bytes, source: str) -> str:
@@ -267,4 +267,4 @@ def _json_document(line: str, source: str) -> SourceDocument:
             raise DocumentError(f"the field {name!r} is no string but {type(value).__name__}.")
     if not text.strip():
         raise DocumentError("the field 'text' is empty.")
-    return SourceDocument(source, " ".join(title.split()), text)
+    return SourceDocument(source, title, text)

@@ -26,7 +26,7 @@ from ras_flow.errors import (
     RasFlowError,
 )
 from ras_flow.parts import Parts
-from ras_flow.retrieval import CorpusIndex, open_retriever
+from ras_flow.retrieval import CorpusIndex, SourceDocument, ann, open_retriever
 from ras_flow.retrieval.engines.config import read_engine
 from ras_flow.retrieval.engines.retriever import push
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
@@ -110,6 +110,15 @@ async def test_a_collection_is_replaced_only_on_purpose(engine: Path, tmp_path: 
         await push(second, config)
     await push(second, config, replace=True)
     assert "Łódź" not in await titles(open_retriever(engine, "dense", WordEncoder()), "mills")
+
+
+async def test_a_title_with_spaces_around_it_is_found_once(engine: Path, tmp_path: Path) -> None:
+    documents = [SourceDocument("a", " Ada \n Lovelace ", "She wrote programs.")]
+    made = await CorpusIndex.build(tmp_path / "a", documents, encoder=WordEncoder())
+    engine.write_text(engine.read_text().replace(str(read_engine(engine).bm25), str(made.path)))
+    await push(made, read_engine(engine))
+    retriever = open_retriever(engine, "hybrid", WordEncoder())
+    assert await titles(retriever, "programs") == ["Ada Lovelace"]
 
 
 async def test_another_encoders_vectors_are_refused(engine: Path, tmp_path: Path) -> None:
