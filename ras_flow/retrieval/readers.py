@@ -50,6 +50,8 @@ _AROUND = (
 )
 """Elements around paragraphs, rows and runs, which python-docx does not look into."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
+"""A file as letters: its hundreds of passages would be embedded, found and extracted."""
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
@@ -59,8 +61,8 @@ def read_text(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a Markdown file as it is written; the title is its first heading."""
-    text = _decode(path.read_bytes(), source)
+    """Read a Markdown file without pictures in its text; the title is its first heading."""
+    text = _PICTURE.sub("", _decode(path.read_bytes(), source))
     yield _document(source, _first_heading(text), text)
 
 

@@ -73,6 +73,13 @@ def test_markdown_is_titled_by_its_first_heading(tmp_path: Path, text: str, titl
     assert [(d.title, d.text) for d in read(path)] == [(title, text)]
 
 
+def test_pictures_in_markdown_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "note.md"
+    picture = "data:image/png;base64," + "iVBORw0KGgo+/" * 1000 + "=="
+    path.write_text(f"# Title\n\n![A cat]({picture}) Text.\n\n[image1]: <{picture}>")
+    assert read(path)[0].text == "# Title\n\n![A cat]() Text.\n\n[image1]: <>"
+
+
 def test_a_heading_with_many_spaces_takes_no_time(tmp_path: Path) -> None:
     path = tmp_path / "note.md"
     path.write_text(f"#{' ' * 200_000}a{' #' * 100_000}b")
