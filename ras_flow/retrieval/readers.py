@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -50,6 +51,8 @@ _AROUND = (
 )
 """Elements around paragraphs, rows and runs, which python-docx does not look into."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
+"""Of XHTML; Beautiful Soup warns of it."""
 _PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
 """A file as letters: its hundreds of passages would be embedded, found and extracted."""
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -70,7 +73,9 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read an HTML file without scripts and styles; the title is its title or first heading."""
     bs4 = require("bs4", extra="documents")
     require("lxml", extra="documents")
-    soup = bs4.BeautifulSoup(_decode_html(path, source), "lxml")
+    markup = _DECLARATION.sub("", _decode_html(path, source))
+    # As a file: of a text it may say that this looks like the name of one.
+    soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
     headings = (tag.get_text(" ", strip=True) for tag in (soup.title, soup.h1) if tag)
     title = next(filter(None, headings), "")
     # Else 10<sup>6</sup> would be 106.
