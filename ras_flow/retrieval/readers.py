@@ -36,7 +36,8 @@ _AS_BROWSERS = {
     "big5": "big5hkscs",
 }
 """What browsers read under these names: larger sets of characters, which pages use."""
-_RAISED = "\0"
+_RAISED = "\ufdd0"
+"""Where raised text begins: a character that no text has."""
 _POWER = re.compile(rf"(?<=\d){_RAISED}(?=[-−+]?\d)")
 _BEFORE = {"br": "\n", "sup": _RAISED} | dict.fromkeys(_BLOCKS, "\n\n")
 _AFTER = dict.fromkeys(["td", "th"], " ") | dict.fromkeys(_BLOCKS, "\n\n")
@@ -78,9 +79,7 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
     headings = (tag.get_text(" ", strip=True) for tag in (soup.title, soup.h1) if tag)
     title = next(filter(None, headings), "")
-    # Else 10<sup>6</sup> would be 106.
-    text = _POWER.sub("^", "".join(_visible(soup))).replace(_RAISED, "")
-    yield _document(source, title, text)
+    yield _document(source, title, _powers("".join(_visible(soup))))
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -115,6 +114,8 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
             document = docx.Document(file)
         etree.strip_elements(document.element.body, *_GONE, with_tail=False)
         etree.strip_tags(document.element.body, *_AROUND)
+        for run in document.element.body.xpath(".//w:r[w:rPr/w:vertAlign/@w:val='superscript']"):
+            run.text = f"{_RAISED}{run.text}"
         title = document.core_properties.title
         blocks: list[str] = []
         for block in document.iter_inner_content():
@@ -128,7 +129,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     # zipfile raises a RuntimeError for an encrypted entry.
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error
-    yield _document(source, title, "\n\n".join(blocks))
+    yield _document(source, _powers(title), _powers("\n\n".join(blocks)))
 
 
 def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentError]:
@@ -230,6 +231,11 @@ def _visible(soup: Any) -> Iterator[str]:
             yield _BEFORE.get(node.name, "")
         elif not hidden and type(node) in (bs4.NavigableString, bs4.CData):
             yield str(node)
+
+
+def _powers(text: str) -> str:
+    """Write a raised number that follows another as a power: 10⁶ must not become 106."""
+    return _POWER.sub("^", text).replace(_RAISED, "")
 
 
 def _first_heading(text: str) -> str:

@@ -166,7 +166,17 @@ def test_html_is_decoded_as_browsers_do(
     assert [document.text.strip() for document in read(path)] == [text]
 
 
-def test_a_power_in_html_is_no_other_number(tmp_path: Path) -> None:
+def test_a_power_is_no_other_number(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("H", 1).add_run("2").font.superscript = True
+    paragraph = document.add_paragraph("After 10")
+    for text in ("6", "th"):
+        paragraph.add_run(text).font.superscript = True
+        paragraph.add_run(" years, the 19")
+    document.save(str(tmp_path / "a.docx"))
+    [read_back] = read(tmp_path / "a.docx")
+    text = "H2\n\nAfter 10^6 years, the 19th years, the 19"
+    assert (read_back.title, read_back.text) == ("H2", text)
     path = tmp_path / "page.html"
     path.write_text(
         "<title>T</title>7 × 10<sup>6</sup> years, 10<sup>-3</sup> m, the 19<sup>th</sup>, "
