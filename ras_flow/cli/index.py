@@ -17,7 +17,7 @@ from ras_flow.context import Context
 from ras_flow.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Collection, Iterator
 
     from ras_flow.cli.progress import Progress
     from ras_flow.components import SentenceEncoder
@@ -99,14 +99,19 @@ def add(index: Index, docs: Docs, skip: Skip = False) -> None:
 @app.command()
 def remove(
     index: Index,
-    sources: Annotated[list[str], typer.Argument(help="As `ras-flow index info` lists them.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(help="As `ras-flow index info` lists them; a .jsonl file for its lines."),
+    ],
 ) -> None:
     """Remove documents by their source."""
     from ras_flow.retrieval import CorpusIndex
 
     async def work(progress: Progress) -> CorpusIndex:
         opened = CorpusIndex.open(index, encoder=_encoder_of(index))
-        return await opened.update(remove=sources, progress=progress)
+        held = await opened.sources()
+        gone = [one for source in sources for one in _named(source, held)]
+        return await opened.update(remove=gone, progress=progress)
 
     _report(index, _work(work))
 
@@ -166,6 +171,12 @@ def info(
     typer.echo(f"encoder: {encoder.identity if encoder else 'none (BM25 only)'}")
     for source in sources:
         typer.echo(f"  {plain(source)}")
+
+
+def _named(source: str, held: Collection[str]) -> list[str]:
+    """Return what a name stands for: a document, or all lines of a .jsonl file."""
+    lines = [one for one in held if one.rpartition("#")[0] == source]
+    return lines if lines and source not in held else [source]
 
 
 async def index_documents(

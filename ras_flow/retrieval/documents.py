@@ -62,7 +62,7 @@ def read_documents(
     for given in paths:
         path = Path(given)
         if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
-            files = list(_walk(path, report))
+            files = _walk(path, report)
             if not files:
                 raise DocumentError(
                     f"The folder {_name(path)} has no document: put files of these types into it: "
@@ -79,11 +79,7 @@ def read_documents(
         else:
             files = [path]
         for file in files:
-            place = os.path.realpath(file)
-            if place in seen:
-                continue
-            seen.add(place)
-            for item in _read(file):
+            for item in _read(file, seen):
                 if isinstance(item, SourceDocument):
                     report.documents += 1
                     yield item
@@ -93,8 +89,10 @@ def read_documents(
                     report.errors.append(item)
 
 
-def _walk(folder: Path, report: ReadReport) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder, onerror=_unreadable):
+def _walk(folder: Path, report: ReadReport) -> list[Path | DocumentError]:
+    closed: list[OSError] = []
+    found: list[Path] = []
+    for parent, folders, files in os.walk(folder, onerror=closed.append):
         here = Path(parent)
         left_out = [
             name
@@ -108,9 +106,10 @@ def _walk(folder: Path, report: ReadReport) -> Iterator[Path]:
             # What is listed and not found cannot be looked at: whoever reads it is told why.
             is_file = os.path.isfile(path) or not os.path.lexists(path)
             if not name.startswith(".") and path.suffix.lower() in READERS and is_file:
-                yield path
+                found.append(path)
             else:
                 report.ignored.append(path)
+    return [*map(_unreadable, closed), *found]
 
 
 def _name(path: Path) -> str:
@@ -118,13 +117,20 @@ def _name(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _unreadable(error: OSError) -> None:
-    raise DocumentError(
+def _unreadable(error: OSError) -> DocumentError:
+    return DocumentError(
         f"Cannot read the folder {_name(Path(error.filename))} ({error.strerror}): check who may."
-    ) from error
+    )
 
 
-def _read(path: Path) -> Iterator[SourceDocument | DocumentError]:
+def _read(path: Path | DocumentError, seen: set[str]) -> Iterator[SourceDocument | DocumentError]:
+    if isinstance(path, DocumentError):
+        yield path
+        return
+    place = os.path.realpath(path)
+    if place in seen:
+        return
+    seen.add(place)
     source = _name(path)
     try:
         yield from READERS[path.suffix.lower()](path, source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import ScoredPassage
@@ -28,9 +29,9 @@ class LangChainRetriever:
 
     A document's ``title`` and ``source`` metadata become the passage's; its text is kept whole.
     A retriever that is not made from a vector store returns as many documents as it was set up
-    for, so set it up for at least ``Context.top_k``. A retriever gives no scores: its documents
-    score 1, 1/2, 1/3, … by rank. Some vector stores score by distance, lower for nearer: such
-    scores, known by their rising order, are negated.
+    for, so set it up for at least ``Context.top_k``. Retrievers and some vector stores give no
+    scores: their documents score 1, 1/2, 1/3, … by rank. Other vector stores score by distance,
+    lower for nearer: such scores, known by their rising order, are negated.
 
     Args:
         source: The retriever or vector store.
@@ -75,9 +76,12 @@ class LangChainRetriever:
         from langchain_core.vectorstores import VectorStore  # noqa: PLC0415
 
         if isinstance(self._source, VectorStore):
-            return _nearest_high(await self._source.asimilarity_search_with_score(query, k=k))
-        more: dict[str, Any] = {"k": k} if self._takes_k else {}
-        documents = await self._source.ainvoke(query, **more)
+            with suppress(NotImplementedError):
+                return _nearest_high(await self._source.asimilarity_search_with_score(query, k=k))
+            documents = await self._source.asimilarity_search(query, k=k)
+        else:
+            more: dict[str, Any] = {"k": k} if self._takes_k else {}
+            documents = await self._source.ainvoke(query, **more)
         return [(document, 1 / rank) for rank, document in enumerate(documents, start=1)]
 
 

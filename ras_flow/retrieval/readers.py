@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -20,7 +21,25 @@ _BLOCKS = (
     "address article aside blockquote caption dd details div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul"
 ).split()
-_BEFORE = {"br": "\n"} | dict.fromkeys(_BLOCKS, "\n\n")
+_AS_BROWSERS = {
+    "iso-8859-1": "windows-1252",
+    "latin-1": "windows-1252",
+    "ascii": "windows-1252",
+    "us-ascii": "windows-1252",
+    "iso-8859-9": "windows-1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "x-sjis": "cp932",
+    "euc-kr": "cp949",
+    "ks_c_5601-1987": "cp949",
+    "big5": "big5hkscs",
+}
+"""What browsers read under these names: larger sets of characters, which pages use."""
+_RAISED = "\ufdd0"
+"""Where raised text begins: a character that no text has."""
+_POWER = re.compile(rf"(?<=\d){_RAISED}(?=[-−+]?\d)")
+_BEFORE = {"br": "\n", "sup": _RAISED} | dict.fromkeys(_BLOCKS, "\n\n")
 _AFTER = dict.fromkeys(["td", "th"], " ") | dict.fromkeys(_BLOCKS, "\n\n")
 """What the beginning and the end of a tag add to the text."""
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -33,6 +52,10 @@ _AROUND = (
 )
 """Elements around paragraphs, rows and runs, which python-docx does not look into."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
+"""Of XHTML; Beautiful Soup warns of it."""
+_PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
+"""A file as letters: its hundreds of passages would be embedded, found and extracted."""
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
@@ -42,8 +65,8 @@ def read_text(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a Markdown file as it is written; the title is its first heading."""
-    text = _decode(path.read_bytes(), source)
+    """Read a Markdown file without pictures in its text; the title is its first heading."""
+    text = _PICTURE.sub("", _decode(path.read_bytes(), source))
     yield _document(source, _first_heading(text), text)
 
 
@@ -51,10 +74,12 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read an HTML file without scripts and styles; the title is its title or first heading."""
     bs4 = require("bs4", extra="documents")
     require("lxml", extra="documents")
-    soup = bs4.BeautifulSoup(_decode_html(path, source), "lxml")
+    markup = _DECLARATION.sub("", _decode_html(path, source))
+    # As a file: of a text it may say that this looks like the name of one.
+    soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
     headings = (tag.get_text(" ", strip=True) for tag in (soup.title, soup.h1) if tag)
     title = next(filter(None, headings), "")
-    yield _document(source, title, "".join(_visible(soup)))
+    yield _document(source, title, _powers("".join(_visible(soup))))
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -89,6 +114,8 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
             document = docx.Document(file)
         etree.strip_elements(document.element.body, *_GONE, with_tail=False)
         etree.strip_tags(document.element.body, *_AROUND)
+        for run in document.element.body.xpath(".//w:r[w:rPr/w:vertAlign/@w:val='superscript']"):
+            run.text = f"{_RAISED}{run.text}"
         title = document.core_properties.title
         blocks: list[str] = []
         for block in document.iter_inner_content():
@@ -102,7 +129,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     # zipfile raises a RuntimeError for an encrypted entry.
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error
-    yield _document(source, title, "\n\n".join(blocks))
+    yield _document(source, _powers(title), _powers("\n\n".join(blocks)))
 
 
 def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentError]:
@@ -115,13 +142,14 @@ def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentErr
     Yields:
         Documents, and an error for each line that is none.
     """
-    for number, content in enumerate(path.read_bytes().split(b"\n"), start=1):
-        try:
-            line = _decode(content, "this line")
-            if line.strip():
-                yield _json_document(line, f"{source}#{number}")
-        except DocumentError as error:
-            yield DocumentError(f"{source}, line {number}: {error}")
+    with path.open("rb") as file:
+        for number, content in enumerate(file, start=1):
+            try:
+                line = _decode(content, "this line")
+                if line.strip():
+                    yield _json_document(line, f"{source}#{number}")
+            except DocumentError as error:
+                yield DocumentError(f"{source}, line {number}: {error}")
 
 
 _NO_LOG = logging.NullHandler()
@@ -161,7 +189,7 @@ def _unreadable(source: str, kind: str, error: Exception) -> str:
 def _document(source: str, title: str, text: str) -> SourceDocument:
     if not text.strip():
         raise DocumentError(f"{source} has no text: leave it out.")
-    return SourceDocument(source, " ".join(title.split()) or Path(source).stem, text)
+    return SourceDocument(source, title.strip() or Path(source).stem, text)
 
 
 def _decode(content: bytes, source: str) -> str:
@@ -178,10 +206,8 @@ def _decode_html(path: Path, source: str) -> str:
     detector = require("bs4.dammit", extra="documents").EncodingDetector
     content, encoding = detector.strip_byte_order_mark(path.read_bytes())
     encoding = encoding or detector.find_declared_encoding(content, is_html=True) or "utf-8"
-    if encoding in ("iso-8859-1", "latin-1", "ascii", "us-ascii"):
-        encoding = "windows-1252"  # what browsers read under these names
     try:
-        return str(content.decode(encoding))
+        return str(content.decode(_AS_BROWSERS.get(encoding, encoding)))
     except (LookupError, ValueError) as error:
         raise DocumentError(f"{source} is not {encoding}: convert it to UTF-8.") from error
 
@@ -205,6 +231,11 @@ def _visible(soup: Any) -> Iterator[str]:
             yield _BEFORE.get(node.name, "")
         elif not hidden and type(node) in (bs4.NavigableString, bs4.CData):
             yield str(node)
+
+
+def _powers(text: str) -> str:
+    """Write a raised number that follows another as a power: 10⁶ must not become 106."""
+    return _POWER.sub("^", text).replace(_RAISED, "")
 
 
 def _first_heading(text: str) -> str:
@@ -249,4 +280,4 @@ def _json_document(line: str, source: str) -> SourceDocument:
             raise DocumentError(f"the field {name!r} is no string but {type(value).__name__}.")
     if not text.strip():
         raise DocumentError("the field 'text' is empty.")
-    return SourceDocument(source, " ".join(title.split()), text)
+    return SourceDocument(source, title, text)

@@ -14,7 +14,7 @@ class SourceDocument:
 
     Attributes:
         source: Names the document within an index (a path, an address); unique there.
-        title: Its title, possibly empty; goes into each of its passages.
+        title: Its title, possibly empty, in one line; goes into each of its passages.
         text: Its text; a blank line ends a paragraph, a single line break does not.
     """
 
@@ -25,6 +25,7 @@ class SourceDocument:
     def __post_init__(self) -> None:
         for name in ("source", "title", "text"):
             object.__setattr__(self, name, scrub(getattr(self, name)))
+        object.__setattr__(self, "title", " ".join(self.title.split()))
 
     @property
     def content_hash(self) -> str:

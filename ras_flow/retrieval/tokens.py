@@ -11,18 +11,26 @@ UNSPACED = regex.compile(f"[{_UNSPACED}]")
 """A character of a script that is written without spaces between words."""
 
 _WORD = regex.compile(
-    rf"(?P<run>[{_UNSPACED}]+)|[[\w\p{{M}}]--[{_UNSPACED}]]+", flags=regex.VERSION1
+    rf"[[\w\p{{M}}]--[_\p{{Hangul}}{_UNSPACED}]]+"
+    rf"|(?P<korean>\p{{Hangul}}+)|(?P<unspaced>[{_UNSPACED}]+)",
+    flags=regex.VERSION1,
 )
-_LATIN_ACCENT = regex.compile(r"(?<=\p{Latin})\p{Mn}+")
+_SILENT = regex.compile(r"(?<=[\p{Latin}\p{Greek}])\p{Mn}+|\xad")
+"""Accents, and soft hyphens, which only say where a line may break."""
+_STROKES = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "þ": "th", "æ": "ae", "œ": "oe"}
+)
+"""Latin letters that Unicode has no accent for."""
 
 
 def tokenize(text: str) -> list[str]:
     """Split a text into search terms.
 
-    Case, width and the accents of Latin letters are folded ("Beyoncé" finds "beyonce"). Scripts
-    written without spaces become single characters and pairs of neighbours, since their words
-    cannot be told apart without a dictionary. Nothing is stemmed and no word is left out: on
-    our development questions neither made retrieval better.
+    Case, width, the accents of Latin and Greek letters and Latin letters of single languages are
+    folded ("Beyoncé" finds "beyonce", "Łódź" finds "lodz"). Scripts written without spaces become
+    single characters and pairs of neighbours, since their words cannot be told apart without a
+    dictionary; Korean words, whose endings vary, become pairs. Nothing is stemmed and no word is
+    left out: on our development questions neither made retrieval better.
 
     Args:
         text: Any text.
@@ -30,15 +38,22 @@ def tokenize(text: str) -> list[str]:
     Returns:
         The terms in order, repeated ones repeated.
     """
-    if not text.isascii():
-        bare = _LATIN_ACCENT.sub("", unicodedata.normalize("NFKD", text))
-        text = unicodedata.normalize("NFC", bare)
     terms: list[str] = []
-    for match in _WORD.finditer(text.casefold()):
+    for match in _WORD.finditer(text.casefold() if text.isascii() else _fold(text)):
         word = match.group()
-        if match["run"]:
-            terms.extend(word)
-            terms.extend(word[at : at + 2] for at in range(len(word) - 1))
+        if match["unspaced"]:
+            terms += [*word, *_pairs(word)]
+        elif match["korean"]:
+            terms += _pairs(word) or [word]
         else:
             terms.append(word)
     return terms
+
+
+def _fold(text: str) -> str:
+    bare = _SILENT.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", bare).casefold().translate(_STROKES)
+
+
+def _pairs(word: str) -> list[str]:
+    return [word[at : at + 2] for at in range(len(word) - 1)]

@@ -6,9 +6,10 @@ import asyncio
 import json
 import secrets
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar, TypeVarTuple
 
 from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import SentenceEncoder
@@ -37,6 +38,9 @@ from ras_flow.retrieval.vector_writer import Old, write_vectors
 from ras_flow.state.schema import Passage
 
 LOCK = ".lock"
+
+T = TypeVar("T")
+Given = TypeVarTuple("Given")
 
 
 @asynccontextmanager
@@ -119,10 +123,10 @@ async def write_index(
     folder = path / f"gen-{secrets.token_hex(8)}"
     switch: asyncio.Future[None] | None = None
     try:
-        await asyncio.to_thread(folder.mkdir)
+        await _to_its_end(folder.mkdir)
         if encoder:
             dense = await write_vectors(folder, passages, encoder, dense, old, progress, engine)
-        names = await asyncio.to_thread(_write_files, folder, contents, passages)
+        names = await _to_its_end(_write_files, folder, contents, passages)
         names += vector_files(dense) if encoder else []
         files = await asyncio.to_thread(_record_files, folder, names)
         manifest = Manifest(
@@ -149,6 +153,15 @@ async def write_index(
     if progress:
         progress(IndexProgress("write", len(files), len(files)))
     await asyncio.to_thread(_sweep, path, folder.name)
+
+
+async def _to_its_end(work: Callable[[*Given], T], *given: *Given) -> T:
+    """Work in a thread, which goes on when its caller is cancelled and would write files again."""
+    task = asyncio.get_running_loop().run_in_executor(None, work, *given)
+    try:
+        return await asyncio.shield(task)
+    finally:
+        await asyncio.wait([task])
 
 
 def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage]) -> list[str]:

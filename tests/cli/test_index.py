@@ -67,6 +67,14 @@ def test_documents_are_added_changed_and_removed(index: Path, docs: Path) -> Non
     assert "encoder: none (BM25 only)" in shown
 
 
+def test_a_file_of_many_documents_is_removed_at_once(index: Path, docs: Path) -> None:
+    lines = docs.parent / "more.jsonl"
+    lines.write_text('{"text": "One."}\n{"text": "Two."}\n')
+    assert ras_flow("index", "add", str(index), str(lines)).code == 0
+    removed = ras_flow("index", "remove", str(index), str(lines))
+    assert removed.out == f"{index}: 4 documents, 4 passages\n", removed.err
+
+
 def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
     build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
     shown = ras_flow(*build, terminal=True)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,13 @@ def test_markdown_is_titled_by_its_first_heading(tmp_path: Path, text: str, titl
     assert [(d.title, d.text) for d in read(path)] == [(title, text)]
 
 
+def test_pictures_in_markdown_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "note.md"
+    picture = "data:image/png;base64," + "iVBORw0KGgo+/" * 1000 + "=="
+    path.write_text(f"# Title\n\n![A cat]({picture}) Text.\n\n[image1]: <{picture}>")
+    assert read(path)[0].text == "# Title\n\n![A cat]() Text.\n\n[image1]: <>"
+
+
 def test_a_heading_with_many_spaces_takes_no_time(tmp_path: Path) -> None:
     path = tmp_path / "note.md"
     path.write_text(f"#{' ' * 200_000}a{' #' * 100_000}b")
@@ -107,6 +115,23 @@ def test_html_shows_what_a_reader_sees(tmp_path: Path) -> None:
     assert parts == ["One two.", "Three", "four", "five", "six"]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html>\n'
+        '<html xmlns="http://www.w3.org/1999/xhtml"><body>notes.txt</body></html>',
+        "notes.txt",
+    ],
+)
+def test_html_that_looks_like_something_else_is_read_without_a_warning(
+    tmp_path: Path, page: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(page)
+    assert read(path)[0].text.strip() == "notes.txt"
+
+
 @pytest.mark.parametrize("tag", ["div", "b", "td", "noscript", "table"])
 def test_deeply_nested_html_takes_no_time(tmp_path: Path, tag: str) -> None:
     path = tmp_path / "deep.html"
@@ -122,6 +147,42 @@ def test_html_without_title_uses_the_first_heading_and_honours_its_charset(tmp_p
     path.write_bytes('<meta charset="iso-8859-1"><h1>Caf\xe9</h1><p>th\xe9'.encode("latin-1"))
     [document] = read(path)
     assert (document.title, "thé" in document.text) == ("Café", True)
+
+
+@pytest.mark.parametrize(
+    "charset, written, text",
+    [
+        ("gb2312", "gbk", "朱镕基"),
+        ("Shift_JIS", "cp932", "①髙島屋"),
+        ("euc-kr", "cp949", "똠방각하"),
+        ("big5", "big5hkscs", "碁"),
+    ],
+)
+def test_html_is_decoded_as_browsers_do(
+    tmp_path: Path, charset: str, written: str, text: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(f'<meta charset="{charset}"><title>T</title>{text}'.encode(written))
+    assert [document.text.strip() for document in read(path)] == [text]
+
+
+def test_a_power_is_no_other_number(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("H", 1).add_run("2").font.superscript = True
+    paragraph = document.add_paragraph("After 10")
+    for text in ("6", "th"):
+        paragraph.add_run(text).font.superscript = True
+        paragraph.add_run(" years, the 19")
+    document.save(str(tmp_path / "a.docx"))
+    [read_back] = read(tmp_path / "a.docx")
+    text = "H2\n\nAfter 10^6 years, the 19th years, the 19"
+    assert (read_back.title, read_back.text) == ("H2", text)
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<title>T</title>7 × 10<sup>6</sup> years, 10<sup>-3</sup> m, the 19<sup>th</sup>, "
+        "in 1990<sup>[2]</sup>"
+    )
+    assert read(path)[0].text == "7 × 10^6 years, 10^-3 m, the 19th, in 1990[2]"
 
 
 @pytest.mark.parametrize("title, expected", [("Radium", "Radium"), ("", "paper")])
@@ -221,6 +282,17 @@ def test_a_bad_line_is_named_and_can_be_skipped(tmp_path: Path, line: str, messa
     found = read_documents([path], on_error="skip", report=report)
     assert [document.text for document in found] == ["good", "also good"]
     assert report.documents == 2 and "line 2" in str(report.errors[0])
+
+
+def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(f'{{"text": "{"word " * 200}"}}\n' * 2_000)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_documents([path])) == 2_000
+        assert tracemalloc.get_traced_memory()[1] < path.stat().st_size / 4
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_line_that_is_not_utf8_is_left_out_alone(tmp_path: Path) -> None:
@@ -377,6 +449,24 @@ def test_a_file_that_cannot_be_looked_at_is_named(
     Path(f"{'a' * 240}.txt").write_text("text")
     (tmp_path / "b.txt").write_text("fine")
     with pytest.raises(DocumentError, match=r"Cannot read .*a\.txt \(File name too long\)"):
+        read(tmp_path)
+    report = ReadReport()
+    found = read_documents([tmp_path], on_error="skip", report=report)
+    assert [document.text for document in found] == ["fine"]
+    assert len(report.errors) == 1
+
+
+def test_a_folder_that_cannot_be_looked_into_is_named_or_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here since its path is too long, as above."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b.txt").write_text("fine")
+    while len(os.getcwd()) < 3_900:
+        os.mkdir("d" * 150)
+        os.chdir("d" * 150)
+    os.mkdir("e" * 240)
+    with pytest.raises(DocumentError, match=r"Cannot read the folder .*e \(File name too long\)"):
         read(tmp_path)
     report = ReadReport()
     found = read_documents([tmp_path], on_error="skip", report=report)

@@ -26,7 +26,7 @@ from ras_flow.errors import (
     RasFlowError,
 )
 from ras_flow.parts import Parts
-from ras_flow.retrieval import CorpusIndex, open_retriever
+from ras_flow.retrieval import CorpusIndex, SourceDocument, ann, open_retriever
 from ras_flow.retrieval.engines.config import read_engine
 from ras_flow.retrieval.engines.retriever import push
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
@@ -101,6 +101,27 @@ async def test_a_database_gives_the_same_passages_as_the_index(
             )
 
 
+async def test_a_large_table_gives_as_many_as_asked_for_also_after_a_restart(
+    tmp_path: Path, pgvector: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.setattr(ann, "FLAT_UNTIL", 999)
+    encoder = Apart(dimension=64)
+    made = await CorpusIndex.build(tmp_path / "a", corpus(1000), encoder=encoder, vectors="flat")
+    path = tmp_path / "engine.toml"
+    path.write_text(f'engine = "pgvector"\ncollection = "c{tmp_path.name}"\nurl = "{pgvector}"')
+    await push(made, read_engine(path))
+    retriever = open_retriever(path, "dense", encoder)
+    assert len(await titles(retriever, QUERIES[0], 60)) == 60
+    with psycopg.connect(pgvector) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+    assert len(await titles(retriever, QUERIES[0], 60)) == 60
+
+
 async def test_a_collection_is_replaced_only_on_purpose(engine: Path, tmp_path: Path) -> None:
     config = read_engine(engine)
     first = await CorpusIndex.build(tmp_path / "a", DOCUMENTS, encoder=WordEncoder())
@@ -110,6 +131,15 @@ async def test_a_collection_is_replaced_only_on_purpose(engine: Path, tmp_path: 
         await push(second, config)
     await push(second, config, replace=True)
     assert "Łódź" not in await titles(open_retriever(engine, "dense", WordEncoder()), "mills")
+
+
+async def test_a_title_with_spaces_around_it_is_found_once(engine: Path, tmp_path: Path) -> None:
+    documents = [SourceDocument("a", " Ada \n Lovelace ", "She wrote programs.")]
+    made = await CorpusIndex.build(tmp_path / "a", documents, encoder=WordEncoder())
+    engine.write_text(engine.read_text().replace(str(read_engine(engine).bm25), str(made.path)))
+    await push(made, read_engine(engine))
+    retriever = open_retriever(engine, "hybrid", WordEncoder())
+    assert await titles(retriever, "programs") == ["Ada Lovelace"]
 
 
 async def test_another_encoders_vectors_are_refused(engine: Path, tmp_path: Path) -> None:

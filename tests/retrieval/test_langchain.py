@@ -8,7 +8,7 @@ from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from ras_flow.errors import ConfigurationError, InputError, RasFlowError
 from ras_flow.retrieval import LangChainRetriever
@@ -69,6 +69,19 @@ async def test_a_store_that_scores_by_distance_gets_higher_is_better() -> None:
     [found] = await LangChainRetriever(Distances(WordEmbeddings())).retrieve(["q"], 3)
     assert [p["text"] for p, _ in found] == ["d0", "d1", "d2"]
     assert [score for _, score in found] == pytest.approx([0, -0.1, -0.2])
+
+
+async def test_a_store_without_scores_is_searched_too() -> None:
+    class Bare(VectorStore):
+        def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+            return [Document(f"{query} {n}") for n in range(k)]
+
+        @classmethod
+        def from_texts(cls, *args: Any, **kwargs: Any) -> Bare:
+            return cls()
+
+    [found] = await LangChainRetriever(Bare()).retrieve(["q"], 2)
+    assert [(p["text"], score) for p, score in found] == [("q 0", 1), ("q 1", 1 / 2)]
 
 
 async def test_k_reaches_a_vector_store_s_retriever(store: InMemoryVectorStore) -> None:

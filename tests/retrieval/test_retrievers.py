@@ -40,12 +40,26 @@ async def test_words_of_text_and_title_are_found(index: CorpusIndex, kind: Retri
 
 
 @pytest.mark.parametrize(
-    "query, title", [("首都", "東京"), ("łódź", "Łódź"), ("KÖNIGREICH", "Gauß"), ("gauss", "Gauß")]
+    "query, title",
+    [
+        ("首都", "東京"),
+        ("łódź", "Łódź"),
+        ("Lodz", "Łódź"),
+        ("KÖNIGREICH", "Gauß"),
+        ("gauss", "Gauß"),
+    ],
 )
 async def test_bm25_finds_passages_that_are_not_ascii(
     index: CorpusIndex, query: str, title: str
 ) -> None:
     assert await titles(index.retriever("bm25"), query) == [title]
+
+
+async def test_bm25_finds_korean_words_whatever_their_endings() -> None:
+    texts = ["서울은 대한민국의 수도이다.", "부산은 바다에 있는 도시이다."]
+    retriever = BM25Retriever.from_documents([{"title": text[:2], "text": text} for text in texts])
+    assert (await titles(retriever, "서울의 인구는?"))[0] == "서울"
+    assert (await titles(retriever, "바다가 있는 곳은?"))[0] == "부산"
 
 
 @pytest.mark.parametrize("kind", KINDS)

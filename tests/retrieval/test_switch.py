@@ -1,4 +1,4 @@
-"""Cancelling a build while it switches to the new index."""
+"""Cancelling a build while threads write."""
 
 from __future__ import annotations
 
@@ -45,3 +45,27 @@ async def test_a_build_cancelled_at_the_switch_leaves_one_whole_index(
     monkeypatch.undo()
     await CorpusIndex.build(tmp_path, old, encoder=None)
     assert len(list(tmp_path.glob("gen-*"))) == 1
+
+
+async def test_a_build_cancelled_while_it_writes_leaves_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [SourceDocument("a", "Mills", "Of mills.")]
+    real = writer.build_bm25
+    begun, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(*given: Any) -> Any:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait(10)
+        return real(*given)
+
+    monkeypatch.setattr(writer, "build_bm25", slow)
+    build = asyncio.create_task(CorpusIndex.build(tmp_path, documents, encoder=None))
+    await begun.wait()
+    build.cancel()
+    loop.call_later(0.1, go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await build
+    await loop.shutdown_default_executor()
+    assert list(tmp_path.glob("gen-*")) == []

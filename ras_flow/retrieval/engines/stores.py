@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
 
 
+HNSW_CANDIDATES = 400
+"""What pgvector's HNSW looks at, and the most that it returns; by itself only 40."""
+
+
 class Store(Protocol):
     """A vector database; its calls block."""
 
@@ -156,8 +160,9 @@ class PgvectorStore:
         )
         try:
             url = sqlalchemy.make_url(config.url)
+            # A server that was restarted leaves connections that are dead: ask before each use.
             self._engine = self._langchain.PGEngine.from_connection_string(
-                url.set(drivername="postgresql+psycopg")
+                url.set(drivername="postgresql+psycopg"), pool_pre_ping=True
             )
         except self.failures as error:
             raise _no_address(config, "postgresql://USER:PASSWORD@HOST/NAME", error) from None
@@ -169,7 +174,10 @@ class PgvectorStore:
         if self._opened is None:
             core = require("langchain_core.embeddings", extra="pgvector")
             self._opened = self._langchain.PGVectorStore.create_sync(
-                self._engine, core.FakeEmbeddings(size=1), self._name
+                self._engine,
+                core.FakeEmbeddings(size=1),
+                self._name,
+                index_query_options=self._v2.HNSWQueryOptions(ef_search=HNSW_CANDIDATES),
             )
         return self._opened
 
