@@ -136,11 +136,12 @@ class Timeline:
             self._line("       ", (f"the planner wrote: {snippet(plan['raw'])}", "dim"))
 
     def _passages(self, step: Step) -> None:
-        hop = next((hop for hop in self._branch["hops"] if hop["index"] == step["hop"]), None)
+        # A step that is of no one hop has the given documents, or did everything at once.
+        hops = [hop for hop in self._branch["hops"] if step["hop"] in (None, hop["index"])]
         for id in step["passages"]:
             passage = self._document["passages"][id]
             self._line(
-                (f"     {_score(hop, id)}  {id}  ", "dim"),
+                (f"     {_score(hops, id)}  {id}  ", "dim"),
                 (plain(passage["title"]), "bold"),
                 f"  {snippet(passage['text'])}",
             )
@@ -218,7 +219,8 @@ def _cost(step: Step) -> str:
     return f"{tokens}{usage['seconds']:.2f} s"
 
 
-def _score(hop: Hop | None, passage: str) -> str:
-    if hop is None or passage not in hop["passages"]:
-        return " dropped"  # later, by an edit
-    return f"{hop['scores'][hop['passages'].index(passage)]:8.4f}"
+def _score(hops: Sequence[Hop], passage: str) -> str:
+    for hop in hops:
+        if passage in hop["passages"]:
+            return f"{hop['scores'][hop['passages'].index(passage)]:8.4f}"
+    return " dropped"  # later, by an edit

@@ -147,7 +147,7 @@ function PassagesPanel({ view }) {
   const groups = passagesAt(view.run, view.branch, view.index);
   if (!groups.length) return html`<p class="quiet">No passages yet.</p>`;
   return html`<section>${groups.map(({ step, hop, ids }) => html`
-    <h3><span class="chip">hop ${step.hop}</span> <${Text} value=${hop?.subquery ?? ""} /></h3>
+    <h3><span class="chip">${step.hop === null ? nameOf(step) : `hop ${step.hop}`}</span> <${Text} value=${hop?.subquery ?? ""} /></h3>
     ${ids.map((id) => html`<${PassageItem} key=${id} view=${view} id=${id} hop=${step.hop} />`)}`)}</section>`;
 }
 
