@@ -240,13 +240,26 @@ class Runs:
         saved = await self._state(run_id)
         if branch is not None:
             saved, _ = await self._end_of(run_id, branch, saved)
-        asked = await self._threads.find(run_id)
         return StoredRun(
-            summary=_summary(run_id, asked[0][1] if asked else saved.time, saved),
+            summary=await self._summary(run_id, saved),
             context=_context(run_id, saved),
             state=cast(RasState, saved.values),
             next=saved.next,
         )
+
+    async def summary(self, run_id: str) -> RunSummary:
+        """Return the line about a run, whatever version of ras_flow wrote it.
+
+        Args:
+            run_id: The run's id.
+
+        Returns:
+            The line, also of a run that was deleted while it was at work and is listed no more.
+
+        Raises:
+            RunError: There is no such run.
+        """
+        return await self._summary(run_id, await self._state(run_id))
 
     async def newest(self, run_id: str) -> Newest:
         """Return how far a run is.
@@ -346,6 +359,10 @@ class Runs:
         if not steps:
             raise _unknown(run_id)
         return steps
+
+    async def _summary(self, run_id: str, saved: Saved) -> RunSummary:
+        asked = await self._threads.find(run_id)
+        return _summary(run_id, asked[0][1] if asked else saved.time, saved)
 
     async def _state(self, run_id: str) -> Saved:
         saved = await self._threads.state(run_id)

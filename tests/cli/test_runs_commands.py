@@ -209,6 +209,7 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
         (["prune", "RUN", "--keep", "1"], ["not both"]),
         (["prune", "RUN/1", "--yes"], ["whole runs"]),
         (["prune", "RUN", "nope", "--yes"], ["no run 'nope'", "Nothing was deleted"]),
+        (["prune", "\udcff", "--yes"], ["no run", "ras-flow runs list"]),
         (["show", "RUN/" + "9" * 5000], ["no run 'RUN/999"]),
         (["replay", "RUN", "--from", "9" * 5000], ["no step '999", "0 to 11"]),
         (["view", "RUN/99", "--no-browser"], ["no branch 99", "only branch 1"]),
@@ -427,7 +428,8 @@ def test_a_command_that_is_told_finds_the_run_where_it_is(
     own_home.rename(folder)
     database, there = ("--database", str(folder)), f" --database '{folder}'"
     assert refused("resume", run, *database).endswith(f"ras-flow runs show {run}{there}")
-    assert refused("show", "x", *database).endswith(f"ras-flow runs list{there}")
+    for unknown in (["show", "x"], ["prune", run, "x", "--yes"]):
+        assert refused(*unknown, *database).endswith(f"ras-flow runs list{there}")
     line = refused("resume", run, "--approve", *database)
     assert line.endswith(f"ras-flow runs fork {run} --from STEP{there}")
     told = ok("replay", run, "--from", "plan:2", *database)
