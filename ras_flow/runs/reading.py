@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing_extensions import TypedDict
 
 from ras_flow.errors import InputError, RunError
+from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.schema import Triple
 
@@ -61,6 +62,12 @@ def branch_with(document: RunDocument, checkpoint: str) -> Branch:
         if checkpoint in branch["steps"]:
             return branch
     raise RunError(f"Run {document['run']} has no step {checkpoint!r}.")
+
+
+def name_of(document: RunDocument, branch: Branch) -> str:
+    """Return how a command names a branch: ``RUN/2``; the current one is ``RUN`` alone."""
+    current = branch["number"] == document["current"]
+    return document["run"] if current else f"{document['run']}/{branch['number']}"
 
 
 def steps_of(document: RunDocument, branch: Branch) -> list[Step]:
@@ -214,4 +221,6 @@ def unique_id(what: str, prefix: str, ids: Iterable[str]) -> str:
         raise InputError(
             f"Several {what}s begin with {prefix!r} ({', '.join(found[:4])}): give more of the id."
         )
-    raise InputError(f"There is no {what} {prefix!r} here; its ids are in: ras-flow runs show RUN")
+    raise InputError(
+        f"There is no {what} {prefix!r} here; its ids are in: {command('show', 'RUN')}"
+    )

@@ -15,6 +15,7 @@ from langgraph.types import Command, StateSnapshot
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.events import Event, ForkedEvent
+from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, apply_edits, parse_edits
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
@@ -152,23 +153,23 @@ class Runs:
             saved, end = await self._end_of(run_id, branch, saved)
         _context(run_id, saved)
         if not saved.next:
-            raise RunError(f"Run {run_id} is finished; show it with: ras-flow runs show {run_id}")
+            raise RunError(f"Run {run_id} is finished; show it with: {command('show', run_id)}")
         if checkpoint is not None and saved.checkpoint != checkpoint:
             raise RunError(
                 f"Run {run_id} has gone on since you looked: somebody else answered its review. "
-                f"Look again, with: ras-flow runs show {run_id}"
+                f"Look again, with: {command('show', run_id)}"
             )
         if not saved.interrupts and edits:
             raise RunError(
                 f"Run {run_id} waits for no review: resume it without edits, or edit one of its "
-                f"steps with: ras-flow runs fork {run_id} --from STEP"
+                f"steps with: {command('fork', run_id, '--from', 'STEP')}"
             )
         answer: Command[Any] | None = None
         if saved.interrupts:
             if edits is None:
                 raise RunError(
                     f"Run {run_id} waits for a review: answer it with a list of edits, an empty "
-                    f"one to approve, or with: ras-flow runs resume {run_id} --approve"
+                    f"one to approve, or with: {command('resume', run_id, '--approve')}"
                 )
             answer = Command(resume={"edits": list(edits)})
         async for event in self._threads.stream(run_id, answer, end, seen=saved.checkpoint):
@@ -199,7 +200,7 @@ class Runs:
         if saved is None:
             raise RunError(
                 f"Run {run_id} has no step {checkpoint!r}. List its steps with: "
-                f"ras-flow runs show {run_id} --json"
+                f"{command('show', run_id, '--json')}"
             )
         context = _context(run_id, saved)
         check_values(run_id, saved.values)
@@ -386,7 +387,7 @@ class Runs:
 
 
 def _unknown(run_id: str) -> RunError:
-    return RunError(f"There is no run {run_id!r}. List the runs with: ras-flow runs list")
+    return RunError(f"There is no run {run_id!r}. List the runs with: {command('list')}")
 
 
 def _summary(run_id: str, asked: str, saved: Saved) -> RunSummary:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.runs.options import Database, Run, opened, read_run
+from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
 from ras_flow.files import write_whole
 
@@ -113,8 +113,9 @@ async def _chosen(
     database: str | None, named: list[str], before: datetime | None, keep: int | None
 ) -> list[RunSummary]:
     from ras_flow.runs.address import find_address
+    from ras_flow.runs.opening import open_runs_at
 
-    async with opened(database) as runs:
+    async with open_runs_at(database) as runs:
         chosen = []
         for name in named:
             run, branch = await find_address(runs, name)
@@ -134,7 +135,9 @@ async def _chosen(
 
 
 async def _delete(database: str | None, run_ids: list[str]) -> None:
-    async with opened(database) as runs:
+    from ras_flow.runs.opening import open_runs_at
+
+    async with open_runs_at(database) as runs:
         await runs.delete(run_ids)
 
 
