@@ -198,8 +198,10 @@ async def _ask(
         with resumable(run_id), screen:
             note = is_demo and not documents and not on_server
             screen.run(run_id, corpus=DEMO_NOTE if note else "")
+            # A server's graph may have settings of its own.
+            settings = None if on_server and not context.changed() else context
             async for event in runs.start(
-                {"question": question, "documents": documents}, context, run_id=run_id
+                {"question": question, "documents": documents}, settings, run_id=run_id
             ):
                 screen.show(event)
         stored = await runs.get(run_id)

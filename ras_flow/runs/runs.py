@@ -100,13 +100,14 @@ class Runs:
         return self._threads.new_id()
 
     async def start(
-        self, given: RasInput, context: Context, *, run_id: str | None = None
+        self, given: RasInput, context: Context | None = None, *, run_id: str | None = None
     ) -> AsyncIterator[Event]:
         """Run a question; every step is written before the next begins.
 
         Args:
             given: The question, and what comes with it.
-            context: Settings, all of them: they hold over the graph's own defaults.
+            context: Settings, all of them: they hold over the graph's own defaults. None for the
+                latter, or for those that the thread keeps of an earlier question.
             run_id: The run's id; made if not given.
 
         Yields:
@@ -115,9 +116,9 @@ class Runs:
         Raises:
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
-        # Empty settings would leave it to the graph's own defaults.
-        settings = context.changed() or {"top_k": context.top_k}
-        given = {**given, "settings": settings}
+        if context is not None:
+            # Empty settings would leave it to the graph's own defaults.
+            given = {**given, "settings": context.changed() or {"top_k": context.top_k}}
         async for event in self._threads.stream(run_id or self.new_id(), given):
             yield event
 
