@@ -92,6 +92,8 @@ async def test_every_kind_of_edit_is_sent_as_it_was_made(
     await fill("Ask something else next", text=" Where was the <engineer> born? ")
     await fill("Plan in the planner's place", text="[SUFFICIENT]")
     add = page.get_by_role("form", name="Add a triple")
+    passages = await add.get_by_label("passage").get_by_role("option").all_inner_texts()
+    assert "Trondheim" in passages and "Tverra" not in passages, "retrieved later"
     await add.get_by_label("passage").select_option(label="Trondheim")
     await fill("Add a triple", subject="Mira Lund", predicate="place of birth", object="Elvestad")
     await fill("Add a triple", subject="A", predicate="b", object="C")
