@@ -226,6 +226,35 @@ async def test_a_question_is_asked_and_its_run_opened(
     assert server.sent("POST", "runs") == [{"question": QUESTION, "settings": {}}]
 
 
+async def test_a_question_asked_leaves_one_at_the_run_that_one_went_to(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    server.documents["fresh"] = server.then = bridge("fresh").document
+    server.stream = [None, {"type": "run", "run": "fresh"}, {"type": "done", "branch": 1}]
+    page = await open_page()
+    await page.get_by_label("Question").fill(QUESTION)
+    await page.keyboard.press("Enter")
+    await page.get_by_role("list", name="Runs").get_by_role("link").first.click()
+    await drawn(page)
+    server.gate.set()
+    progress = page.get_by_role("status").filter(has_text="New run")
+    await expect(progress.get_by_role("button", name="Dismiss")).to_be_visible()
+    assert page.url.endswith(f"#{RUN}")
+
+
+async def test_a_run_that_cannot_be_loaded_does_not_hold_up_the_next(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    server.ready.clear()
+    page = await open_page("run=nobody", errors=("404",))
+    await expect(page.get_by_text("Loading the run …")).to_be_visible()
+    await page.evaluate(f"location.hash = '#{RUN}'")
+    async with page.expect_response(lambda answer: answer.url.endswith("api/runs/nobody")):
+        server.ready.set()
+    await drawn(page)
+    await expect(page.get_by_role("alert")).to_be_hidden()
+
+
 async def test_an_export_is_downloaded_with_the_token(
     open_page: OpenPage, server: CannedServer
 ) -> None:
