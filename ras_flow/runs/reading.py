@@ -174,7 +174,7 @@ def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
         hop: The hop's index.
 
     Returns:
-        The last step before the next hop was planned: edits of the hop's graph count.
+        The last step before the next hop was planned: edits and reviews of the hop's graph count.
 
     Raises:
         InputError: The branch has no such hop, or its triples are not merged yet.
@@ -192,7 +192,9 @@ def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
             + (f"there is one for each of the hops 0 to {done[-1]}." if done else "it has none.")
         )
     last = merged[-1]
-    while last + 1 < len(steps) and steps[last + 1]["kind"] != "node":
+    for step in steps[last + 1 :]:
+        if step["kind"] == "node" and step["hop"] != hop:
+            break
         last += 1
     return last
 
