@@ -139,6 +139,11 @@ def step_name(step: Step) -> str:
     return step["node"] if step["hop"] is None else f"{step['node']}:{step['hop']}"
 
 
+def by_hand(step: Step) -> bool:
+    """Tell whether a step is what a person did: an edit, or the answer to a review."""
+    return step["kind"] == "edit" or step["node"].startswith("review_")
+
+
 def find_step(document: RunDocument, branch: Branch, where: str) -> int:
     """Find a step by what a person calls it.
 

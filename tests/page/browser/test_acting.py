@@ -336,6 +336,23 @@ async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge", "Mira Lund"])
 
 
+async def test_a_triple_that_a_person_added_in_a_review_was_added_by_hand(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "runs") as (runs, real):
+        waits = Context(top_k=1, pause_before_answer=True)
+        async for _ in runs.start({"question": WORLD_QUESTION}, waits, run_id="waits"):
+            pass
+        edit: Any = {"op": "add_triple", "subject": "Narvik", "predicate": "in", "object": "Norway"}
+        async for _ in runs.resume("waits", [edit]):
+            pass
+        page = await open_page(f"token={real.token}&run=waits", address=real.base)
+        await drawn(page)
+        await click_edge(page, "in")
+        found = page.get_by_label("Lineage of the triple").locator("li").first
+        await expect(found).to_contain_text("Added by hand.")
+
+
 async def test_a_lineage_names_no_passage_that_a_person_added_in_another_branch(
     open_page: OpenPage, tmp_path: Path
 ) -> None:
