@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from typing_extensions import TypedDict
 
 from ras_flow.errors import InputError, RunError
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
+from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Triple
 
 
@@ -116,6 +117,12 @@ def graph_of(document: RunDocument, branch: Branch, step: int | None = None) -> 
 def passages_of(branch: Branch) -> list[str]:
     """Return the ids of the passages that a branch's hops have, each once."""
     return list(dict.fromkeys(id for hop in branch["hops"] for id in hop["passages"]))
+
+
+def found_by_hop(branch: Branch, graph: Mapping[str, Triple]) -> list[set[str]]:
+    """Return the ids of the triples that each hop found; what a person stated is of no hop."""
+    stated = {id: triple for id, triple in graph.items() if triple["passages"]}
+    return [set(ids) for ids in by_hop(stated, branch["hops"])]
 
 
 def spent(document: RunDocument, branch: Branch) -> Spent:
