@@ -12,7 +12,7 @@ import typer
 
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
-from ras_flow.cli.runs.options import Database, opened, resumable
+from ras_flow.cli.runs.options import Database, resumable
 from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
 from ras_flow.tasks import TASKS
@@ -170,7 +170,7 @@ async def _ask(
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.change import tell
     from ras_flow.parts import Parts
-    from ras_flow.runs.opening import is_server
+    from ras_flow.runs.opening import is_server, open_runs_at
 
     is_demo = docs is None and context.index == DEMO_INDEX
     on_server = is_server(database)
@@ -193,18 +193,20 @@ async def _ask(
         context = replace(context, index=str(path))
     if not is_demo:
         await parts.get_retriever(context)
-    async with opened(database, new=True) as runs:
+    async with open_runs_at(database, new=True) as runs:
         run_id = runs.new_id()
-        with resumable(run_id, database), screen:
+        with resumable(run_id), screen:
             note = is_demo and not documents and not on_server
             screen.run(run_id, corpus=DEMO_NOTE if note else "")
+            # A server's graph may have settings of its own.
+            settings = None if on_server and not context.changed() else context
             async for event in runs.start(
-                {"question": question, "documents": documents}, context, run_id=run_id
+                {"question": question, "documents": documents}, settings, run_id=run_id
             ):
                 screen.show(event)
         stored = await runs.get(run_id)
         if stored.next:
-            await tell(runs, run_id, database, as_json)
+            await tell(runs, run_id, as_json)
             return
     screen.cost(stored.state["usage"])
     if as_json:

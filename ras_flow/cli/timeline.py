@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ras_flow.cli.render import REASONS, plain, snippet
+from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
-from ras_flow.runs.reading import graph_of, spent, step_name, steps_of
+from ras_flow.runs.reading import graph_of, name_of, spent, step_name, steps_of
 from ras_flow.state.schema import Hop, Plan, Triple
 
 Styled = str | tuple[str, str]
@@ -23,18 +24,12 @@ class Timeline:
         document: The run.
         branch: The branch.
         console: Where to; standard output by default.
-        at: What commands on the run that it tells end with, to find it.
     """
 
     def __init__(
-        self,
-        document: RunDocument,
-        branch: Branch,
-        console: Console | None = None,
-        *,
-        at: str = "",
+        self, document: RunDocument, branch: Branch, console: Console | None = None
     ) -> None:
-        self._document, self._branch, self._at = document, branch, at
+        self._document, self._branch = document, branch
         self._console = console or Console(highlight=False)
 
     def show(self) -> None:
@@ -86,16 +81,13 @@ class Timeline:
         self._left()
 
     def _left(self) -> None:
-        branch, run = self._branch, self._document["run"]
-        if branch["number"] != self._document["current"]:
-            run = f"{run}/{branch['number']}"
-        run = plain(f"{run}{self._at}")
+        branch, run = self._branch, name_of(self._document, self._branch)
         last = self._document["steps"][branch["steps"][-1]]
         if branch["status"] == "paused" and last["review"] is not None:
             show_review(self._console, run, last["review"])
         elif branch["status"] == "unfinished":
             then = f"; next: {', '.join(last['next'])}" if last["next"] else ""
-            self._line(f"Unfinished{then}. Go on with: ras-flow runs resume {run}")
+            self._line(plain(f"Unfinished{then}. Go on with: {command('resume', run)}"))
 
     def _others(self) -> None:
         if len(self._document["branches"]) == 1:
@@ -136,11 +128,12 @@ class Timeline:
             self._line("       ", (f"the planner wrote: {snippet(plan['raw'])}", "dim"))
 
     def _passages(self, step: Step) -> None:
-        hop = next((hop for hop in self._branch["hops"] if hop["index"] == step["hop"]), None)
+        # A step that is of no one hop has the given documents, or did everything at once.
+        hops = [hop for hop in self._branch["hops"] if step["hop"] in (None, hop["index"])]
         for id in step["passages"]:
             passage = self._document["passages"][id]
             self._line(
-                (f"     {_score(hop, id)}  {id}  ", "dim"),
+                (f"     {_score(hops, id)}  {id}  ", "dim"),
                 (plain(passage["title"]), "bold"),
                 f"  {snippet(passage['text'])}",
             )
@@ -178,7 +171,7 @@ def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
 
     Args:
         console: Where to.
-        run: The run as `resume` takes it, and where it is.
+        run: The run as `resume` takes it.
         review: The value of the interrupt.
     """
     asked = _ASKED.get(review.get("point", ""), plain(str(review.get("point", ""))))
@@ -194,8 +187,8 @@ def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
     ]
     line(
         console,
-        f"Go on with: ras-flow runs resume {run} --approve, or in its place any of "
-        + ", ".join(options),
+        plain(f"Go on with: {command('resume', run)} --approve, or in its place any of")
+        + f" {', '.join(options)}",
     )
 
 
@@ -218,7 +211,8 @@ def _cost(step: Step) -> str:
     return f"{tokens}{usage['seconds']:.2f} s"
 
 
-def _score(hop: Hop | None, passage: str) -> str:
-    if hop is None or passage not in hop["passages"]:
-        return " dropped"  # later, by an edit
-    return f"{hop['scores'][hop['passages'].index(passage)]:8.4f}"
+def _score(hops: Sequence[Hop], passage: str) -> str:
+    for hop in hops:
+        if passage in hop["passages"]:
+            return f"{hop['scores'][hop['passages'].index(passage)]:8.4f}"
+    return " dropped"  # later, by an edit

@@ -131,7 +131,7 @@ class Api:
             raise InputError("The question is empty: send a text as `question`.")
         if not isinstance(settings, Mapping):
             raise InputError("`settings` must be an object of names and values.")
-        context = await asyncio.to_thread(Context.from_mapping, settings)
+        context = await asyncio.to_thread(Context.from_mapping, settings) if settings else None
         async with self._open(request) as runs:
             run = runs.new_id()
 

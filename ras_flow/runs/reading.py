@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from typing_extensions import TypedDict
 
 from ras_flow.errors import InputError, RunError
+from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
+from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Triple
 
 
@@ -63,6 +65,12 @@ def branch_with(document: RunDocument, checkpoint: str) -> Branch:
     raise RunError(f"Run {document['run']} has no step {checkpoint!r}.")
 
 
+def name_of(document: RunDocument, branch: Branch) -> str:
+    """Return how a command names a branch: ``RUN/2``; the current one is ``RUN`` alone."""
+    current = branch["number"] == document["current"]
+    return document["run"] if current else f"{document['run']}/{branch['number']}"
+
+
 def steps_of(document: RunDocument, branch: Branch) -> list[Step]:
     """Return the steps of a branch, from the question on."""
     return [document["steps"][checkpoint] for checkpoint in branch["steps"]]
@@ -111,6 +119,12 @@ def passages_of(branch: Branch) -> list[str]:
     return list(dict.fromkeys(id for hop in branch["hops"] for id in hop["passages"]))
 
 
+def found_by_hop(branch: Branch, graph: Mapping[str, Triple]) -> list[set[str]]:
+    """Return the ids of the triples that each hop found; what a person stated is of no hop."""
+    stated = {id: triple for id, triple in graph.items() if triple["passages"]}
+    return [set(ids) for ids in by_hop(stated, branch["hops"])]
+
+
 def spent(document: RunDocument, branch: Branch) -> Spent:
     """Add up what the steps of a branch cost, those shared with other branches included."""
     total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
@@ -130,6 +144,11 @@ def step_name(step: Step) -> str:
     if step["kind"] != "node":
         return step["kind"]
     return step["node"] if step["hop"] is None else f"{step['node']}:{step['hop']}"
+
+
+def by_hand(step: Step) -> bool:
+    """Tell whether a step is what a person did: an edit, or the answer to a review."""
+    return step["kind"] == "edit" or step["node"].startswith("review_")
 
 
 def find_step(document: RunDocument, branch: Branch, where: str) -> int:
@@ -167,7 +186,7 @@ def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
         hop: The hop's index.
 
     Returns:
-        The last step before the next hop was planned: edits of the hop's graph count.
+        The last step before the next hop was planned: edits and reviews of the hop's graph count.
 
     Raises:
         InputError: The branch has no such hop, or its triples are not merged yet.
@@ -185,7 +204,9 @@ def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
             + (f"there is one for each of the hops 0 to {done[-1]}." if done else "it has none.")
         )
     last = merged[-1]
-    while last + 1 < len(steps) and steps[last + 1]["kind"] != "node":
+    for step in steps[last + 1 :]:
+        if step["kind"] == "node" and step["hop"] != hop:
+            break
         last += 1
     return last
 
@@ -214,4 +235,6 @@ def unique_id(what: str, prefix: str, ids: Iterable[str]) -> str:
         raise InputError(
             f"Several {what}s begin with {prefix!r} ({', '.join(found[:4])}): give more of the id."
         )
-    raise InputError(f"There is no {what} {prefix!r} here; its ids are in: ras-flow runs show RUN")
+    raise InputError(
+        f"There is no {what} {prefix!r} here; its ids are in: {command('show', 'RUN')}"
+    )

@@ -15,6 +15,7 @@ from langgraph.types import Command, StateSnapshot
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.events import Event, ForkedEvent
+from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, apply_edits, parse_edits
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
@@ -99,13 +100,14 @@ class Runs:
         return self._threads.new_id()
 
     async def start(
-        self, given: RasInput, context: Context, *, run_id: str | None = None
+        self, given: RasInput, context: Context | None = None, *, run_id: str | None = None
     ) -> AsyncIterator[Event]:
         """Run a question; every step is written before the next begins.
 
         Args:
             given: The question, and what comes with it.
-            context: Settings, all of them: they hold over the graph's own defaults.
+            context: Settings, all of them: they hold over the graph's own defaults. None for the
+                latter, or for those that the thread keeps of an earlier question.
             run_id: The run's id; made if not given.
 
         Yields:
@@ -114,9 +116,9 @@ class Runs:
         Raises:
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
-        # Empty settings would leave it to the graph's own defaults.
-        settings = context.changed() or {"top_k": context.top_k}
-        given = {**given, "settings": settings}
+        if context is not None:
+            # Empty settings would leave it to the graph's own defaults.
+            given = {**given, "settings": context.changed() or {"top_k": context.top_k}}
         async for event in self._threads.stream(run_id or self.new_id(), given):
             yield event
 
@@ -152,23 +154,23 @@ class Runs:
             saved, end = await self._end_of(run_id, branch, saved)
         _context(run_id, saved)
         if not saved.next:
-            raise RunError(f"Run {run_id} is finished; show it with: ras-flow runs show {run_id}")
+            raise RunError(f"Run {run_id} is finished; show it with: {command('show', run_id)}")
         if checkpoint is not None and saved.checkpoint != checkpoint:
             raise RunError(
                 f"Run {run_id} has gone on since you looked: somebody else answered its review. "
-                f"Look again, with: ras-flow runs show {run_id}"
+                f"Look again, with: {command('show', run_id)}"
             )
         if not saved.interrupts and edits:
             raise RunError(
                 f"Run {run_id} waits for no review: resume it without edits, or edit one of its "
-                f"steps with: ras-flow runs fork {run_id} --from STEP"
+                f"steps with: {command('fork', run_id, '--from', 'STEP')}"
             )
         answer: Command[Any] | None = None
         if saved.interrupts:
             if edits is None:
                 raise RunError(
                     f"Run {run_id} waits for a review: answer it with a list of edits, an empty "
-                    f"one to approve, or with: ras-flow runs resume {run_id} --approve"
+                    f"one to approve, or with: {command('resume', run_id, '--approve')}"
                 )
             answer = Command(resume={"edits": list(edits)})
         async for event in self._threads.stream(run_id, answer, end, seen=saved.checkpoint):
@@ -199,7 +201,7 @@ class Runs:
         if saved is None:
             raise RunError(
                 f"Run {run_id} has no step {checkpoint!r}. List its steps with: "
-                f"ras-flow runs show {run_id} --json"
+                f"{command('show', run_id, '--json')}"
             )
         context = _context(run_id, saved)
         check_values(run_id, saved.values)
@@ -240,13 +242,26 @@ class Runs:
         saved = await self._state(run_id)
         if branch is not None:
             saved, _ = await self._end_of(run_id, branch, saved)
-        asked = await self._threads.find(run_id)
         return StoredRun(
-            summary=_summary(run_id, asked[0][1] if asked else saved.time, saved),
+            summary=await self._summary(run_id, saved),
             context=_context(run_id, saved),
             state=cast(RasState, saved.values),
             next=saved.next,
         )
+
+    async def summary(self, run_id: str) -> RunSummary:
+        """Return the line about a run, whatever version of ras_flow wrote it.
+
+        Args:
+            run_id: The run's id.
+
+        Returns:
+            The line, also of a run that was deleted while it was at work and is listed no more.
+
+        Raises:
+            RunError: There is no such run.
+        """
+        return await self._summary(run_id, await self._state(run_id))
 
     async def newest(self, run_id: str) -> Newest:
         """Return how far a run is.
@@ -347,6 +362,10 @@ class Runs:
             raise _unknown(run_id)
         return steps
 
+    async def _summary(self, run_id: str, saved: Saved) -> RunSummary:
+        asked = await self._threads.find(run_id)
+        return _summary(run_id, asked[0][1] if asked else saved.time, saved)
+
     async def _state(self, run_id: str) -> Saved:
         saved = await self._threads.state(run_id)
         if saved is None:
@@ -369,7 +388,7 @@ class Runs:
 
 
 def _unknown(run_id: str) -> RunError:
-    return RunError(f"There is no run {run_id!r}. List the runs with: ras-flow runs list")
+    return RunError(f"There is no run {run_id!r}. List the runs with: {command('list')}")
 
 
 def _summary(run_id: str, asked: str, saved: Saved) -> RunSummary:

@@ -23,6 +23,7 @@ from ras_flow.context import Context
 from ras_flow.errors import AuthenticationError, RasFlowError, RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
+from ras_flow.runs.commands import command
 from ras_flow.runs.edits import Edit
 from ras_flow.runs.models import check_models
 from ras_flow.runs.runs import Runs
@@ -302,7 +303,7 @@ def _no_server() -> RunError:
 
 def _unknown(said: str) -> _UnknownThreadError:
     return _UnknownThreadError(
-        f"The server has no such run ({said}). List the runs with: ras-flow runs list"
+        f"The server has no such run ({said}). List the runs with: {command('list')}"
     )
 
 

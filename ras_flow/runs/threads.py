@@ -16,6 +16,7 @@ from ras_flow.context import Context
 from ras_flow.errors import RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
+from ras_flow.runs.commands import command
 from ras_flow.runs.edits import Edit
 from ras_flow.runs.models import check_models
 from ras_flow.runs.ways import find_ways
@@ -292,7 +293,7 @@ async def check_not_gone_on(
     if seen not in ends:
         raise RunError(
             f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
-            f"ras-flow runs show {run_id}"
+            f"{command('show', run_id)}"
         )
 
 

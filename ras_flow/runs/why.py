@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from ras_flow.citations import paths_to_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, RunDocument
-from ras_flow.runs.reading import get_branch, graph_of, passages_of, steps_of
+from ras_flow.runs.reading import by_hand, get_branch, graph_of, passages_of, steps_of
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import StopReason
 
@@ -104,9 +104,7 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
     cited = [citation["triple"] for citation in way["citations"]]
     parts = _parts(document["question"], way, kg, [id for id in cited if id in kg.triples])
     edited = {
-        id
-        for step in steps_of(document, way)
-        for id in (step["added"] if step["kind"] == "edit" else ())
+        id for step in steps_of(document, way) for id in (step["added"] if by_hand(step) else ())
     }
     retrieved = passages_of(way)
     beneath = dict.fromkeys(id for part in parts for id in part["triples"])

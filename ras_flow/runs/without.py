@@ -14,8 +14,9 @@ from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.nodes.view import chain, encoding
 from ras_flow.parts import Parts
+from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.reading import get_branch, graph_of
+from ras_flow.runs.reading import get_branch, graph_of, name_of
 from ras_flow.state.channels import RasState
 from ras_flow.tasks import get_task
 
@@ -65,7 +66,7 @@ async def answers_without(
     if way["stop_reason"] is None:
         raise RunError(
             f"Branch {way['number']} of run {document['run']} has no answer yet: "
-            f"go on with it first: ras-flow runs resume {document['run']}"
+            f"go on with it first: {command('resume', name_of(document, way))}"
         )
     parts = parts or Parts()
     graph = graph_of(document, way)

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -209,6 +210,7 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
         (["prune", "RUN", "--keep", "1"], ["not both"]),
         (["prune", "RUN/1", "--yes"], ["whole runs"]),
         (["prune", "RUN", "nope", "--yes"], ["no run 'nope'", "Nothing was deleted"]),
+        (["prune", "\udcff", "--yes"], ["no run", "ras-flow runs list"]),
         (["show", "RUN/" + "9" * 5000], ["no run 'RUN/999"]),
         (["replay", "RUN", "--from", "9" * 5000], ["no step '999", "0 to 11"]),
         (["view", "RUN/99", "--no-browser"], ["no branch 99", "only branch 1"]),
@@ -416,6 +418,7 @@ def test_a_fork_that_fails_is_kept_and_any_branch_can_be_resumed(
     ]
     shown = ok("show", f"{run}/2")
     assert f"Unfinished; next: plan. Go on with: ras-flow runs resume {run}/2" in shown
+    assert refused("why", f"{run}/2").endswith(f"ras-flow runs resume {run}/2")
     assert "Answer unknown" in ok("resume", f"{run}/2")
     assert [way["answer"] for way in document(run)["branches"]] == ["Narvik", "unknown", "Narvik"]
 
@@ -427,7 +430,8 @@ def test_a_command_that_is_told_finds_the_run_where_it_is(
     own_home.rename(folder)
     database, there = ("--database", str(folder)), f" --database '{folder}'"
     assert refused("resume", run, *database).endswith(f"ras-flow runs show {run}{there}")
-    assert refused("show", "x", *database).endswith(f"ras-flow runs list{there}")
+    for unknown in (["show", "x"], ["prune", run, "x", "--yes"]):
+        assert refused(*unknown, *database).endswith(f"ras-flow runs list{there}")
     line = refused("resume", run, "--approve", *database)
     assert line.endswith(f"ras-flow runs fork {run} --from STEP{there}")
     told = ok("replay", run, "--from", "plan:2", *database)
@@ -440,6 +444,16 @@ def test_a_command_that_is_told_finds_the_run_where_it_is(
     assert line.endswith(f"ras-flow runs resume {run}{there}")
     monkeypatch.setenv("RAS_FLOW_DATABASE", str(folder))
     assert refused("why", f"{run}/3").endswith(f"ras-flow runs resume {run}")
+
+
+async def test_a_command_that_is_told_has_the_runs_id_as_a_shell_takes_it(own_home: Path) -> None:
+    id = "Mira's v1.2"
+    async with open_runs(own_home, builder=build_graph(**world())) as runs:
+        given: Any = {"question": QUESTION}
+        [event async for event in runs.start(given, Context(top_k=1), run_id=id)]
+    database = ["--database", str(own_home)]
+    told = refused("resume", id, *database).partition(" it with: ")[2]
+    assert shlex.split(told) == ["ras-flow", "runs", "show", id, *database]
 
 
 async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> None:

@@ -10,15 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ras_flow import Context
 from ras_flow.cli.runs.edits import Edits
 from ras_flow.errors import EditError, InputError, RunError
 from ras_flow.runs.address import find_address, parse_address
 from ras_flow.runs.opening import open_runs_at
-from ras_flow.runs.reading import find_hop_step, find_step, get_branch, steps_of, unique_id
+from ras_flow.runs.reading import (
+    find_hop_step,
+    find_step,
+    get_branch,
+    graph_after,
+    steps_of,
+    unique_id,
+)
 from ras_flow.runs.times import parse_time
+from ras_flow.state.kg import triple_id
 from tests.graph.world import QUESTION
 from tests.runs.documents import ADA, DESIGNER, Writer, first_answer
-from tests.runs.stories import TOP1, events, runs_with
+from tests.runs.stories import TOP1, drop, events, runs_with
 
 
 @pytest.mark.parametrize(
@@ -147,6 +156,18 @@ def test_the_last_of_several_steps_of_one_name_is_meant() -> None:
     assert find_hop_step(document, branch, 0) == find_step(document, branch, "edit") == 8
     with pytest.raises(InputError, match=r"no graph of hop 1: .* hops 0 to 0\."):
         find_hop_step(document, branch, 1)
+
+
+async def test_a_hops_graph_is_what_its_review_left(saver: Any) -> None:
+    runs = runs_with(saver)
+    waits = Context(top_k=1, pause_after_merge=True)
+    await events(runs.start({"question": QUESTION}, waits, run_id="a"))
+    dropped = triple_id(*DESIGNER)
+    await events(runs.resume("a", drop(dropped)))
+    document = await runs.document("a")
+    branch = get_branch(document)
+    graph = graph_after(document, branch, find_hop_step(document, branch, 0))
+    assert graph and dropped not in graph
 
 
 async def refused(address: str) -> str:

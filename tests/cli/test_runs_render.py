@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from rich.console import Console
 
+from ras_flow import Context, Runs
 from ras_flow.cli.differences import show_comparison
 from ras_flow.cli.explanation import show_explanation
 from ras_flow.cli.render import graph_tree
@@ -19,7 +22,8 @@ from ras_flow.runs.export.escapes import json_text
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from tests.cli.test_hostile import EVIL, FORBIDDEN
-from tests.runs.documents import ADA, BORN, DESIGNER, SUBQUERY, Writer, first_answer
+from tests.graph.world import QUESTION, build, world
+from tests.runs.documents import ADA, BORN, DESIGNER, SUBQUERY, TEXTS, Writer, first_answer
 
 
 def paper() -> Console:
@@ -70,6 +74,18 @@ def test_a_dropped_passage_is_marked_and_no_longer_cited() -> None:
     assert shown[shown.index("7 retrieve:1 0.25 s") + 1].startswith("dropped p")
     assert "cites Mira Lund | place of birth | Narvik [no passage]" in shown
     assert "cites Aurora Bridge | designer | Mira Lund [Aurora Bridge]" in shown
+
+
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+async def test_given_documents_are_shown_with_their_scores(durability: Any) -> None:
+    graph = build(world(), checkpointer=InMemorySaver())
+    document = {"title": "Aurora Bridge", "text": TEXTS["Aurora Bridge"]}
+    given: Any = {"question": QUESTION, "documents": [document]}
+    config: Any = {"configurable": {"thread_id": "a"}}
+    await graph.ainvoke(given, config, context=Context(top_k=1), durability=durability)
+    shown = timeline(await Runs(graph).document("a"))
+    line = next(line for line in shown if line.endswith(TEXTS["Aurora Bridge"]))
+    assert line.startswith("1.0000 ")
 
 
 def test_an_edited_triple_may_name_a_passage_that_nobody_found() -> None:

@@ -46,6 +46,19 @@ def document() -> RunDocument:
     return writer.document()
 
 
+def test_what_a_person_stated_was_found_by_no_hop() -> None:
+    writer = Writer()
+    story = writer.ask().hop(writer.question, {"Aurora Bridge": [DESIGNER]})
+    story.edit(add=ADA).answer("Ada Lund")
+    document = writer.document()
+    edges = read_graphml(to_graphml(document)).edges(data=True)
+    hops = {edge["triple"]: edge.get("hops") or "" for *_, edge in edges}
+    assert hops == {triple_id(*DESIGNER): "0", triple_id(*ADA): ""}
+    for graph in (read_turtle(to_turtle(document)), read_json_ld(to_json_ld(document))):
+        [found] = graph.subjects(PROV.wasGeneratedBy)
+        assert found == rdflib.URIRef(f"urn:ras-flow:triple:{triple_id(*DESIGNER)}")
+
+
 def with_texts(subject: str, predicate: str, object: str, text: str) -> RunDocument:
     """A run with these texts in every field that people and models write."""
     writer = Writer(question=text, texts={text: text})

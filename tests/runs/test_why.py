@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from ras_flow.state.kg import triple_id
 from ras_flow.testing import HashEncoder, ScriptedAnswerer
 from tests.graph.world import QUESTION, build, read_birthplace, world
 from tests.runs.documents import ADA, ADA_BORN, BORN, DESIGNER, SUBQUERY, Writer, first_answer
+from tests.runs.stories import events, runs_with
 
 
 def told(answer: str, question: str = QUESTION) -> Explanation:
@@ -50,6 +52,18 @@ def test_an_answer_is_traced_to_sentence_and_subquery() -> None:
     assert (source["title"], source["hop"], source["subquery"]) == ("Mira Lund", 1, SUBQUERY)
     assert source["score"] == 1.5
     json.dumps(found)
+
+
+async def test_a_triple_that_a_person_added_in_a_review_is_edited(saver: Any) -> None:
+    runs = runs_with(saver)
+    waits = Context(top_k=1, pause_before_answer=True)
+    await events(runs.start({"question": QUESTION}, waits, run_id="a"))
+    fact = dict(zip(("subject", "predicate", "object"), ADA, strict=True))
+    edit: Any = {"op": "add_triple", **fact}
+    await events(runs.resume("a", [edit]))
+    document = await runs.document("a")
+    document["branches"][0]["answer"] = "Ada Lund"
+    assert explain(document)["triples"][triple_id(*ADA)]["edited"]
 
 
 @pytest.mark.parametrize(

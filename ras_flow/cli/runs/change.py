@@ -10,7 +10,7 @@ import typer
 
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.edits import Edits, takes_edits
-from ras_flow.cli.runs.options import Database, Run, at, opened, resumable
+from ras_flow.cli.runs.options import Database, Run, resumable
 from ras_flow.errors import EditError, InputError
 
 if TYPE_CHECKING:
@@ -39,11 +39,13 @@ def fork(
     run: Run, start: From, edits: Edits, database: Database = None, as_json: AsJson = False
 ) -> None:
     """Change something after a step and run on from there; the run as it was is kept."""
+    from ras_flow.runs.commands import command
+
     if not edits:
         raise InputError(
             "Nothing is edited: give one of --drop-triple, --add-triple, --drop-passage, "
             "--subquery, --plan and --model, or run it again as it is with: "
-            f"ras-flow runs replay {run} --from {start}{at(database)}"
+            f"{command('replay', run, '--from', start)}"
         )
     asyncio.run(_fork(run, start, edits, database, as_json))
 
@@ -67,6 +69,8 @@ def resume(
 async def _fork(run: str, start: str, edits: Edits, database: str | None, as_json: bool) -> None:
     from ras_flow.cli.render import Screen, plain
     from ras_flow.runs.address import find_address
+    from ras_flow.runs.commands import command
+    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import (
         branch_with,
         find_step,
@@ -75,7 +79,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         steps_of,
     )
 
-    async with opened(database) as runs:
+    async with open_runs_at(database) as runs:
         address = await find_address(runs, run)
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
@@ -84,14 +88,14 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         triples = [id for each in steps_of(document, branch) for id in each["added"]]
         given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
-        first = await _follow(events, address.run, database, Screen(quiet=as_json))
+        first = await _follow(events, address.run, Screen(quiet=as_json))
         # Somebody else may have made another branch meanwhile.
         forked = branch_with(await runs.document(address.run), first) if first else None
         number = forked["number"] if forked else None
-        new = await tell(runs, address.run, database, as_json, number)
+        new = await tell(runs, address.run, as_json, number)
     if not as_json and new != branch["number"]:
-        both = f"{address.run}/{branch['number']} {address.run}/{new}"
-        typer.echo(plain(f"Compare with: ras-flow runs diff {both}{at(database)}"))
+        both = (f"{address.run}/{number}" for number in (branch["number"], new))
+        typer.echo(plain(f"Compare with: {command('diff', *both)}"))
 
 
 async def _resume(
@@ -100,9 +104,11 @@ async def _resume(
     from ras_flow.cli.render import Screen
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.address import find_address
+    from ras_flow.runs.commands import command
+    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
-    async with opened(database) as runs:
+    async with open_runs_at(database) as runs:
         address = await find_address(runs, run)
         document = await runs.document(address.run)
         branch = get_branch(document, address.branch)
@@ -112,35 +118,33 @@ async def _resume(
                 if as_json:
                     print_json(_standing(document, branch))
                 else:
-                    Timeline(document, branch, at=at(database)).outcome()
+                    Timeline(document, branch).outcome()
                 return
             given = edits.to_list(review.get("triples", {}), review.get("passages", []))
             events = runs.resume(address.run, given, branch=address.branch)
         elif approve or edits:
             raise InputError(
                 f"Run {address.run} does not wait for anyone: resume it without --approve and "
-                f"edits, or edit it with: ras-flow runs fork {run} --from STEP"
+                f"edits, or edit it with: {command('fork', run, '--from', 'STEP')}"
             )
         else:
             events = runs.resume(address.run, branch=address.branch)
         screen = Screen(quiet=as_json)
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
-        await _follow(events, run, database, screen)
+        await _follow(events, run, screen)
         # An answer that is refused leaves no step: the branch need not be the newest.
-        await tell(runs, address.run, database, as_json, branch["number"])
+        await tell(runs, address.run, as_json, branch["number"])
 
 
-async def _follow(
-    events: AsyncIterator[Event], run: str, database: str | None, screen: Screen
-) -> str | None:
+async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str | None:
     """Show events as they come, all but the answer: the outcome has it.
 
     Returns:
         The first checkpoint of the branch that began, if one did.
     """
     first = None
-    with resumable(run, database), screen:
+    with resumable(run), screen:
         async for event in events:
             if event["type"] == "forked":
                 first = event["checkpoint"]
@@ -149,15 +153,12 @@ async def _follow(
     return first
 
 
-async def tell(
-    runs: Runs, run: str, database: str | None, as_json: bool, number: int | None = None
-) -> int:
+async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -> int:
     """Show how a run stands, and what it asks if it waits.
 
     Args:
         runs: Where the run is.
         run: Its id.
-        database: Where the runs are, as it was given.
         as_json: Print one JSON object instead.
         number: The branch; the newest by default.
 
@@ -176,7 +177,7 @@ async def tell(
     if as_json:
         print_json({**(await runs.get(run, branch["number"])).result(), **standing})
     else:
-        Timeline(document, branch, at=at(database)).outcome()
+        Timeline(document, branch).outcome()
     if standing["review"] and (problem := standing["review"].get("problem")):
         raise EditError(f"{problem} The run still waits, unchanged.")
     return branch["number"]

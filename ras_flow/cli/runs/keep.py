@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.runs.options import Database, Run, opened, read_run
+from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
 from ras_flow.files import write_whole
 
 if TYPE_CHECKING:
-    from ras_flow.runs import Runs, RunSummary
+    from ras_flow.runs import RunSummary
     from ras_flow.runs.document import RunDocument
 
 _ALL = 1_000_000
@@ -113,36 +113,31 @@ async def _chosen(
     database: str | None, named: list[str], before: datetime | None, keep: int | None
 ) -> list[RunSummary]:
     from ras_flow.runs.address import find_address
+    from ras_flow.runs.opening import open_runs_at
 
-    async with opened(database) as runs:
-        for run in named:
-            if (await find_address(runs, run)).branch is not None:
+    async with open_runs_at(database) as runs:
+        chosen = []
+        for name in named:
+            run, branch = await find_address(runs, name)
+            if branch is not None:
                 raise InputError(
-                    f"{run} is one branch: only whole runs can be deleted, by their ids."
+                    f"{name} is one branch: only whole runs can be deleted, by their ids."
                 )
-        newest = await runs.recent(limit=_ALL)
-        old = await runs.recent(limit=_ALL, until=before) if before else newest
-        known = {run.id: run for run in newest}
-        # A run that was deleted while it was at work has lost its question, by which runs are
-        # listed, and still has what it wrote since.
-        chosen = [
-            known.get(run_id) or await _found(runs, run_id) for run_id in dict.fromkeys(named)
-        ]
-    if named:
-        return chosen
-    spared = {run.id for run in newest[: keep or 0]}
-    return [run for run in old if run.id not in spared]
-
-
-async def _found(runs: Runs, run_id: str) -> RunSummary:
-    try:
-        return (await runs.get(run_id)).summary
-    except RunError as error:
-        raise RunError(f"{error} (Nothing was deleted.)") from error
+            try:
+                chosen.append(await runs.summary(run))
+            except RunError as error:
+                raise RunError(f"Nothing was deleted. {error}") from error
+        if named:
+            return list(dict.fromkeys(chosen))
+        old = await runs.recent(limit=_ALL, until=before)
+        spared = {run.id for run in await runs.recent(limit=keep)} if keep else set()
+        return [run for run in old if run.id not in spared]
 
 
 async def _delete(database: str | None, run_ids: list[str]) -> None:
-    async with opened(database) as runs:
+    from ras_flow.runs.opening import open_runs_at
+
+    async with open_runs_at(database) as runs:
         await runs.delete(run_ids)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.options import Database, Run, at, opened, read_run
+from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError
 
 
@@ -34,6 +34,7 @@ def list_runs(
 
     from ras_flow.cli.render import plain, snippet
     from ras_flow.runs import RunSummary
+    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.times import parse_time
     from ras_flow.state.schema import StopReason
 
@@ -44,7 +45,7 @@ def list_runs(
         filters["since"] = parse_time(since, "--since")
 
     async def recent() -> list[RunSummary]:
-        async with opened(database) as runs:
+        async with open_runs_at(database) as runs:
             return await runs.recent(limit=limit, **filters)
 
     summaries = asyncio.run(recent())
@@ -79,7 +80,7 @@ def show(run: Run, database: Database = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json({**document, "current": branch["number"]})
         return
-    Timeline(document, branch, at=at(database)).show()
+    Timeline(document, branch).show()
 
 
 def graph(

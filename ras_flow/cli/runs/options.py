@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shlex
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,11 +15,21 @@ from ras_flow.cli.names import address_of
 from ras_flow.errors import InputError, RasFlowError, RunError
 
 if TYPE_CHECKING:
-    from ras_flow.runs import Runs
     from ras_flow.runs.document import Branch, RunDocument
 
 _VARIABLE = "RAS_FLOW_DATABASE"
-_ENDS_WITH_COMMAND = re.compile(r"ras-flow runs [^.]*$")
+
+
+def _told(database: str | None) -> str | None:
+    """Have commands that are told to a person find the runs where this one does."""
+    if database is not None and database != os.environ.get(_VARIABLE):
+        from ras_flow.runs.commands import PLACE
+
+        # There may be a password in it.
+        secret = "@" in database or database.startswith(("postgresql://", "postgres://"))
+        PLACE.set(f" --database {'ADDRESS' if secret else shlex.quote(database)}")
+    return database
+
 
 Run = Annotated[
     str,
@@ -33,6 +42,7 @@ Database = Annotated[
     str | None,
     typer.Option(
         parser=address_of,
+        callback=_told,
         metavar="ADDRESS",
         envvar=_VARIABLE,
         show_default=False,
@@ -61,10 +71,11 @@ def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocum
         RunError: There is no such run or branch.
     """
     from ras_flow.runs.address import Address, find_address
+    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
     async def read() -> tuple[list[Address], dict[str, RunDocument]]:
-        async with opened(database) as runs:
+        async with open_runs_at(database) as runs:
             addresses = [await find_address(runs, name) for name in names]
             wanted = dict.fromkeys(address.run for address in addresses)
             return addresses, {run: await runs.document(run) for run in wanted}
@@ -76,64 +87,24 @@ def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocum
     ]
 
 
-@asynccontextmanager
-async def opened(database: str | None, *, new: bool = False) -> AsyncIterator[Runs]:
-    """Open runs; a command that an error ends with finds them where this one did.
-
-    Args:
-        database: Where they are.
-        new: Make the folder, or runs in it, where there are none.
-
-    Yields:
-        The runs.
-
-    Raises:
-        RunError: There are no runs at this address, or they cannot be opened.
-    """
-    from ras_flow.runs.opening import open_runs_at
-
-    async with open_runs_at(database, new=new) as runs:
-        try:
-            yield runs
-        except (InputError, RunError) as error:
-            if not (at(database) and _ENDS_WITH_COMMAND.search(str(error))):
-                raise
-            raise type(error)(f"{error}{at(database)}") from error
-
-
-def at(database: str | None) -> str:
-    """Return how a command that is told to a person finds the runs where this one did.
-
-    Args:
-        database: Where they are.
-
-    Returns:
-        The command's further option; empty where the environment says it.
-    """
-    if database is None or database == os.environ.get(_VARIABLE):
-        return ""
-    # There may be a password in it.
-    secret = "@" in database or database.startswith(("postgresql://", "postgres://"))
-    return f" --database {'ADDRESS' if secret else shlex.quote(database)}"
-
-
-def go_on_with(run_id: str, database: str | None) -> str:
+def go_on_with(run: str) -> str:
     """Tell the command that goes on with a run."""
-    return f"Go on with: ras-flow runs resume {run_id}{at(database)}"
+    from ras_flow.runs.commands import command
+
+    return f"Go on with: {command('resume', run)}"
 
 
 @contextmanager
-def resumable(run_id: str, database: str | None) -> Iterator[None]:
+def resumable(run: str) -> Iterator[None]:
     """Tell how to go on with a run that fails or is interrupted.
 
     Args:
-        run_id: The run.
-        database: Where it is.
+        run: The run, or the branch.
 
     Yields:
         Nothing.
     """
-    hint = go_on_with(run_id, database)
+    hint = go_on_with(run)
     try:
         yield
     except (InputError, RunError):

@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ras_flow.cli.runs.options import Database, go_on_with, opened
+from ras_flow.cli.runs.options import Database, go_on_with
 
 
 def view(
@@ -38,6 +38,7 @@ def view(
 
     from ras_flow.extras import require
     from ras_flow.runs.address import find_address
+    from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
     for module in ("starlette", "uvicorn"):
@@ -51,11 +52,11 @@ def view(
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, link)
 
     def stopped(run: str) -> None:
-        typer.echo(f"ras-flow: interrupted. {go_on_with(run, database)}", err=True)
+        typer.echo(f"ras-flow: interrupted. {go_on_with(run)}", err=True)
 
     async def serve() -> NoReturn:
         with suppress(asyncio.CancelledError):
-            async with opened(database) as runs:
+            async with open_runs_at(database) as runs:
                 name, branch = await find_address(runs, run) if run else (None, None)
                 if name and branch is not None:
                     get_branch(await runs.document(name), branch)

@@ -44,6 +44,8 @@ function Facts({ of }) {
 function StepPanel({ view }) {
   const { step, branch, run, steps } = view;
   const { usage, plan } = step;
+  // A branch that leaves another at its end has that one's answer among its steps.
+  const answered = run.branches.find((each) => each.status === "finished" && each.steps.at(-1) === step.checkpoint);
   return html`<section>
     <h2>${nameOf(step)}${step.hop !== null && html` <span class="chip">hop ${step.hop}</span>`}</h2>
     <${Facts} of=${[
@@ -64,7 +66,7 @@ function StepPanel({ view }) {
     ${step.removed.length > 0 && html`<h3>Removed triples</h3><${TripleRows} view=${view} ids=${step.removed} />`}
     ${step.added.length > 0 && html`<h3>New triples <span class="chip">${count(step.added.length)}</span></h3>
       <${TripleRows} key=${step.checkpoint} view=${view} ids=${step.added} />`}
-    ${nameOf(step) === "answer" && html`<h3>Answer</h3><blockquote><${Text} value=${branch.answer} /></blockquote>`}
+    ${answered && html`<h3>Answer</h3><blockquote><${Text} value=${answered.answer} /></blockquote>`}
   </section>`;
 }
 
@@ -147,7 +149,7 @@ function PassagesPanel({ view }) {
   const groups = passagesAt(view.run, view.branch, view.index);
   if (!groups.length) return html`<p class="quiet">No passages yet.</p>`;
   return html`<section>${groups.map(({ step, hop, ids }) => html`
-    <h3><span class="chip">hop ${step.hop}</span> <${Text} value=${hop?.subquery ?? ""} /></h3>
+    <h3><span class="chip">${step.hop === null ? nameOf(step) : `hop ${step.hop}`}</span> <${Text} value=${hop?.subquery ?? ""} /></h3>
     ${ids.map((id) => html`<${PassageItem} key=${id} view=${view} id=${id} hop=${step.hop} />`)}`)}</section>`;
 }
 

@@ -2,7 +2,7 @@
 
 import { html, useState } from "./lib.js";
 import { TripleText } from "./details.js";
-import { nameOf } from "./model.js";
+import { nameOf, passagesAt } from "./model.js";
 import { Text, plain } from "./text.js";
 
 const ROLES = ["planner", "extractor", "answerer"];
@@ -63,7 +63,7 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
   const fitting = FITTING[step.next[0]] ?? EVERY;
   const allowed = (op) => (review && !every ? review.allowed : fitting).includes(op);
   const add = (edit) => setEdits([...edits, edit]);
-  const known = Object.values(run.passages);
+  const known = new Set(passagesAt(run, branch, index).flatMap(({ ids }) => ids));
   const sent = edits.length === 1 ? "1 edit" : `${edits.length} edits`;
   return html`<section>
     ${review && html`<div class="review">
@@ -97,8 +97,8 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
     ${allowed("add_triple") && html`<${EditForm} title="Add a triple" op="add_triple"
       fields=${["subject", "predicate", "object"]} add=${add}>
       <select name="passage" aria-label="passage"><option value="">no passage states it</option>
-        ${known.map((passage) => html`<option
-          value=${passage.id}>${plain(passage.title || passage.id, 60)}</option>`)}</select>
+        ${[...known].map((id) => html`<option
+          value=${id}>${plain(run.passages[id].title || id, 60)}</option>`)}</select>
     </${EditForm}>
     <datalist id="entities">${Object.values(run.entities).slice(0, 500).map((name) => html`<option
       value=${plain(name, 60)} />`)}</datalist>`}

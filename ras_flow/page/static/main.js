@@ -86,8 +86,12 @@ function useRun(id, working, fail) {
     do {
       if (loading.current) loading.current.again = false;
       const asked = wanted.current;
-      const found = await getRun(asked);
-      if (asked === wanted.current) setRun(found);
+      try {
+        const found = await getRun(asked);
+        if (asked === wanted.current) setRun(found);
+      } catch (error) {
+        if (asked === wanted.current) throw error;
+      }
     } while (loading.current?.again);
   };
   useEffect(() => {
@@ -144,7 +148,7 @@ function App() {
     try {
       for await (const event of stream) {
         last = event;
-        if (event.type === "run") navigate({ run: event.run, branch: undefined, step: undefined, compare: undefined });
+        if (event.type === "run") navigate({ run: event.run, branch: undefined, step: undefined, compare: undefined }, address.run);
         setProgress((old) => ({ ...old, lines: [...old.lines, describe(event)] }));
         refresh().catch(setError);
       }

@@ -79,7 +79,7 @@ const citedIn = (branch) => new Set(branch.citations.map((citation) => citation.
 function originOf(document, branch, triple) {
   const steps = stepsOf(document, branch);
   const index = steps.findIndex((step) => step.added.includes(triple));
-  const byHand = steps[index]?.kind === "edit";
+  const byHand = steps[index]?.kind === "edit" || Boolean(steps[index]?.node.startsWith("review_"));
   const found = branch.hop_triples.findIndex((ids) => ids.includes(triple));
   const number = byHand ? null : found >= 0 ? found : (steps[index]?.hop ?? null);
   return { index, step: steps[index], byHand, hop: branch.hops[number] ?? null };

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.export.escapes import escape_unseen
-from ras_flow.runs.reading import get_branch, graph_of
+from ras_flow.runs.reading import found_by_hop, get_branch, graph_of
 from ras_flow.runs.why import source_of
-from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.state.kg import QueryKG
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KEYS = {
@@ -49,7 +49,7 @@ def to_graphml(document: RunDocument, branch: int | None = None) -> str:
     triples = graph_of(document, way)
     kg = QueryKG.from_triples(triples)
     cited = {citation["triple"] for citation in way["citations"]}
-    hops = [set(ids) for ids in by_hop(triples, way["hops"])]
+    hops = found_by_hop(way, triples)
     root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
     for kind, names in _KEYS.items():
         for name, type in names.items():

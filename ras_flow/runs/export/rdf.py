@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.reading import get_branch, graph_of, passages_of
-from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.runs.reading import found_by_hop, get_branch, graph_of, passages_of
+from ras_flow.state.kg import QueryKG
 
 PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -52,7 +52,7 @@ def facts_of(document: RunDocument, branch: int | None = None) -> Iterator[Fact]
     """
     way = get_branch(document, branch)
     triples = graph_of(document, way)
-    found = [set(ids) for ids in by_hop(triples, way["hops"])]
+    found = found_by_hop(way, triples)
     kg = QueryKG.from_triples(triples)
     answer = _urn("answer", document["run"], str(way["number"]))
     hops = [_urn("hop", document["run"], str(way["number"]), str(h["index"])) for h in way["hops"]]

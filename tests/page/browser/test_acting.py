@@ -92,6 +92,8 @@ async def test_every_kind_of_edit_is_sent_as_it_was_made(
     await fill("Ask something else next", text=" Where was the <engineer> born? ")
     await fill("Plan in the planner's place", text="[SUFFICIENT]")
     add = page.get_by_role("form", name="Add a triple")
+    passages = await add.get_by_label("passage").get_by_role("option").all_inner_texts()
+    assert "Trondheim" in passages and "Tverra" not in passages, "retrieved later"
     await add.get_by_label("passage").select_option(label="Trondheim")
     await fill("Add a triple", subject="Mira Lund", predicate="place of birth", object="Elvestad")
     await fill("Add a triple", subject="A", predicate="b", object="C")
@@ -224,6 +226,35 @@ async def test_a_question_is_asked_and_its_run_opened(
     assert server.sent("POST", "runs") == [{"question": QUESTION, "settings": {}}]
 
 
+async def test_a_question_asked_leaves_one_at_the_run_that_one_went_to(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    server.documents["fresh"] = server.then = bridge("fresh").document
+    server.stream = [None, {"type": "run", "run": "fresh"}, {"type": "done", "branch": 1}]
+    page = await open_page()
+    await page.get_by_label("Question").fill(QUESTION)
+    await page.keyboard.press("Enter")
+    await page.get_by_role("list", name="Runs").get_by_role("link").first.click()
+    await drawn(page)
+    server.gate.set()
+    progress = page.get_by_role("status").filter(has_text="New run")
+    await expect(progress.get_by_role("button", name="Dismiss")).to_be_visible()
+    assert page.url.endswith(f"#{RUN}")
+
+
+async def test_a_run_that_cannot_be_loaded_does_not_hold_up_the_next(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    server.ready.clear()
+    page = await open_page("run=nobody", errors=("404",))
+    await expect(page.get_by_text("Loading the run …")).to_be_visible()
+    await page.evaluate(f"location.hash = '#{RUN}'")
+    async with page.expect_response(lambda answer: answer.url.endswith("api/runs/nobody")):
+        server.ready.set()
+    await drawn(page)
+    await expect(page.get_by_role("alert")).to_be_hidden()
+
+
 async def test_an_export_is_downloaded_with_the_token(
     open_page: OpenPage, server: CannedServer
 ) -> None:
@@ -303,6 +334,23 @@ async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge"])
         await page.get_by_label("Branch", exact=True).select_option("1")
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge", "Mira Lund"])
+
+
+async def test_a_triple_that_a_person_added_in_a_review_was_added_by_hand(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "runs") as (runs, real):
+        waits = Context(top_k=1, pause_before_answer=True)
+        async for _ in runs.start({"question": WORLD_QUESTION}, waits, run_id="waits"):
+            pass
+        edit: Any = {"op": "add_triple", "subject": "Narvik", "predicate": "in", "object": "Norway"}
+        async for _ in runs.resume("waits", [edit]):
+            pass
+        page = await open_page(f"token={real.token}&run=waits", address=real.base)
+        await drawn(page)
+        await click_edge(page, "in")
+        found = page.get_by_label("Lineage of the triple").locator("li").first
+        await expect(found).to_contain_text("Added by hand.")
 
 
 async def test_a_lineage_names_no_passage_that_a_person_added_in_another_branch(

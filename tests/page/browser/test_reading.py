@@ -8,9 +8,11 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from ras_flow.runs.document import ForkPoint
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, labels, positions, shown, step, until
 from tests.page.canned import TOKEN, CannedServer
+from tests.page.documents import WRONG, bridge, triples_named
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -154,6 +156,21 @@ async def test_each_step_tells_its_plan_tokens_and_seconds(open_page: OpenPage) 
     await page.get_by_role("tab", name="Passages").click()
     await expect(panel.locator(".passage")).to_have_count(9)
     await expect(panel.locator(".passage").first).to_contain_text("0.940")
+
+
+async def test_the_answer_that_a_branch_left_is_shown_where_it_was_given(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    story = bridge()
+    story.begin(ForkPoint(branch=1, step=16))
+    story.edit(removed=triples_named(WRONG))
+    story.answer("unknown", [])
+    server.documents[story.document["run"]] = story.document
+    page = await open_page(f"{RUN}&branch=2&step=16")
+    panel = page.get_by_role("tabpanel")
+    await expect(panel.locator("blockquote")).to_have_text("The Tverra")
+    await page.keyboard.press("End")
+    await expect(panel.locator("blockquote")).to_have_text("unknown")
 
 
 async def test_a_click_on_an_edge_leads_from_the_answer_to_the_sentence(
