@@ -296,9 +296,9 @@ class _Table:
     def some(self, names: set[str]) -> dict[str, Any]:
         return {name: self._left.pop(name) for name in list(self._left) if name in names}
 
-    def nothing_else(self, known: str = "") -> None:
+    def nothing_else(self) -> None:
         for name in self._left:
-            raise ConfigurationError(f"{self.where}: there is no setting {name!r} here.{known}")
+            raise ConfigurationError(f"{self.where}: there is no setting {name!r} here.")
 
 
 def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:

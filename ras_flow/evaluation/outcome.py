@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from ras_flow.state.schema import Role, Usage
@@ -56,15 +56,9 @@ class Outcome:
         """Model calls of all roles."""
         return sum(use["calls"] for use in self.usage.values())
 
-    def as_record(self) -> dict[str, Any]:
-        """Return it as JSON-like data."""
-        record = asdict(self)
-        record["usage"] = {role: dict(use) for role, use in self.usage.items()}
-        return record
-
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Outcome:
-        """Read what :meth:`as_record` wrote, before or after JSON."""
+        """Read what ``asdict`` made of one, before or after JSON."""
         hops = tuple(
             SearchedHop(hop["subquery"], tuple(hop["passages"]), tuple(hop["titles"]))
             for hop in record["hops"]

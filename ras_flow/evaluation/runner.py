@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -34,13 +34,6 @@ from ras_flow.runs.stores import open_sqlite_store
 T = TypeVar("T")
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
-
-
-class Job(NamedTuple):
-    """A question for a system."""
-
-    cell: Cell
-    question: Question
 
 
 @dataclass
