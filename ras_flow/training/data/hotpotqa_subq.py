@@ -39,7 +39,7 @@ from ras_flow.formats.plan import parse_plan
 from ras_flow.formats.quality import refine
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor
 from ras_flow.roles.extractors import form_for
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import make_passage
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
 from ras_flow.training.data.case import Case, Page, Step
@@ -325,9 +325,7 @@ class _Builder:
     ) -> list[Page]:
         """Line 12: g_i <- f_t2t(d_i), for the needed documents and the distractors."""
         texts = needed + others
-        passages = [
-            Passage(id=passage_id(title, text), title=title, text=text) for title, text in texts
-        ]
+        passages = [make_passage(title, text) for title, text in texts]
         made = await self.extractor.extract(passages)
         for extraction in made[: len(needed)]:
             if extraction.error is not None:
