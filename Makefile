@@ -14,12 +14,11 @@ MAKEFLAGS += --jobs=2
 ask: .venv/.ask
 	@$(BIN)/ras-flow ask $${DOCS:+--docs "$$DOCS"} -- $${Q:+"$$Q"}
 
-# One thread for each process: several processes of several threads get in each other's way.
 test: .venv/.test .venv/.browser .venv-vllm/.made
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	LANGGRAPH_STRICT_MSGPACK=true OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # Counting lines makes the tests slower.
 coverage: .venv/.test .venv/.browser .venv-vllm/.made

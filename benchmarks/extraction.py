@@ -40,7 +40,7 @@ from ras_flow.llms.tuned import extractor_name
 from ras_flow.roles import PromptedExtractor
 from ras_flow.roles.extractor_forms import Form
 from ras_flow.roles.extractors import form_for
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 
 A_RUN = 4
 """Passages that a run asks for."""
@@ -174,12 +174,7 @@ async def main() -> None:
 
 def demo() -> list[FactPassage]:
     """Return the demo corpus; no facts of it are known."""
-    return [
-        FactPassage(
-            Passage(id=passage_id(d["title"], d["text"]), title=d["title"], text=d["text"]), ()
-        )
-        for d in demo_passages()
-    ]
+    return [FactPassage(make_passage(d["title"], d["text"]), ()) for d in demo_passages()]
 
 
 def told(stated: Sequence[FactPassage], made: Sequence[Extraction]) -> str:

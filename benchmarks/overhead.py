@@ -31,7 +31,7 @@ from langgraph.types import Overwrite
 from ras_flow import Context, build_graph
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.runs.sqlite import PAGE_SIZE
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 
 HOPS, TOP_K, TRIPLES, CHARACTERS = 5, 5, 8, 600
@@ -42,7 +42,7 @@ def passage(run: int, hop: int, rank: int) -> Passage:
     """Make one of the 25 passages."""
     text = (f"Passage {hop}.{rank} tells of station {hop} on line {rank}. " * 20)[:CHARACTERS]
     title = f"Station {run}.{hop}.{rank}"
-    return Passage(id=passage_id(title, text), title=title, text=text)
+    return make_passage(title, text)
 
 
 def facts(run: int, hop: int, rank: int) -> list[tuple[str, str, str]]:

@@ -26,7 +26,7 @@ from playwright.async_api import Browser, CDPSession
 from ras_flow import Context, build_graph
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.runs import open_runs
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.page.browser.conftest import launched
 from tests.page.server import serving
@@ -100,7 +100,7 @@ class World:
                 ends += [one, other]
                 facts.append((one, f"{chance.choice(predicates)} {len(ends) // 2}", other))
             title, text = f"Report {number}", " ".join(" ".join(fact) + "." for fact in facts)
-            self._passages.append(Passage(id=passage_id(title, text), title=title, text=text))
+            self._passages.append(make_passage(title, text))
             self._facts[title] = facts
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:

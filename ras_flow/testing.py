@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ras_flow.components import AnswerRequest, Extraction, PlanRequest, Reply, ScoredPassage
 from ras_flow.formats.triples import parse_triples
-from ras_flow.state.schema import Document, Passage, passage_id
+from ras_flow.state.schema import Document, Passage, make_passage
 
 
 class ScriptedPlanner:
@@ -118,12 +118,7 @@ class ListRetriever:
     def __init__(self, documents: Sequence[Document]) -> None:
         self.queries: list[str] = []
         self._passages = [
-            Passage(
-                id=passage_id(document.get("title", ""), document["text"]),
-                title=document.get("title", ""),
-                text=document["text"],
-            )
-            for document in documents
+            make_passage(document.get("title", ""), document["text"]) for document in documents
         ]
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:

@@ -6,6 +6,8 @@ import tempfile
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 os.environ.pop("LANGSMITH_API_KEY", None)
+# Several processes of several threads get in each other's way, and tiny models gain nothing.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack

@@ -13,14 +13,14 @@ from ras_flow import Context
 from ras_flow.components import Extraction
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.precompute import Filling, precompute
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import MappingExtractor
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
 
 
 def corpus(size: int) -> list[Passage]:
     texts = [f"Town {i} " + "far away " * (i % 7) for i in range(size)]
-    return [Passage(id=passage_id("T", text), title="T", text=text) for text in texts]
+    return [make_passage("T", text) for text in texts]
 
 
 class Counting:
@@ -111,10 +111,7 @@ async def test_cancelling_keeps_what_is_done() -> None:
 
 async def test_a_warm_question_makes_no_extractor_call() -> None:
     extractor, store = MappingExtractor(TRIPLES), InMemoryStore()
-    passages = [
-        Passage(id=passage_id(d["title"], d["text"]), title=d["title"], text=d["text"])
-        for d in DOCUMENTS
-    ]
+    passages = [make_passage(d["title"], d["text"]) for d in DOCUMENTS]
     await precompute(passages, extractor, store)
 
     class Never(MappingExtractor):

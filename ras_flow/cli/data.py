@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.names import path_of
-from ras_flow.cli.output import AsJson, print_json
+from ras_flow.cli.output import AsJson, log, print_json
 from ras_flow.cli.triples import Database
 from ras_flow.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from ras_flow.components import LanguageModel
+    from ras_flow.training.data.mix import Progress
     from ras_flow.training.data.stats import Stats
 
 app = typer.Typer(help="Make training data.", no_args_is_help=True)
@@ -86,7 +89,7 @@ def build(
         concurrency=concurrency,
         limit=limit,
     )
-    with _Shown() as shown:
+    with _shown() as shown:
         stats = asyncio.run(build_hotpotqa_subq(hotpotqa, out, models, config, shown))
     _report(out, stats, as_json)
     if prices and not as_json:
@@ -114,7 +117,7 @@ def convert(
     settings = load_config(config)
     settings = replace(settings, as_text=as_text or settings.as_text)
     model = _load(settings.base_model, settings.base_url, 8) if settings.base_model else None
-    with _Shown() as shown:
+    with _shown() as shown:
         stats = asyncio.run(convert_mix(settings, out, model, shown))
     _report(out, stats, as_json)
 
@@ -155,12 +158,12 @@ def play(
         {"extractor": extractor, "extractor_output": extractor_output, "base_url": base_url}
     )
 
-    async def run(shown: _Shown) -> Stats:
+    async def run(shown: Progress) -> Stats:
         model = await Parts().get_extractor(settings)
         async with open_store(database, new=True) as store:
             return await play_mix(mix, out, model, store, limit=limit, progress=shown)
 
-    with _Shown() as shown:
+    with _shown() as shown:
         stats = asyncio.run(run(shown))
     _report(out, stats, as_json)
 
@@ -212,7 +215,7 @@ def complete_triples(
 
     async def run() -> int:
         model = await Parts().get_extractor(settings)
-        return len(await complete(stated, model, out, log=lambda line: typer.echo(line, err=True)))
+        return len(await complete(stated, model, out, log=log))
 
     typer.echo(f"{out}: {asyncio.run(run())} of {len(stated)} passages")
 
@@ -241,29 +244,20 @@ def stats(
     _report(folder, counted, as_json)
 
 
-class _Shown:
-    """Progress on standard error, where that is a terminal."""
+@contextmanager
+def _shown() -> Iterator[Progress]:
+    """Show progress on standard error, where that is a terminal."""
+    from rich.console import Console
 
-    def __init__(self) -> None:
-        from rich.console import Console
+    from ras_flow.cli.render import plain
 
-        console = Console(stderr=True)
-        self._status = console.status("reading") if console.is_terminal else None
+    with Console(stderr=True).status("reading") as status:
 
-    def __enter__(self) -> _Shown:
-        if self._status:
-            self._status.start()
-        return self
+        def show(doing: str, done: int, total: int) -> None:
+            if done % 20 == 0 or done == total:
+                status.update(f"{plain(doing)}: {done} of {total}")
 
-    def __exit__(self, *_: object) -> None:
-        if self._status:
-            self._status.stop()
-
-    def __call__(self, doing: str, done: int, total: int) -> None:
-        from ras_flow.cli.render import plain
-
-        if self._status and (done % 20 == 0 or done == total):
-            self._status.update(f"{plain(doing)}: {done} of {total}")
+        yield show
 
 
 def _load(name: str, base_url: str | None, concurrency: int) -> LanguageModel:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import path_of
-from ras_flow.cli.output import AsJson, print_json
+from ras_flow.cli.output import UNFINISHED, AsJson, print_json
 from ras_flow.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from ras_flow.evaluation.compare import Comparison, Flip
     from ras_flow.evaluation.rows import Row
     from ras_flow.evaluation.runner import Progress, Standing
-
-UNFINISHED = 75
-"""Exit code of an evaluation that reached its ceiling and can go on."""
 
 
 class _Group(TyperGroup):

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.names import path_of
-from ras_flow.cli.output import print_json
+from ras_flow.cli.output import UNFINISHED, log, print_json
 
 if TYPE_CHECKING:
     from ras_flow.training.graph_llm.config import TrainingConfig
     from ras_flow.training.graph_llm.scores import Measures
+    from ras_flow.training.run import Progress
 
 
 def graph_llm(
@@ -66,7 +67,6 @@ def graph_llm(
     as_json: Annotated[bool, typer.Option("--json", help="Print the measures as JSON.")] = False,
 ) -> None:
     """Train the Graph LLM: plans and answers in, a folder for `local:FOLDER` out."""
-    from ras_flow.cli.train import UNFINISHED
     from ras_flow.errors import ConfigurationError
     from ras_flow.training.graph_llm.config import read_config
     from ras_flow.training.graph_llm.trained import WEIGHTS
@@ -93,7 +93,7 @@ def graph_llm(
     )
     if measured is not None:
         measures = evaluate(
-            settings, measured, data=data, split=split, most=records, index=index, log=_log
+            settings, measured, data=data, split=split, most=records, index=index, log=log
         )
         _show(measures, as_json)
         return
@@ -103,10 +103,15 @@ def graph_llm(
         folder,
         data=data,
         seconds=None if minutes is None else minutes * 60,
-        log=_log,
+        log=log,
     )
+    tell(progress, folder)
+
+
+def tell(progress: Progress, folder: Path) -> None:
+    """Tell where a training is: its folder, or that it can go on."""
     if not progress.finished:
-        _log(f"stopped at step {progress.step} of {progress.steps}; run it again to go on")
+        log(f"stopped at step {progress.step} of {progress.steps}; run it again to go on")
         raise typer.Exit(UNFINISHED)
     typer.echo(str(folder))
 
@@ -175,7 +180,3 @@ def _show(measures: Measures, as_json: bool) -> None:
             f"next gold passage among the first 5 for {found['plans']} plans: {found['by_model']} "
             f"by the model's subqueries, {found['by_target']} by the targets'"
         )
-
-
-def _log(line: str) -> None:
-    typer.echo(line, err=True)

@@ -12,7 +12,7 @@ import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
-from ras_flow.cli.output import print_json
+from ras_flow.cli.output import AsJson, print_json
 from ras_flow.context import Context
 from ras_flow.errors import DocumentError, InputError
 
@@ -147,7 +147,7 @@ def push(
 def info(
     index: Index,
     verify: Annotated[bool, typer.Option("--verify", help="Check every file's hash.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what an index holds."""
     from ras_flow.cli.render import plain

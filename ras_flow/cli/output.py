@@ -1,4 +1,4 @@
-"""JSON on standard output, the same from every command."""
+"""What commands print, ask and exit with alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import sys
 from typing import Annotated, Any, TextIO
 
 import typer
+
+from ras_flow.errors import InputError
+
+UNFINISHED = 75
+"""Exit code of what stopped before its end and can go on."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
@@ -30,3 +35,25 @@ def json_line(value: Any, stream: TextIO) -> str:
     # Characters that the stream lacks would be escaped as Python does, which is no JSON.
     unicode = stream.encoding.lower().replace("-", "") == "utf8"
     return json_text(value, ascii=not unicode)
+
+
+def log(line: str) -> None:
+    """Print a line beside the output."""
+    typer.echo(line, err=True)
+
+
+def confirmed(what: str) -> bool:
+    """Ask whether something may be deleted.
+
+    Args:
+        what: What it is.
+
+    Raises:
+        InputError: There is nobody to ask.
+    """
+    if not sys.stdin.isatty():
+        raise InputError(f"Nothing was deleted: say --yes to delete {what}.")
+    try:
+        return typer.confirm(f"Delete {what}?")
+    except typer.Abort:
+        return False

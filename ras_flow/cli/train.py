@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.graph_llm import graph_llm
+from ras_flow.cli.graph_llm import graph_llm, tell
 from ras_flow.cli.names import path_of
+from ras_flow.cli.output import log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Train models of your own, and measure them.", no_args_is_help=True)
 app.command()(graph_llm)
-
-UNFINISHED = 75
-"""Exit code of a run that stopped in time and can go on."""
 
 Config = Annotated[
     Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
@@ -58,12 +56,9 @@ def triples(
         data=data,
         seconds=None if minutes is None else minutes * 60,
         examples=examples,
-        log=_log,
+        log=log,
     )
-    if not progress.finished:
-        _log(f"stopped at step {progress.step} of {progress.steps}; run it again to go on")
-        raise typer.Exit(UNFINISHED)
-    typer.echo(str(output))
+    tell(progress, output)
 
 
 @app.command()
@@ -102,7 +97,7 @@ def measure_triples(
             most_base=most_base,
             batch_size=batch_size,
             keep=keep,
-            log=_log,
+            log=log,
         )
     )
     _show(measured, reached)
@@ -168,7 +163,3 @@ def _show(measured: Sequence[Measured], reached: Sequence[Aim]) -> None:
     for aim in reached:
         table.add_row(aim.name, aim.wanted, aim.value, "yes" if aim.met else "no")
     console.print(table)
-
-
-def _log(line: str) -> None:
-    typer.echo(line, err=True)

@@ -13,7 +13,7 @@ import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import address_of
-from ras_flow.cli.output import AsJson, json_line, print_json
+from ras_flow.cli.output import AsJson, confirmed, json_line, print_json
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
 from ras_flow.files import whole_file
@@ -171,7 +171,7 @@ def clear(
     count = len(found)
     if not count:
         typer.echo("No triples are to be deleted.")
-    elif yes or _confirmed(count):
+    elif yes or confirmed(f"the triples of {count} passages"):
         typer.echo(f"Deleted the triples of {asyncio.run(delete())} passages.")
     else:
         typer.echo("Nothing was deleted.")
@@ -244,14 +244,3 @@ def _writing(output: Path | None) -> Iterator[TextIO]:
             yield file
     except OSError as error:
         raise InputError(f"{output} cannot be written: {error.strerror}.") from error
-
-
-def _confirmed(count: int) -> bool:
-    if not sys.stdin.isatty():
-        raise InputError(
-            f"Nothing was deleted: say --yes to delete the triples of {count} passages."
-        )
-    try:
-        return typer.confirm(f"Delete the triples of {count} passages?")
-    except typer.Abort:
-        return False

@@ -1,4 +1,4 @@
-"""Documents and supporting sentences of HotpotQA's and 2WikiMultihopQA's rows."""
+"""Documents and their support in rows of HotpotQA, 2WikiMultihopQA and MuSiQue."""
 
 from __future__ import annotations
 
@@ -42,3 +42,16 @@ def as_documents(given: Iterable[tuple[str, Sequence[str]]]) -> tuple[Document, 
     """Return titles with sentences as documents; those without any text are left out."""
     texts = [(title, " ".join(sentences).strip()) for title, sentences in given]
     return tuple({"title": title, "text": text} for title, text in texts if text)
+
+
+def paragraphs(row: Row) -> list[tuple[str, str]]:
+    """Return titles and texts of a MuSiQue row: its own form, or ours (``docs``)."""
+    if row.has("docs"):
+        return [(doc.text("title"), doc.text("text")) for doc in row.rows("docs")]
+    given = row.rows("paragraphs") if row.has("paragraphs") else []
+    return [(each.text("title"), each.text("paragraph_text")) for each in given]
+
+
+def title_of_step(step: Row) -> str:
+    """Return the title in the id of a MuSiQue step's document ("New York City_22")."""
+    return step.text("doc_id").rpartition("_")[0] if step.has("doc_id") else ""

@@ -9,17 +9,15 @@ from pathlib import Path
 
 from ras_flow.components import SentenceEncoder
 from ras_flow.demo import passages
-from ras_flow.retrieval.index import Report
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.sync import cached_index_path, sync_index
 
 
-async def demo_index(encoder: SentenceEncoder | None, progress: Report | None = None) -> Path:
+async def demo_index(encoder: SentenceEncoder | None) -> Path:
     """Return the folder of the demo index.
 
     Args:
         encoder: Makes the vectors; None for BM25 alone.
-        progress: Called while the index is made.
 
     Returns:
         The folder; the index in it is whole and of this version's corpus.
@@ -34,5 +32,5 @@ async def demo_index(encoder: SentenceEncoder | None, progress: Report | None = 
         SourceDocument(f"demo/{document['title']}", document["title"], document["text"])
         for document in passages()
     )
-    await sync_index(path, documents, encoder, progress)
+    await sync_index(path, documents, encoder)
     return path

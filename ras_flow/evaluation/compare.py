@@ -55,7 +55,7 @@ class Comparison:
     gained: Sequence[Flip]
 
 
-def compare(first: Sequence[Row], second: Sequence[Row], *, seed: int = 0) -> list[Comparison]:
+def compare(first: Sequence[Row], second: Sequence[Row]) -> list[Comparison]:
     """Compare rows, benchmark by benchmark and system by system.
 
     Where each side has one system only, these two are compared, whatever their names; else those
@@ -64,7 +64,6 @@ def compare(first: Sequence[Row], second: Sequence[Row], *, seed: int = 0) -> li
     Args:
         first: Rows of one evaluation.
         second: Rows of another one, or other rows of the same.
-        seed: Of the resampling.
 
     Returns:
         A comparison for each benchmark and pair of systems that both sides have.
@@ -86,7 +85,7 @@ def compare(first: Sequence[Row], second: Sequence[Row], *, seed: int = 0) -> li
                         first=one,
                         second=other,
                         questions=len(rows),
-                        difference=difference(rows, seed),
+                        difference=difference(rows, seed=0),
                         lost=[flip for flip in flips if flip.first.right],
                         gained=[flip for flip in flips if flip.second.right],
                     )

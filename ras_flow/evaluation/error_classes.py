@@ -8,7 +8,7 @@ for instead: a name or a number can be found in passages and triples, "yes" or a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ras_flow.evaluation.facts import MOST_WORDS, holds
@@ -87,14 +87,6 @@ class ErrorFinding:
     why: str
 
 
-@dataclass
-class _Missing:
-    """Names of gold support that was not found: what was asked for, and what was not."""
-
-    asked: dict[str, None] = field(default_factory=dict)
-    never: dict[str, None] = field(default_factory=dict)
-
-
 def classify(question: Question, evidence: Evidence) -> ErrorFinding:
     """Say why an answer is wrong.
 
@@ -111,25 +103,27 @@ def classify(question: Question, evidence: Evidence) -> ErrorFinding:
         return ErrorFinding("from_memory", "The system does not search.")
     support = [one for one in question.support if one.title or one.text]
     if support:
-        missing = _missing(question, support, evidence)
-        if missing.never and evidence.plans:
-            return _planners(list(missing.never), evidence)
-        lost = missing.asked | missing.never
-        if lost:
+        asked, never = _missing(support, evidence)
+        if never and evidence.plans:
+            return _planners(list(never), evidence)
+        if lost := asked | never:
             return ErrorFinding("retrieval_missed", f"Not found: {'; '.join(lost)}.")
         return _graphs(question, support, evidence)
     return _by_answer(question, evidence)
 
 
-def _missing(question: Question, support: Sequence[Support], evidence: Evidence) -> _Missing:
-    missing = _Missing()
+def _missing(
+    support: Sequence[Support], evidence: Evidence
+) -> tuple[dict[str, None], dict[str, None]]:
+    """Return names of gold support that was not found: what was asked for, and what was not."""
+    asked: dict[str, None] = {}
+    never: dict[str, None] = {}
     for one in support:
         if any(_has(passage, one) for passage in evidence.passages):
             continue
-        name = one.title or one.text
-        asked = _asked_for(one, support, evidence.searches)
-        (missing.asked if asked else missing.never)[name] = None
-    return missing
+        names = asked if _asked_for(one, support, evidence.searches) else never
+        names[one.title or one.text] = None
+    return asked, never
 
 
 def _asked_for(one: Support, support: Sequence[Support], searches: Sequence[str]) -> bool:

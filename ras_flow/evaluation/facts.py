@@ -17,7 +17,7 @@ from pathlib import Path
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.evaluation.triples import Spo, token_f1
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 
 ALIKE = 0.5
 """Token F1 from which two names are taken for one."""
@@ -113,7 +113,7 @@ def _stated(row: Row) -> Iterator[tuple[Passage, Spo]]:
             key, text = normalize_name(title), texts[title]
             about = subject in key or key in subject
             if about and f" {object} " in f" {normalize_name(text)} ":
-                passage: Passage = {"id": passage_id(title, text), "title": title, "text": text}
+                passage = make_passage(title, text)
                 yield passage, fact
                 break
 

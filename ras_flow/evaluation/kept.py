@@ -14,12 +14,13 @@ from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from hashlib import sha256
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from weakref import WeakValueDictionary
 
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp
 
 from ras_flow.components import Extraction, Extractor, Planner, PlanRequest, Reply
+from ras_flow.nodes.measure import usage_by_role
 from ras_flow.state.schema import Passage, Usage
 
 NAMESPACE = ("ras_flow", "evaluation")
@@ -102,14 +103,8 @@ class KeptCalls:
         Args:
             run: Its id.
         """
-        total: dict[str, Usage] = {}
-        for item in await self._store.asearch((*NAMESPACE, "saved", run), limit=MOST_ENTRIES):
-            role: KeptRole = item.value["role"]
-            nothing = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
-            use = total.setdefault(role, nothing)
-            for name in ("calls", "input_tokens", "output_tokens", "seconds"):
-                use[name] += item.value[name]
-        return total
+        items = await self._store.asearch((*NAMESPACE, "saved", run), limit=MOST_ENTRIES)
+        return usage_by_role(cast(Usage, item.value) for item in items)
 
     async def forget(self, run: str) -> None:
         """Forget what a run did not have to pay for; the calls themselves are kept."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from ras_flow.state.schema import Role, Usage
+from ras_flow.nodes.measure import usage_by_role
+from ras_flow.state.schema import Usage
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,9 @@ class Outcome:
         """Model calls of all roles."""
         return sum(use["calls"] for use in self.usage.values())
 
-    def as_record(self) -> dict[str, Any]:
-        """Return it as JSON-like data."""
-        record = asdict(self)
-        record["usage"] = {role: dict(use) for role, use in self.usage.items()}
-        return record
-
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Outcome:
-        """Read what :meth:`as_record` wrote, before or after JSON."""
+        """Read what ``asdict`` made of one, before or after JSON."""
         hops = tuple(
             SearchedHop(hop["subquery"], tuple(hop["passages"]), tuple(hop["titles"]))
             for hop in record["hops"]
@@ -86,15 +81,11 @@ def outcome_of(
     Returns:
         The outcome.
     """
-    usage: dict[str, Usage] = {}
-    for use in state.get("usage", {}).values():
-        total = usage.setdefault(use["role"], _nothing(use["role"]))
-        total["calls"] += use["calls"]
-        total["input_tokens"] += use["input_tokens"]
-        total["output_tokens"] += use["output_tokens"]
-        total["seconds"] += use["seconds"]
-    for role, kept in (saved or {}).items():
-        usage.setdefault(role, _nothing(kept["role"]))["seconds"] += kept["seconds"]
+    waited = [
+        Usage(role=kept["role"], calls=0, input_tokens=0, output_tokens=0, seconds=kept["seconds"])
+        for kept in (saved or {}).values()
+    ]
+    usage = usage_by_role([*state.get("usage", {}).values(), *waited])
     for total in usage.values():
         total["seconds"] = round(total["seconds"], 3)
     passages = state.get("passages", {})
@@ -115,7 +106,3 @@ def outcome_of(
         seconds=round(sum(use["seconds"] for use in usage.values()), 3),
         error=error,
     )
-
-
-def _nothing(role: Role) -> Usage:
-    return Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)

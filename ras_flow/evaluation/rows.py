@@ -69,7 +69,7 @@ class Row:
 
     def as_record(self) -> dict[str, Any]:
         """Return it as JSON-like data."""
-        return {**asdict(self), "outcome": self.outcome.as_record()}
+        return asdict(self)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Row:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -37,13 +37,6 @@ ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
-
-
-class Job(NamedTuple):
-    """A question for a system."""
-
-    cell: Cell
-    question: Question
 
 
 @dataclass

@@ -56,38 +56,31 @@ class Difference(Interval):
 
 
 def bootstrap(
-    values: Sequence[float], *, confidence: float = 0.95, samples: int = SAMPLES, seed: int = 0
+    values: Sequence[float] | NDArray[np.float64], *, samples: int = SAMPLES, seed: int = 0
 ) -> Interval:
-    """Return the mean of scores with its bootstrap percentile interval.
+    """Return the mean of scores with its 95 % bootstrap percentile interval.
 
     Args:
         values: Scores, one for each question.
-        confidence: Probability that the interval is to hold, between 0 and 1.
         samples: Resamples.
         seed: Of the resampling.
 
     Raises:
-        InputError: There is no score, or the confidence is no probability.
+        InputError: There is no score.
     """
     scores = _scores(values)
-    low, high = _percentiles(_means(scores, samples, seed), confidence)
-    return Interval(float(scores.mean()), low, high)
+    low, high = np.percentile(_means(scores, samples, seed), [2.5, 97.5])
+    return Interval(float(scores.mean()), float(low), float(high))
 
 
 def paired_bootstrap(
-    first: Sequence[float],
-    second: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    samples: int = SAMPLES,
-    seed: int = 0,
+    first: Sequence[float], second: Sequence[float], *, samples: int = SAMPLES, seed: int = 0
 ) -> Interval:
     """Compare two systems by resampling the questions.
 
     Args:
         first: Scores of one system, one for each question.
         second: Scores of the other on the same questions, in the same order.
-        confidence: Probability that the interval is to hold, between 0 and 1.
         samples: Resamples.
         seed: Of the resampling.
 
@@ -97,9 +90,7 @@ def paired_bootstrap(
     Raises:
         InputError: There are not as many scores of both, or none.
     """
-    gaps = _gaps(first, second)
-    low, high = _percentiles(_means(gaps, samples, seed), confidence)
-    return Interval(float(gaps.mean()), low, high)
+    return bootstrap(_gaps(first, second), samples=samples, seed=seed)
 
 
 def paired_permutation(
@@ -134,7 +125,7 @@ def paired_permutation(
     return (as_far + 1) / (samples + 1)
 
 
-def _scores(values: Sequence[float]) -> NDArray[np.float64]:
+def _scores(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     scores = np.asarray(values, dtype=np.float64)
     if not scores.size:
         raise InputError("There are no scores to take the mean of.")
@@ -165,11 +156,3 @@ def _chunks(samples: int, width: int) -> Iterator[int]:
     rows = max(1, _CHUNK // width)
     for start in range(0, samples, rows):
         yield min(rows, samples - start)
-
-
-def _percentiles(means: NDArray[np.float64], confidence: float) -> tuple[float, float]:
-    if not 0 < confidence < 1:
-        raise InputError(f"The confidence is {confidence}: give a probability, such as 0.95.")
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(means, [tail, 100 - tail])
-    return float(low), float(high)

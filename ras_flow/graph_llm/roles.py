@@ -16,11 +16,11 @@ PLAN_TOKENS = 64
 BATCH_SIZE = 8
 
 
-class GraphPlanner:
-    """Plans from the graph's soft tokens and the text of the subquery chain.
+class _Role:
+    """What a Graph LLM plays.
 
     Args:
-        source: The Graph LLM, shared with the answerer.
+        source: The Graph LLM, shared by its roles.
         batch_size: Requests that are decoded at once; lower it where memory is short.
     """
 
@@ -29,6 +29,10 @@ class GraphPlanner:
         self.batch_size = batch_size
         self.identity = source.identity
         self.takes_soft_tokens = source.takes_soft_tokens
+
+
+class GraphPlanner(_Role):
+    """Plans from the graph's soft tokens and the text of the subquery chain."""
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan for each request.
@@ -48,19 +52,8 @@ class GraphPlanner:
         return await _write(self.source, requests, PLAN_TOKENS, self.batch_size)
 
 
-class GraphAnswerer:
-    """Answers from the graph's soft tokens and the text of the subquery chain.
-
-    Args:
-        source: The Graph LLM, shared with the planner.
-        batch_size: Requests that are decoded at once; lower it where memory is short.
-    """
-
-    def __init__(self, source: GraphLLMSource, *, batch_size: int = BATCH_SIZE) -> None:
-        self.source = source
-        self.batch_size = batch_size
-        self.identity = source.identity
-        self.takes_soft_tokens = source.takes_soft_tokens
+class GraphAnswerer(_Role):
+    """Answers from the graph's soft tokens and the text of the subquery chain."""
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request.

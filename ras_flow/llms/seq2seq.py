@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
-from ras_flow.components import Generation, Message
+from ras_flow.components import Generation
 from ras_flow.extras import require
 from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
-from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
-from ras_flow.llms.local import load_model, load_tokenizer
+from ras_flow.llms.joining import Call, Outcome, serve_together
+from ras_flow.llms.local import LocalLanguageModel, load_model, load_tokenizer
 from ras_flow.llms.tuned import find_tuned
-from ras_flow.llms.weights import SMOLLM2, fingerprint, load_error
+from ras_flow.llms.weights import SMOLLM2, load_error
 from ras_flow.paths import path_named
-from ras_flow.tracing import traced_generation
 
 WINDOW = 512
 """Input tokens (appendix D.1)."""
@@ -48,11 +48,10 @@ def is_seq2seq(name: str) -> bool:
         raise load_error(name, error) from error
 
 
-class LocalSeq2SeqModel:
+class LocalSeq2SeqModel(LocalLanguageModel):
     """A sequence-to-sequence model of transformers, run greedily in float32.
 
-    It knows no chat: it reads the texts of a prompt's messages, one after the other. Calls that
-    wait for the same model are made together; see :mod:`ras_flow.llms.joining`.
+    It knows no chat: it reads the texts of a prompt's messages, one after the other.
 
     Args:
         name: A folder, or a name on the model hub.
@@ -64,44 +63,16 @@ class LocalSeq2SeqModel:
     """
 
     def __init__(self, name: str, *, window: int = WINDOW, batch_size: int = 16) -> None:
-        self.name = name
-        self.window = window
-        self.batch_size = batch_size
-        self._key = fingerprint(name)
-        self.identity = f"local:{self._key}"
-        self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
+        super().__init__(name, window=window, batch_size=batch_size)
+
+    @cached_property
+    def window(self) -> int:
+        """Input tokens to offer to callers."""
+        return self._window
 
     def count_tokens(self, text: str) -> int:
         """Return the number of the model's tokens of a text, without special tokens."""
         return len(load_tokenizer(self.name, chat=False).encode(text, add_special_tokens=False))
-
-    async def generate(
-        self,
-        prompts: Sequence[Sequence[Message]],
-        *,
-        max_new_tokens: int,
-        stop: Sequence[str] = (),
-    ) -> list[Generation]:
-        """Answer each prompt greedily.
-
-        Args:
-            prompts: One message list a prompt; who said what is lost.
-            max_new_tokens: Limit for each output.
-            stop: Strings at which an output ends; they are not part of it.
-
-        Returns:
-            One generation a prompt, in order; a result never depends on the other prompts.
-
-        Raises:
-            ConfigurationError: The model cannot be loaded, its files have changed, or memory ran
-                out.
-        """
-        if not prompts:
-            return []
-        call = Call(prompts, max_new_tokens, tuple(stop))
-        async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
-            made += await self._calls.make(call)
-        return made
 
     def _serve(self, calls: Sequence[Call], given_up: threading.Event) -> dict[Call, Outcome]:
         tokenizer = load_tokenizer(self.name, chat=False)

@@ -123,11 +123,6 @@ def find_tuned(name: str) -> Tuned | None:
     return tuned
 
 
-def shipped_extractor() -> str | None:
-    """Return the folder of the package's own extractor; None where it has none."""
-    return str(SHIPPED) if (SHIPPED / MANIFEST).is_file() else None
-
-
 def extractor_name(name: str) -> str:
     """Return the model that a name means for the extractor.
 
@@ -137,8 +132,8 @@ def extractor_name(name: str) -> str:
     Returns:
         The package's own extractor for ``local:default``, where it has one; else the name.
     """
-    shipped = shipped_extractor() if is_default(name) else None
-    return f"local:{shipped}" if shipped else name
+    shipped = is_default(name) and (SHIPPED / MANIFEST).is_file()
+    return f"local:{SHIPPED}" if shipped else name
 
 
 def check_files(folder: Path, files: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Protocol
 
@@ -45,3 +46,14 @@ class Cost:
         """Return the cost so far, keyed as the state keeps it."""
         seconds = round(perf_counter() - self._began, 3)
         return {self._step: {**self._usage, "seconds": seconds}}
+
+
+def usage_by_role(uses: Iterable[Usage]) -> dict[str, Usage]:
+    """Add up costs by role."""
+    totals: dict[str, Usage] = {}
+    for use in uses:
+        nothing = Usage(role=use["role"], calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+        total = totals.setdefault(use["role"], nothing)
+        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+            total[name] += use[name]
+    return totals

@@ -17,7 +17,7 @@ from ras_flow.limits import check_count, check_question, check_sizes
 from ras_flow.llms.waiting import check_room
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Document, Hop, Passage, passage_id
+from ras_flow.state.schema import Document, Hop, Passage, make_passage
 
 _GATHERED: dict[str, type[list[Any]] | type[dict[str, Any]]] = {
     "plans": list,
@@ -106,4 +106,4 @@ def _passage(document: Document) -> Passage:
     if not isinstance(title, str):
         raise InputError(f"The title of a document is a {type(title).__name__}: pass a text.")
     title = scrub(title).strip()
-    return Passage(id=passage_id(title, text), title=title, text=text)
+    return make_passage(title, text)

@@ -11,7 +11,7 @@ from ras_flow.components import ScoredPassage
 from ras_flow.errors import ConfigurationError, RasFlowError
 from ras_flow.formats.text import scrub
 from ras_flow.retrieval.queries import check_queries
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import make_passage
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -137,7 +137,7 @@ def _passages(found: Found) -> list[ScoredPassage]:
         if not text:
             continue
         title = scrub(str(document.metadata.get("title") or "")).strip()
-        passage = Passage(id=passage_id(title, text), title=title, text=text)
+        passage = make_passage(title, text)
         if source := document.metadata.get("source"):
             passage["source"] = scrub(str(source))
         ranked.setdefault(passage["id"], ScoredPassage(passage, float(score)))

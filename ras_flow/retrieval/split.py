@@ -10,7 +10,7 @@ from typing import cast
 from nupunkt import sent_tokenize
 
 from ras_flow.retrieval.tokens import UNSPACED
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 
 MAX_WORDS = 100
 _LONGEST_WORD = 24
@@ -68,7 +68,7 @@ def split_document(
     """
     passages: dict[str, Passage] = {}
     for piece in split_text(text, max_words):
-        passage = Passage(id=passage_id(title, piece), title=title, text=piece)
+        passage = make_passage(title, piece)
         if source is not None:
             passage["source"] = source
         passages.setdefault(passage["id"], passage)

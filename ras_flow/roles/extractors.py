@@ -37,7 +37,7 @@ def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> Sh
 
 def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
     """Return the form in which a model is asked for triples; see :func:`make_extractor`."""
-    if isinstance(model, LocalLanguageModel | LocalSeq2SeqModel):
+    if isinstance(model, LocalLanguageModel):
         tuned = find_tuned(model.name)
         if tuned:
             return trained_form(tuned.instruction, tuned.max_new_tokens)

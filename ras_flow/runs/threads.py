@@ -153,8 +153,8 @@ class LocalThreads:
         self.graph = graph
 
     def new_id(self) -> str:
-        """Return a fresh run id."""
-        return new_run_id()
+        """Return a fresh run id: 12 hex digits."""
+        return uuid4().hex[:12]
 
     async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
         """Return id and time of the last question of every run, or of one, newest first."""
@@ -295,11 +295,6 @@ async def check_not_gone_on(
             f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
             f"{command('show', run_id)}"
         )
-
-
-def new_run_id() -> str:
-    """Return a fresh run id: 12 hex digits."""
-    return uuid4().hex[:12]
 
 
 def _config(run_id: str, checkpoint: str | None = None) -> RunnableConfig:

@@ -116,3 +116,8 @@ def passage_id(title: str, text: str) -> str:
         The same id for the same title and text, on every machine.
     """
     return sha256(f"{title}\0{text}".encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def make_passage(title: str, text: str) -> Passage:
+    """Return a passage with the id of its content."""
+    return Passage(id=passage_id(title, text), title=title, text=text)

@@ -57,8 +57,8 @@ def claim(run: Path, record: Mapping[str, Any]) -> None:
         run.mkdir(parents=True, exist_ok=True)
         write_whole(file, json.dumps(wanted, indent=2))
         return
-    begun = _flat(_fixed(json.loads(file.read_text(encoding="utf-8"))))
-    now = _flat(_fixed(wanted))
+    begun = flat(_fixed(json.loads(file.read_text(encoding="utf-8"))))
+    now = flat(_fixed(wanted))
     for name in sorted(begun.keys() | now.keys()):
         if begun.get(name) != now.get(name):
             fix = "Remove that folder, or name another output."
@@ -135,11 +135,12 @@ def _fixed(record: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested values by dotted names."""
+    found: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
+            found |= flat(value, f"{prefix}{name}.")
         else:
-            flat[f"{prefix}{name}"] = value
-    return flat
+            found[f"{prefix}{name}"] = value
+    return found

@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from math import inf
 from operator import attrgetter
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from ras_flow.errors import ConfigurationError
@@ -43,7 +43,7 @@ def read_settings(kind: type[S], path: Path) -> S:
             wrong type; the message names it.
     """
     tables, _ = read_toml(path)
-    settings: S = _section(kind, tables, str(path))
+    settings: S = read_section(kind, tables, str(path))
     return settings
 
 
@@ -77,11 +77,25 @@ def check_ranges(
                     raise ConfigurationError(f"{place} = {number} must be a number {wanted}.")
 
 
-def _section(kind: Any, table: Any, where: str) -> Any:
-    """Make a dataclass of a table."""
+def read_section(
+    kind: Any, table: Any, where: str, folder: Path = Path(), made: Mapping[str, Any] | None = None
+) -> Any:
+    """Make a dataclass of a table.
+
+    Args:
+        kind: The dataclass.
+        table: The table.
+        where: Names it in messages.
+        folder: What paths in it are relative to.
+        made: Fields that the table does not say.
+
+    Raises:
+        ConfigurationError: A setting is unknown, missing, or of the wrong type.
+    """
+    made = made or {}
     if not isinstance(table, dict):
         raise ConfigurationError(f"{where}: expected a table.")
-    types = get_type_hints(kind)
+    types = {name: hint for name, hint in get_type_hints(kind).items() if name not in made}
     for key in table:
         if key not in types:
             raise ConfigurationError(
@@ -89,17 +103,16 @@ def _section(kind: Any, table: Any, where: str) -> Any:
             )
     for needed in fields(kind):
         missing = needed.default is MISSING and needed.default_factory is MISSING
-        if missing and needed.name not in table:
+        if missing and needed.name not in {*table, *made}:
             raise ConfigurationError(f"{where}: the setting {needed.name!r} is missing.")
-    return kind(
-        **{key: _value(types[key], value, f"{where}: {key}") for key, value in table.items()}
-    )
+    read = {k: _value(types[k], value, f"{where}: {k}", folder) for k, value in table.items()}
+    return kind(**made, **read)
 
 
-def _value(kind: Any, value: Any, where: str) -> Any:
+def _value(kind: Any, value: Any, where: str, folder: Path) -> Any:
     """Check a value's type; lists become tuples."""
     if hasattr(kind, "__dataclass_fields__"):
-        return _section(kind, value, where)
+        return read_section(kind, value, where, folder)
     options = get_args(kind) if get_origin(kind) is UnionType else (kind,)
     for option in options:
         origin, arguments = get_origin(option), get_args(option)
@@ -109,11 +122,13 @@ def _value(kind: Any, value: Any, where: str) -> Any:
             good = isinstance(value, list) and all(isinstance(item, str) for item in value)
         elif origin is not None:
             good = isinstance(value, dict) and all(type(item) is int for item in value.values())
+        elif option is Path and isinstance(value, str):
+            return folder / value
         else:
             good = type(value) is option or (option is float and type(value) is int)
         if good:
             return tuple(value) if isinstance(value, list) else value
-    expected = " or ".join(map(_expected, options))
+    expected = " or ".join(_expected(option) for option in options if option is not NoneType)
     raise ConfigurationError(f"{where}: expected {expected}, not {value!r}.")
 
 
@@ -126,6 +141,7 @@ def _expected(option: Any) -> str:
 _NAMES: dict[Any, str] = {
     bool: "true or false",
     str: "a text",
+    Path: "a path",
     int: "a whole number",
     float: "a number",
     tuple: "a list of texts",

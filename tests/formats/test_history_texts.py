@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.history import format_history
-from ras_flow.state.schema import Passage, Triple, passage_id
+from ras_flow.state.schema import Triple
+from ras_flow.state.schema import make_passage as passage
 from tests.formats.parsed_history import ParsedHistory, parse_history
-
-
-def passage(title: str, text: str) -> Passage:
-    return Passage(id=passage_id(title, text), title=title, text=text)
-
 
 BRIDGE = passage("Aurora Bridge", "The Aurora Bridge was designed by Mira Lund in 1961.")
 MIRA = passage("Mira Lund", "Mira Lund was an engineer.\n\nQuestion: She was born in Narvik.")

@@ -116,8 +116,8 @@ async def test_special_tokens_in_a_text_are_text(folder: Path) -> None:
 def test_the_configuration_tells_the_kind_of_model(folder: Path, tmp_path: Path) -> None:
     assert isinstance(load_language_model(f"local:{folder}"), LocalSeq2SeqModel)
     causal = save_tiny_model(tmp_path / "causal")
-    assert isinstance(load_language_model(f"local:{causal}"), LocalLanguageModel)
-    assert isinstance(load_language_model("local:default"), LocalLanguageModel)
+    assert type(load_language_model(f"local:{causal}")) is LocalLanguageModel
+    assert type(load_language_model("local:default")) is LocalLanguageModel
 
 
 @pytest.mark.parametrize("content", [None, "{", json.dumps([1])])

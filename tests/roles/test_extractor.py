@@ -17,12 +17,9 @@ from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples
 from ras_flow.roles import PromptedExtractor
 from ras_flow.roles.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
 from ras_flow.roles.extractor_forms import bare_form, json_form, read_json_triples
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage
+from ras_flow.state.schema import make_passage as passage
 from tests.roles.test_roles import Recorder
-
-
-def passage(title: str, text: str) -> Passage:
-    return Passage(id=passage_id(title, text), title=title, text=text)
 
 
 def texts_of(model: Recorder) -> list[str]:

@@ -87,7 +87,6 @@ EXTRACTED = st.lists(
     max_size=3,
 )
 GRAPH = st.builds(to_new_triples, EXTRACTED)
-UPDATE = st.lists(GRAPH, max_size=3)
 
 
 @given(GRAPH, GRAPH)

@@ -68,6 +68,7 @@ def prune(
     database: Database = None,
 ) -> None:
     """Delete whole runs for good, with all their branches; with both options, what fits both."""
+    from ras_flow.cli.output import confirmed
     from ras_flow.cli.render import plain, snippet
     from ras_flow.runs.times import parse_time
 
@@ -84,7 +85,7 @@ def prune(
         stopped = run.stop_reason or "unfinished"
         typer.echo(f"{plain(run.id)}  {run.started}  {stopped}  {snippet(run.question)}")
     count = f"{len(chosen)} run{'s' * (len(chosen) > 1)}"
-    if not yes and not _confirmed(count):
+    if not yes and not confirmed(f"{count} for good"):
         typer.echo("Nothing was deleted.")
         return
     asyncio.run(_delete(database, [run.id for run in chosen]))
@@ -139,12 +140,3 @@ async def _delete(database: str | None, run_ids: list[str]) -> None:
 
     async with open_runs_at(database) as runs:
         await runs.delete(run_ids)
-
-
-def _confirmed(count: str) -> bool:
-    if not sys.stdin.isatty():
-        raise InputError(f"Nothing was deleted: say --yes to delete {count} for good.")
-    try:
-        return typer.confirm(f"Delete {count} for good?")
-    except typer.Abort:
-        return False

@@ -7,11 +7,11 @@ answer (``answerable`` false) are left out.
 
 from __future__ import annotations
 
+from ras_flow.datasets.contexts import paragraphs, title_of_step
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill
 from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form
 from ras_flow.evaluation.question import Question, Support
-from ras_flow.state.schema import Document
 
 
 def read(row: Row) -> Question | None:
@@ -21,29 +21,18 @@ def read(row: Row) -> Question | None:
     id = row.text("id")
     field = "aliases" if row.has("aliases") else "answer_aliases"
     aliases = row.texts(field) if row.has(field) else []
-    given = _paragraphs(row)
+    given = paragraphs(row)
     return Question(
         id=id,
         question=row.text("question"),
         answers=tuple(dict.fromkeys([row.text("answer"), *filter(None, aliases)])),
-        documents=tuple(given),
+        documents=tuple({"title": title, "text": text} for title, text in given),
         support=_support(row, given),
         kind=id.partition("__")[0],
     )
 
 
-def _paragraphs(row: Row) -> list[Document]:
-    if row.has("docs"):
-        return [{"title": d.text("title"), "text": d.text("text")} for d in row.rows("docs")]
-    if row.has("paragraphs"):
-        return [
-            {"title": paragraph.text("title"), "text": paragraph.text("paragraph_text")}
-            for paragraph in row.rows("paragraphs")
-        ]
-    return []
-
-
-def _support(row: Row, given: list[Document]) -> tuple[Support, ...]:
+def _support(row: Row, given: list[tuple[str, str]]) -> tuple[Support, ...]:
     steps = row.rows("decomp" if row.has("decomp") else "question_decomposition")
     results = {at: step.first_text("a", "answer") for at, step in enumerate(steps)}
     found = []
@@ -52,17 +41,12 @@ def _support(row: Row, given: list[Document]) -> tuple[Support, ...]:
         own = given[place] if isinstance(place, int) and 0 <= place < len(given) else None
         found.append(
             Support(
-                title=own["title"] if own else _title(step),
-                text=own["text"] if own else "",
+                title=own[0] if own else title_of_step(step),
+                text=own[1] if own else "",
                 subquery=fill(step.first_text("q", "question"), results),
             )
         )
     return tuple(found)
-
-
-def _title(step: Row) -> str:
-    """Return the title in a document's id ("New York City_22")."""
-    return step.text("doc_id").rpartition("_")[0] if step.has("doc_id") else ""
 
 
 FORMS = {"musique": Form("short_qa", SHORT_ANSWER, read)}

@@ -14,6 +14,9 @@ from ras_flow.evaluation.metrics.short_answers import contains
 from ras_flow.evaluation.question import Question
 from ras_flow.extras import require
 
+MAUVE_MODEL = "gpt2-large"
+"""The model whose hidden states are MAUVE's features."""
+
 MAUVE_WORDS = 100
 """Words of question and answer together that MAUVE compares."""
 
@@ -81,8 +84,6 @@ def mauve(
     questions: Sequence[Question],
     *,
     features: Features | None = None,
-    model: str = "gpt2-large",
-    device: int = -1,
 ) -> float:
     """Return MAUVE: how alike the answers and the gold answers are distributed.
 
@@ -94,9 +95,7 @@ def mauve(
     Args:
         predictions: What was said.
         questions: The questions, in the same order.
-        features: Makes the features, instead of ``model``.
-        model: Name or path of the model whose hidden states are the features.
-        device: Number of the GPU; -1 for the CPU.
+        features: Makes the features, instead of that model.
 
     Returns:
         In (0, 1], 1 for the same distribution.
@@ -118,15 +117,15 @@ def mauve(
     if features is not None:
         compared = {"p_features": features(gold), "q_features": features(said)}
     else:
-        compared = {"p_text": gold, "q_text": said, "featurize_model_name": model}
+        compared = {"p_text": gold, "q_text": said, "featurize_model_name": MAUVE_MODEL}
     try:
         found = library.compute_mauve(
-            **compared, device_id=device, max_text_length=512, batch_size=8, verbose=False
+            **compared, device_id=-1, max_text_length=512, batch_size=8, verbose=False
         )
     except OSError as error:
         raise ConfigurationError(
-            f"The features of MAUVE cannot be made: {model!r} could not be loaded ({error}). Leave "
-            "corpus_metrics out, or try again where the model hub can be reached."
+            f"The features of MAUVE cannot be made: {MAUVE_MODEL!r} could not be loaded ({error}). "
+            "Leave corpus_metrics out, or try again where the model hub can be reached."
         ) from error
     return float(found.mauve)
 

@@ -13,20 +13,11 @@ _ENDING: dict[PlanLabel | None, PlanLabel] = {"NO_RETRIEVAL": "SUFFICIENT"}
 """After a search [NO_RETRIEVAL] ends it too."""
 
 
-def gold_labels(all_support: Sequence[bool]) -> list[PlanLabel]:
-    """Return what a planner should have decided after each hop.
+def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[bool]) -> float | None:
+    """Return the share of a planner's decisions that were right (eq. 2).
 
     It should stop as soon as all support has been found. What it should decide before the first hop
     is not known: that depends on what the model knows.
-
-    Args:
-        all_support: Whether all support had been found, after each hop.
-    """
-    return ["SUFFICIENT" if found else "SUBQ" for found in all_support]
-
-
-def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[bool]) -> float | None:
-    """Return the share of a planner's decisions that were right (eq. 2).
 
     Args:
         labels: Its decisions after the first hop, after the second and so on; None for one that was
@@ -37,8 +28,10 @@ def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[boo
     Returns:
         In [0, 1]; None where it decided nothing.
     """
-    judged = list(zip(labels, gold_labels(all_support), strict=False))
-    right = [_ENDING.get(label, label) == gold for label, gold in judged]
+    right = [
+        _ENDING.get(label, label) == ("SUFFICIENT" if found else "SUBQ")
+        for label, found in zip(labels, all_support, strict=False)
+    ]
     return sum(right) / len(right) if right else None
 
 

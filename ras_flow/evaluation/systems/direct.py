@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
-from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop
+from ras_flow.evaluation.systems.loop import Thought
 from ras_flow.evaluation.systems.prompting import is_long, question_blocks, task_of, write
 from ras_flow.evaluation.systems.prompts import direct as prompts
-from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.channels import RasState
 
@@ -36,13 +35,3 @@ class Direct:
         prefix = self._long if is_long(context) else self._short
         blocks = question_blocks(state, context)
         return await write(self._model, prefix, blocks, max_new_tokens=limit, stop=STOP)
-
-
-def build(model: LanguageModel, parts: Parts) -> Graph:
-    """Build the graph of direct answers.
-
-    Args:
-        model: The model that answers.
-        parts: Where the settings come from.
-    """
-    return build_loop(Direct(model), parts)

@@ -7,9 +7,7 @@ from dataclasses import replace
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import (
-    Graph,
     Thought,
-    build_loop,
     complaint,
     search_question,
 )
@@ -24,7 +22,6 @@ from ras_flow.evaluation.systems.prompting import (
 from ras_flow.evaluation.systems.prompts import ircot as prompts
 from ras_flow.evaluation.systems.replies import first_line, first_sentence, parse_conclusion
 from ras_flow.evaluation.systems.single import Reader
-from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.channels import RasState
 
@@ -79,13 +76,3 @@ def _reasoning(state: RasState) -> str:
     """Return the sentences so far, those that were searched for."""
     said = [plan for plan in state["plans"] if plan["label"] == "SUBQ" and plan["raw"]]
     return " ".join(first_sentence(plan["raw"]) for plan in said)
-
-
-def build(model: LanguageModel, parts: Parts) -> Graph:
-    """Build the graph of IRCoT.
-
-    Args:
-        model: The model that reasons and answers.
-        parts: Where retriever and settings come from.
-    """
-    return build_loop(IRCoT(model), parts)

@@ -164,15 +164,16 @@ def question_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question that is to be answered, under the task's instruction."""
     instruction, _ = task_of(context)
     said = [Block(instruction)] if instruction else []
-    return [*said, _question(state)]
+    return [*said, question_block(state)]
 
 
 def goal_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question for a step on the way: the task's instruction is for the answer alone."""
     instruction, _ = task_of(context)
     said = [Block(f"How to give the final answer, once it is known: {instruction}")]
-    return [_question(state), *(said if instruction else [])]
+    return [question_block(state), *(said if instruction else [])]
 
 
-def _question(state: RasState) -> Block:
+def question_block(state: RasState) -> Block:
+    """Return the question as a block."""
     return Block(f"Question: {state['question'].strip()}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
-from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, complaint
+from ras_flow.evaluation.systems.loop import Thought, complaint
 from ras_flow.evaluation.systems.prompting import (
     Block,
     goal_blocks,
@@ -16,7 +16,6 @@ from ras_flow.evaluation.systems.prompting import (
 from ras_flow.evaluation.systems.prompts import react as prompts
 from ras_flow.evaluation.systems.replies import cut_step, parse_action
 from ras_flow.evaluation.systems.single import Reader
-from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.channels import RasState
 
@@ -84,13 +83,3 @@ def transcript(state: RasState) -> list[Block]:
         if known:
             blocks.append(Block(f"Found again: {'; '.join(known)}", rank=0))
     return blocks
-
-
-def build(model: LanguageModel, parts: Parts) -> Graph:
-    """Build the graph of ReAct.
-
-    Args:
-        model: The model that thinks and answers.
-        parts: Where retriever and settings come from.
-    """
-    return build_loop(ReAct(model), parts)

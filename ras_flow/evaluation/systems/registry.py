@@ -10,8 +10,14 @@ from typing import Any
 from ras_flow.components import LanguageModel
 from ras_flow.context import NO_EXTRACTOR
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.systems import direct, ircot, ras, react, self_ask, single, sure
-from ras_flow.evaluation.systems.loop import Graph
+from ras_flow.evaluation.systems import ras
+from ras_flow.evaluation.systems.direct import Direct
+from ras_flow.evaluation.systems.ircot import IRCoT
+from ras_flow.evaluation.systems.loop import Graph, Method, build_loop
+from ras_flow.evaluation.systems.react import ReAct
+from ras_flow.evaluation.systems.self_ask import SelfAsk
+from ras_flow.evaluation.systems.single import Single
+from ras_flow.evaluation.systems.sure import Sure
 from ras_flow.parts import Parts
 
 
@@ -79,13 +85,21 @@ def find_system(kind: str) -> System:
         ) from None
 
 
-def _baseline(build: Callable[[LanguageModel, Parts], Graph]) -> Callable[[Ingredients], Graph]:
-    def made(given: Ingredients) -> Graph:
-        if given.reader is None:
+def _baseline(
+    kind: str,
+    about: str,
+    method: Callable[[LanguageModel], Method],
+    *,
+    answer: Callable[[LanguageModel, Parts], Any] | None = None,
+    **more: Any,
+) -> System:
+    def build(given: Ingredients) -> Graph:
+        model, parts = given.reader, given.parts
+        if model is None:
             raise ConfigurationError("A baseline needs a language model: name one as `reader`.")
-        return build(given.reader, given.parts)
+        return build_loop(method(model), parts, answer=answer and answer(model, parts))
 
-    return made
+    return System(kind=kind, about=about, build=build, baseline=True, **more)
 
 
 def _ras(given: Ingredients, variant: ras.Variant = "whole") -> Graph:
@@ -93,47 +107,31 @@ def _ras(given: Ingredients, variant: ras.Variant = "whole") -> Graph:
 
 
 _ALL = (
-    System(
-        kind="direct",
+    _baseline("direct", "the model alone, without a search", Direct, plans=False, searches=False),
+    _baseline(
+        "single",
+        "one search for the question, then the answer from its passages",
+        Single,
         plans=False,
-        about="the model alone, without a search",
-        build=_baseline(direct.build),
-        baseline=True,
-        searches=False,
     ),
-    System(
-        kind="single",
+    _baseline(
+        "sure",
+        "one search; candidates, the case for each, and a choice",
+        Single,
+        answer=lambda model, parts: Sure(model, parts).build(),
         plans=False,
-        about="one search for the question, then the answer from its passages",
-        build=_baseline(single.build),
-        baseline=True,
     ),
-    System(
-        kind="sure",
-        plans=False,
-        about="one search; candidates, the case for each, and a choice",
-        build=_baseline(sure.build),
-        baseline=True,
-    ),
-    System(
-        kind="react",
-        about="thoughts and searches in turn",
-        build=_baseline(react.build),
-        baseline=True,
-        budget={"max_hops": 7},
-    ),
-    System(
-        kind="self_ask",
-        about="follow-up questions, each with an answer of its own",
-        build=_baseline(self_ask.build),
-        baseline=True,
+    _baseline("react", "thoughts and searches in turn", ReAct, budget={"max_hops": 7}),
+    _baseline(
+        "self_ask",
+        "follow-up questions, each with an answer of its own",
+        SelfAsk,
         budget={"max_hops": 6},
     ),
-    System(
-        kind="ircot",
-        about="reasoning, each sentence of which is the next search",
-        build=_baseline(ircot.build),
-        baseline=True,
+    _baseline(
+        "ircot",
+        "reasoning, each sentence of which is the next search",
+        IRCoT,
         budget={"max_hops": 8},
     ),
     System(kind="ras", about="retrieval-and-structuring", build=_ras),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
-from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, complaint
+from ras_flow.evaluation.systems.loop import Thought, complaint
 from ras_flow.evaluation.systems.prompting import (
     Block,
     goal_blocks,
@@ -15,7 +15,6 @@ from ras_flow.evaluation.systems.prompting import (
 from ras_flow.evaluation.systems.prompts import self_ask as prompts
 from ras_flow.evaluation.systems.replies import parse_self_ask
 from ras_flow.evaluation.systems.single import Reader
-from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.channels import RasState
 
@@ -90,13 +89,3 @@ def _asked(state: RasState, hops: int) -> list[tuple[str, str]]:
 def _is_follow_up(state: RasState, hop: int) -> bool:
     """Tell a hop that the model asked for from given passages."""
     return any(plan["hop"] == hop and plan["label"] == "SUBQ" for plan in state["plans"])
-
-
-def build(model: LanguageModel, parts: Parts) -> Graph:
-    """Build the graph of Self-Ask.
-
-    Args:
-        model: The model that asks and answers.
-        parts: Where retriever and settings come from.
-    """
-    return build_loop(SelfAsk(model), parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
-from ras_flow.evaluation.systems.loop import Graph, Thought, build_loop, search_question
+from ras_flow.evaluation.systems.loop import Thought, search_question
 from ras_flow.evaluation.systems.prompting import (
     Block,
     is_long,
@@ -15,7 +15,6 @@ from ras_flow.evaluation.systems.prompting import (
     write,
 )
 from ras_flow.evaluation.systems.prompts import single as prompts
-from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.channels import RasState
 
@@ -87,13 +86,3 @@ class Single:
     async def answer(self, state: RasState, context: Context) -> Reply:
         """Answer from the passages."""
         return await self._reader.read(state, context)
-
-
-def build(model: LanguageModel, parts: Parts) -> Graph:
-    """Build the graph of single retrieval.
-
-    Args:
-        model: The model that answers.
-        parts: Where retriever and settings come from.
-    """
-    return build_loop(Single(model), parts)

@@ -17,18 +17,19 @@ from typing_extensions import TypedDict
 
 from ras_flow.components import LanguageModel, Message, Reply
 from ras_flow.context import Context
-from ras_flow.evaluation.systems.loop import Graph, answered, build_loop
+from ras_flow.evaluation.systems.loop import answered
 from ras_flow.evaluation.systems.prompting import (
     Block,
     goal_blocks,
     is_long,
     passage_blocks,
     passages_of,
+    question_block,
     write,
 )
 from ras_flow.evaluation.systems.prompts import sure as prompts
 from ras_flow.evaluation.systems.replies import parse_candidates, parse_choice, parse_verdict
-from ras_flow.evaluation.systems.single import Reader, Single
+from ras_flow.evaluation.systems.single import Reader
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.measure import Cost
 from ras_flow.parts import Parts
@@ -132,7 +133,7 @@ class Sure:
     async def validate(self, state: SureTask, runtime: Runtime[Context]) -> dict[str, Any]:
         """Ask whether a summary supports its candidate."""
         [at] = state["at"]
-        blocks = [_question(state), _possible(state, at), _summary("Summary", state, at)]
+        blocks = [question_block(_run(state)), _possible(state, at), _summary("Summary", state, at)]
         prefix = few_shot(prompts.VALID, [])
         reply, cost = await self._ask(f"validate:{at}", prefix, blocks, VERDICT_TOKENS)
         return {"valid": {str(at): parse_verdict(reply.text)}, "costs": cost}
@@ -141,7 +142,7 @@ class Sure:
         """Ask which of two summaries says more, in one of the two orders."""
         first, second = state["at"]
         blocks = [
-            _question(state),
+            question_block(_run(state)),
             _summary("Summary 1", state, first),
             _summary("Summary 2", state, second),
         ]
@@ -215,16 +216,6 @@ def winner(count: int, valid: dict[str, bool], chosen: dict[str, int]) -> int:
     return points.index(max(points))
 
 
-def build(model: LanguageModel, parts: Parts) -> Graph:
-    """Build the graph of SuRe.
-
-    Args:
-        model: The model of all stages.
-        parts: Where retriever and settings come from.
-    """
-    return build_loop(Single(model), parts, answer=Sure(model, parts).build())
-
-
 def _run(state: SureState) -> Any:
     """Return the state as that of a run, which has all that is read of it here."""
     return state
@@ -232,10 +223,6 @@ def _run(state: SureState) -> Any:
 
 def _send(node: str, state: SureState, *at: int) -> Send:
     return Send(node, {**state, "at": list(at)})
-
-
-def _question(state: SureState) -> Block:
-    return Block(f"Question: {state['question'].strip()}")
 
 
 def _possible(state: SureState, at: int) -> Block:

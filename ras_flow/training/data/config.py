@@ -21,7 +21,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf
 from pathlib import Path
@@ -32,6 +31,7 @@ from ras_flow.toml import read_toml
 from ras_flow.training.data.records import Split
 from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter
+from ras_flow.training.settings import read_section
 
 
 @dataclass(frozen=True)
@@ -116,82 +116,19 @@ def load_config(path: Path) -> MixConfig:
             it.
     """
     value, _ = read_toml(path)
-    return parse_config(value, path.parent, path.name)
-
-
-def parse_config(value: Mapping[str, Any], folder: Path, where: str) -> MixConfig:
-    """Read a mix from a mapping.
-
-    Args:
-        value: The settings.
-        folder: What paths are relative to.
-        where: Names the mapping, for error messages.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ConfigurationError: A setting is unknown or wrong.
-    """
+    folder, where = path.parent, path.name
     if not value.get("source"):
         raise ConfigurationError(f"{where}: name at least one data set: [[source]] with a `file`.")
-    sources = [_section(Source, item, folder, f"{where}: source") for item in _all(value, "source")]
-    passages = [
-        _section(Passages, item, folder, f"{where}: passages") for item in _all(value, "passages")
-    ]
-    rest = {name: part for name, part in value.items() if name not in ("source", "passages")}
-    made = {
-        "sources": tuple(sources),
-        "passages": tuple(passages),
-        "noise": _section(Noise, rest.pop("noise", {}), folder, f"{where}: noise"),
-    }
-    config: MixConfig = _section(MixConfig, rest, folder, where, made)
+
+    def tables(kind: type, name: str) -> tuple[Any, ...]:
+        given = value.pop(name, [])
+        listed = given if isinstance(given, list) else [given]
+        return tuple(read_section(kind, one, f"{where}: {name}", folder) for one in listed)
+
+    made = {"sources": tables(Source, "source"), "passages": tables(Passages, "passages")}
+    config: MixConfig = read_section(MixConfig, value, where, folder, made)
     _check(config, where)
     return config
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "bool": (bool,),
-    "Path": (str,),
-    "tuple": (list,),
-}
-
-
-def _section(
-    kind: Any, value: Any, folder: Path, where: str, made: dict[str, Any] | None = None
-) -> Any:
-    """Make a dataclass of a table, with each value of the field's type."""
-    if not isinstance(value, dict):
-        raise ConfigurationError(f"{where}: must be a table.")
-    settings: dict[str, Any] = dict(made or {})
-    known = {item.name: str(item.type) for item in fields(kind) if item.name not in settings}
-    for name, given in value.items():
-        if name not in known:
-            raise ConfigurationError(
-                f"{where}: there is no setting {name!r}. There are: {', '.join(sorted(known))}."
-            )
-        settings[name] = _setting(given, known[name], folder, f"{where}: {name}")
-    if "file" in known and "file" not in settings:
-        raise ConfigurationError(f"{where}: `file` is missing.")
-    return kind(**settings)
-
-
-def _setting(given: Any, wanted: str, folder: Path, where: str) -> Any:
-    wanted = wanted.partition(" |")[0].partition("[")[0]
-    fits = isinstance(given, _TYPES[wanted]) and isinstance(given, bool) == (wanted == "bool")
-    if not fits:
-        raise ConfigurationError(f"{where} = {given!r} is no {wanted}.")
-    if wanted == "tuple":
-        return tuple(str(item) for item in given)
-    return folder / given if wanted == "Path" else given
-
-
-def _all(value: Mapping[str, Any], name: str) -> list[Any]:
-    found = value.get(name, [])
-    return found if isinstance(found, list) else [found]
 
 
 def _check(config: MixConfig, where: str) -> None:

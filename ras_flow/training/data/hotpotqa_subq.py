@@ -23,9 +23,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +39,17 @@ from ras_flow.formats.plan import parse_plan
 from ras_flow.formats.quality import refine
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor
 from ras_flow.roles.extractors import form_for
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import make_passage
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.prompts import again, filter_prompt, subquery_prompt
-from ras_flow.training.data.records import SPLITS, Record, read_records
+from ras_flow.training.data.records import Record, Split
 from ras_flow.training.data.rollout import Noise, no_retrieval, roll_out
-from ras_flow.training.data.splits import Splitter, check_labels, keep_first
+from ras_flow.training.data.splits import Splitter
 from ras_flow.training.data.stats import Stats, checksum, write_card
-from ras_flow.training.data.writer import RecordWriter, check_folder
+from ras_flow.training.data.writer import check_folder, write_splits
 
 ATTEMPTS = 3
 """How often a model is asked for one reply that can be used."""
@@ -175,7 +175,11 @@ async def build_hotpotqa_subq(
         if builder.rejected and not collected:
             raise builder.rejected
         stats.usage = {step: asdict(usage) for step, usage in sorted(log.usage.items())}
-    await asyncio.to_thread(_write, folder, collected, stats)
+
+    def of(split: Split) -> Iterator[Record]:
+        return (record for record in collected if record["split"] == split)
+
+    await asyncio.to_thread(write_splits, folder, of, stats)
     stats.checksums = {path.name: await asyncio.to_thread(checksum, path)}
     stats.settings = asdict(config)
     stats.inputs = {path.name: {"all": len(rows)}}
@@ -265,7 +269,7 @@ class _Builder:
         )
         if not all(step.facts for step in steps):
             return self._drop("a document without triples")
-        case = Case(**{**case.__dict__, "steps": steps, "context": tuple(pages[len(steps) :])})
+        case = replace(case, steps=steps, context=tuple(pages[len(steps) :]))
         noise, seed = self.config.noise, self.config.seed
         return list(roll_out(case, self.pool, noise, seed=seed, number=0, split=split))
 
@@ -326,9 +330,7 @@ class _Builder:
     ) -> list[Page]:
         """Line 12: g_i <- f_t2t(d_i), for the needed documents and the distractors."""
         texts = needed + others
-        passages = [
-            Passage(id=passage_id(title, text), title=title, text=text) for title, text in texts
-        ]
+        passages = [make_passage(title, text) for title, text in texts]
         made = await self.extractor.extract(passages)
         for extraction in made[: len(needed)]:
             if extraction.error is not None:
@@ -357,14 +359,3 @@ class _Builder:
                 return value
             prompt = again(prompt, made.text, problem)
         return None
-
-
-def _write(folder: Path, records: list[Record], stats: Stats) -> None:
-    kept = list(keep_first(records, stats.dropped))
-    for split in SPLITS:
-        with RecordWriter(folder / f"{split}.jsonl") as writer:
-            for record in kept:
-                if record["split"] == split:
-                    writer.write(record)
-                    stats.add(record)
-    check_labels(record for split in SPLITS for record in read_records(folder / f"{split}.jsonl"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ras_flow.components import AnswerRequest, ChainLink, PlanRequest
 from ras_flow.formats.plan import format_plan
 from ras_flow.state.kg import to_new_triples
-from ras_flow.state.schema import Extracted, Hop, Passage, Triple, passage_id
+from ras_flow.state.schema import Extracted, Hop, Triple, make_passage
 from ras_flow.training.data.records import Record
 
 
@@ -19,10 +19,7 @@ def as_request(record: Record) -> PlanRequest | AnswerRequest:
         ChainLink(
             link["subquery"],
             [Triple(subject=s, predicate=p, object=o, passages=[]) for s, p, o in link["triples"]],
-            [
-                Passage(id=passage_id(title, text), title=title, text=text)
-                for title, text in link.get("passages", ())
-            ],
+            [make_passage(title, text) for title, text in link.get("passages", ())],
         )
         for link in record["chain"]
     ]

@@ -17,13 +17,13 @@ from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.training.data.case import Case, Page
 from ras_flow.training.data.config import MixConfig, Source
 from ras_flow.training.data.pool import Pool
-from ras_flow.training.data.records import SPLITS, Record, Split, read_records
+from ras_flow.training.data.records import SPLITS, Record, Split
 from ras_flow.training.data.rollout import closed_book, first_plan, no_retrieval, roll_out
 from ras_flow.training.data.sources import read_cases
 from ras_flow.training.data.sources.texts import Texts, read_pages
-from ras_flow.training.data.splits import check_labels, fraction, keep_first
+from ras_flow.training.data.splits import fraction
 from ras_flow.training.data.stats import Stats, checksum, write_card
-from ras_flow.training.data.writer import RecordWriter, check_folder
+from ras_flow.training.data.writer import check_folder, write_splits
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -145,12 +145,7 @@ def write_set(
         InputError: The folder cannot be written to, or a record is malformed.
     """
     (folder / "stats.json").unlink(missing_ok=True)
-    for split in SPLITS:
-        with RecordWriter(folder / f"{split}.jsonl") as writer:
-            for record in keep_first(records(split), stats.dropped):
-                writer.write(record)
-                stats.add(record)
-    check_labels(record for split in SPLITS for record in read_records(folder / f"{split}.jsonl"))
+    write_splits(folder, records, stats)
     files = [source.file for source in config.sources] + [p.file for p in config.passages]
     files += [source.kb for source in config.sources if source.kb]
     stats.checksums = {path.name: checksum(path) for path in files}

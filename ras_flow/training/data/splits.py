@@ -38,13 +38,17 @@ class Splitter:
     def __post_init__(self) -> None:
         if not (0 <= self.dev and 0 <= self.test and self.dev + self.test < 1):
             raise ConfigurationError(
-                f"dev = {self.dev} and test = {self.test} must be shares of the questions that "
-                "leave some for training."
+                f"dev = {self.dev} and test = {self.test} must be shares that leave some for "
+                "training."
             )
 
     def __call__(self, question: str) -> Split:
         """Return the split of a question, the same for all its spellings."""
-        place = fraction(self.seed, "split", normalize_question(question))
+        return self.of(normalize_question(question))
+
+    def of(self, key: str) -> Split:
+        """Return the split of what is called so."""
+        place = fraction(self.seed, "split", key)
         if place < self.test:
             return "test"
         return "dev" if place < self.test + self.dev else "train"
@@ -82,42 +86,6 @@ def target_key(record: Record) -> str:
     return f"[{target['label']}] {normalize_question(target.get('subquery', ''))}".strip()
 
 
-class Labels:
-    """Which label each input has, and which split each question."""
-
-    def __init__(self) -> None:
-        self._labels: dict[str, tuple[str, str]] = {}
-        self._splits: dict[str, tuple[Split, str]] = {}
-
-    def add(self, record: Record) -> bool:
-        """Note a record.
-
-        Args:
-            record: The next record.
-
-        Returns:
-            Whether its input is new; False if it was there with the same label.
-
-        Raises:
-            InputError: Its input has another label already, or its question another split.
-        """
-        question = normalize_question(record["question"])
-        split, first = self._splits.setdefault(question, (record["split"], record["id"]))
-        if split != record["split"]:
-            raise InputError(
-                f"One question is in two splits: {first} in {split}, {record['id']} in "
-                f"{record['split']}. Build both with the same seed and shares."
-            )
-        label = target_key(record)
-        known, first = self._labels.setdefault(input_key(record), (label, record["id"]))
-        if known != label:
-            raise InputError(
-                f"One input has two labels: {first} says {known!r}, {record['id']} says {label!r}. "
-                "Leave one of them out."
-            )
-        return first == record["id"]
-
-
 def check_labels(records: Iterable[Record]) -> int:
     """Check that no input has two labels and no question is in two splits.
 
@@ -130,8 +98,24 @@ def check_labels(records: Iterable[Record]) -> int:
     Raises:
         InputError: There are two; the message names their ids.
     """
-    labels = Labels()
-    return sum(labels.add(record) for record in records)
+    labels: dict[str, tuple[str, str]] = {}
+    splits: dict[str, tuple[Split, str]] = {}
+    for record in records:
+        question, id = normalize_question(record["question"]), record["id"]
+        split, first = splits.setdefault(question, (record["split"], id))
+        if split != record["split"]:
+            raise InputError(
+                f"One question is in two splits: {first} in {split}, {id} in {record['split']}. "
+                "Build both with the same seed and shares."
+            )
+        label = target_key(record)
+        known, first = labels.setdefault(input_key(record), (label, id))
+        if known != label:
+            raise InputError(
+                f"One input has two labels: {first} says {known!r}, {id} says {label!r}. Leave one "
+                "of them out."
+            )
+    return len(labels)
 
 
 def keep_first(records: Iterable[Record], dropped: dict[str, int]) -> Iterator[Record]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from hashlib import file_digest
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+from ras_flow import files
 from ras_flow.errors import InputError
 from ras_flow.files import write_whole
 from ras_flow.formats.history import format_history
@@ -18,23 +18,6 @@ from ras_flow.training.data.inputs import as_graph, as_request, target_text
 from ras_flow.training.data.records import LABELS, Record
 
 CHARACTERS_A_TOKEN = 4
-
-
-@dataclass
-class Numbers:
-    """Values of which minimum, mean, median and maximum are told."""
-
-    values: list[int] = field(default_factory=list)
-
-    def summary(self) -> dict[str, float]:
-        """Return the four; zeros where there are no values."""
-        values = self.values or [0]
-        return {
-            "min": min(values),
-            "mean": round(mean(values), 1),
-            "median": median(values),
-            "max": max(values),
-        }
 
 
 @dataclass
@@ -54,7 +37,7 @@ class Stats:
 
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     hops: Counter[tuple[str, int]] = field(default_factory=Counter)
-    numbers: dict[tuple[str, str], Numbers] = field(default_factory=dict)
+    numbers: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, dict[str, int]] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)
@@ -80,7 +63,7 @@ class Stats:
         if label == "SUBQ":
             sizes["[SUBQ] tokens"] = _tokens(said)
         for name, size in sizes.items():
-            self.numbers.setdefault((task, name), Numbers()).values.append(size)
+            self.numbers.setdefault((task, name), []).append(size)
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as JSON."""
@@ -94,7 +77,7 @@ class Stats:
                 for label in LABELS
             },
             "sizes": {
-                task: {name: n.summary() for (of, name), n in self.numbers.items() if of == task}
+                task: {name: _summary(n) for (of, name), n in self.numbers.items() if of == task}
                 for task in ("plan", "answer")
             },
             "dropped": self.dropped,
@@ -113,7 +96,6 @@ class Stats:
 
     def table(self) -> str:
         """Return the statistics in the form of table 4, as Markdown."""
-        of = {task: {n for (t, n) in self.numbers if t == task} for task in ("plan", "answer")}
         labels = self.by(2)
         answers = labels.get("answer", 0)
         rows = [("records", str(sum(labels.values()) - answers), str(answers))]
@@ -125,11 +107,8 @@ class Stats:
             "nodes",
             "edges",
         ):
-            cells = [
-                self.numbers[task, name].summary() if name in of[task] else None
-                for task in ("plan", "answer")
-            ]
-            rows.append((f"{name} (min, mean, median, max)", _cell(cells[0]), _cell(cells[1])))
+            plan, answer = (_cell(self.numbers.get((task, name))) for task in ("plan", "answer"))
+            rows.append((f"{name} (min, mean, median, max)", plan, answer))
         rows += [(f"[{label}]", str(labels.get(label, 0)), "–") for label in LABELS]
         lines = ["| | planning | answering |", "| --- | --- | --- |"]
         return "\n".join(lines + [f"| {a} | {b} | {c} |" for a, b, c in rows])
@@ -187,8 +166,7 @@ def checksum(path: Path) -> str:
         InputError: It cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
+        return files.checksum(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
@@ -203,7 +181,14 @@ def _tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_A_TOKEN)
 
 
-def _cell(summary: dict[str, float] | None) -> str:
-    if summary is None:
-        return "–"
-    return ", ".join(f"{summary[name]:g}" for name in ("min", "mean", "median", "max"))
+def _summary(sizes: list[int]) -> dict[str, float]:
+    return {
+        "min": min(sizes),
+        "mean": round(mean(sizes), 1),
+        "median": median(sizes),
+        "max": max(sizes),
+    }
+
+
+def _cell(sizes: list[int] | None) -> str:
+    return ", ".join(f"{size:g}" for size in _summary(sizes).values()) if sizes else "–"

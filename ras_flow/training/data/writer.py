@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Self
 
 from ras_flow.errors import InputError
-from ras_flow.training.data.records import Record, check_record
+from ras_flow.training.data.records import SPLITS, Record, Split, check_record, read_records
+from ras_flow.training.data.splits import check_labels, keep_first
+from ras_flow.training.data.stats import Stats
 
 _OURS = ("train.jsonl", "stats.json", "calls.jsonl")
 """What a folder of a data set has, be it complete or not, and how its other files begin."""
@@ -93,3 +96,22 @@ class RecordWriter:
             os.replace(self._part, self.path)
         else:
             self._part.unlink()
+
+
+def write_splits(folder: Path, records: Callable[[Split], Iterable[Record]], stats: Stats) -> None:
+    """Write a data set's files, and check them against each other.
+
+    Args:
+        folder: Where to.
+        records: The records of each split; of those with the same input the first is kept.
+        stats: Counts them.
+
+    Raises:
+        InputError: The folder cannot be written to, or a record is malformed.
+    """
+    for split in SPLITS:
+        with RecordWriter(folder / f"{split}.jsonl") as writer:
+            for record in keep_first(records(split), stats.dropped):
+                writer.write(record)
+                stats.add(record)
+    check_labels(record for split in SPLITS for record in read_records(folder / f"{split}.jsonl"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.training.run import flat
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -47,11 +48,13 @@ def first_model(
             f"model.start = {start!r} is no Graph LLM. Name local:default, or local: with a folder "
             "that `ras-flow train graph-llm` wrote."
         )
-    wanted, found = (_flat(asdict(one)) for one in (config, source.config))
+    wanted, found = (flat(asdict(one)) for one in (config, source.config))
     differing = [
         name
         for name in wanted | found
-        if wanted.get(name) != found.get(name) and not (new_graph and name.startswith(_GRAPH))
+        if wanted.get(name) != found.get(name)
+        and name.rpartition(".")[2] not in _FREE
+        and not (new_graph and name.startswith(_GRAPH))
     ]
     if differing:
         name = differing[0]
@@ -63,14 +66,3 @@ def first_model(
     model = build_graph_llm(config)
     load_weights(model, source.folder, graph=not new_graph)
     return model, source.identity
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested values by dotted names, without those that no weight depends on."""
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
-        elif name not in _FREE:
-            flat[prefix + name] = value
-    return flat

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.extras import require
+from ras_flow.training.arguments import training_arguments
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
@@ -48,47 +49,23 @@ def make_trainer(
         A ``transformers.Trainer``.
     """
     transformers = require("transformers", extra="local")
-    require("accelerate", extra="local")
     torch = require("torch", extra="local")
     # It imports torch.
     from ras_flow.graph_llm.collate import Collator  # noqa: PLC0415
 
-    settings, watch, gpu = config.optimizer, config.watch, torch.cuda.is_available()
-    arguments = transformers.TrainingArguments(
-        output_dir=str(run),
-        per_device_train_batch_size=settings.batch_size,
+    settings, watch = config.optimizer, config.watch
+    arguments = training_arguments(
+        run,
+        settings,
+        every=watch.every,
+        watched=bool(len(dev)),
         per_device_eval_batch_size=watch.batch_size,
-        gradient_accumulation_steps=settings.accumulation,
-        num_train_epochs=settings.epochs,
-        max_steps=settings.steps or -1,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type=settings.schedule,
-        warmup_steps=settings.warmup,
-        weight_decay=settings.weight_decay,
-        max_grad_norm=settings.clip,
-        # Said plainly, or several processes without a GPU would each train alone.
-        use_cpu=not gpu and not torch.backends.mps.is_available(),
-        bf16=settings.precision == "bf16" or (settings.precision == "auto" and gpu),
         dataloader_num_workers=settings.workers,
-        dataloader_pin_memory=gpu,
         ddp_find_unused_parameters=False,
-        save_strategy="steps",
-        save_steps=watch.every,
-        save_total_limit=2,
-        eval_strategy="steps" if len(dev) else "no",
-        eval_steps=watch.every,
         load_best_model_at_end=bool(len(dev)),
         metric_for_best_model="eval_loss" if len(dev) else None,
         greater_is_better=False if len(dev) else None,
-        logging_steps=max(1, watch.every // 10),
-        logging_first_step=True,
         prediction_loss_only=True,
-        seed=settings.seed,
-        data_seed=settings.seed,
-        remove_unused_columns=False,
-        label_names=["labels"],
-        disable_tqdm=True,
-        report_to=[],
     )
     one_gpu(arguments, log)
     base: Any = transformers.Trainer

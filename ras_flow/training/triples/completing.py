@@ -19,7 +19,7 @@ from ras_flow.errors import InputError
 from ras_flow.evaluation.facts import FactPassage, holds, titles_of
 from ras_flow.files import write_whole
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import make_passage
 from ras_flow.training.triples.examples import Example, Spo
 from ras_flow.training.triples.raw import extract_raw
 from ras_flow.training.triples.splits import title_key
@@ -71,7 +71,7 @@ def facts_of_corpus(
         stated = tuple(f for f in facts.get(key, ()) if f" {normalize_name(f[2])} " in words)
         short = most_words is None or len(text.split()) <= most_words
         if stated and short and key not in kept:
-            passage: Passage = {"id": passage_id(title, text), "title": title, "text": text}
+            passage = make_passage(title, text)
             found.setdefault(passage["id"], FactPassage(passage, stated))
     if not found:
         raise InputError(

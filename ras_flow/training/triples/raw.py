@@ -17,7 +17,7 @@ from pathlib import Path
 from ras_flow.components import Extraction, Extractor
 from ras_flow.errors import InputError
 from ras_flow.evaluation.facts import FactPassage
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.triples.examples import Example
 
 AT_ONCE = 32
@@ -39,8 +39,7 @@ class Raw:
 
 def passage_of(example: Example) -> Passage:
     """Return the passage that an extractor is given for an example."""
-    title, text = example.title, example.text
-    return {"id": passage_id(title, text), "title": title, "text": text}
+    return make_passage(example.title, example.text)
 
 
 def passages_of(examples: Iterable[Example], facts: Iterable[FactPassage]) -> list[Passage]:

@@ -48,15 +48,13 @@ def measure_rules(
     made: Mapping[str, Extraction],
     examples: Sequence[Example],
     facts: Sequence[FactPassage],
-    rules: Mapping[str, Rule] = RULES,
 ) -> list[Effect]:
-    """Measure rules.
+    """Measure the rules.
 
     Args:
         made: Extractions by passage id.
         examples: Texts with reference triples; those that ``made`` lacks are left out.
         facts: Passages with answer-bearing facts, likewise.
-        rules: The rules.
 
     Returns:
         The figures of no rule, of each alone, of all, and of all but one.
@@ -65,10 +63,10 @@ def measure_rules(
         MissingExtraError: scipy is not installed.
     """
     choices: dict[str, Mapping[str, Rule]] = {"no rule": {}}
-    choices |= {f"only: {name}": {name: rule} for name, rule in rules.items()}
-    choices["all rules"] = rules
-    for out in rules:
-        choices[f"all but: {out}"] = {name: rule for name, rule in rules.items() if name != out}
+    choices |= {f"only: {name}": {name: rule} for name, rule in RULES.items()}
+    choices["all rules"] = RULES
+    for out in RULES:
+        choices[f"all but: {out}"] = {name: rule for name, rule in RULES.items() if name != out}
     return [_effect(name, chosen, made, examples, facts) for name, chosen in choices.items()]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.splits import fraction
+from ras_flow.training.data.splits import Splitter, fraction
 from ras_flow.training.triples.examples import Example
 
 _SUFFIX = re.compile(r"\s*\([^()]*\)$")
@@ -66,21 +66,15 @@ def split(
     Raises:
         ConfigurationError: The shares leave nothing for training.
     """
-    if not (0 <= dev and 0 <= test and dev + test < 1):
-        raise ConfigurationError(
-            f"dev = {dev} and test = {test} must be shares of the titles that leave some for "
-            "training."
-        )
+    splitter = Splitter(seed, dev, test)
     kept = {title_key(title) for title in reserved}
     parts = Splits()
     excluded = 0
     assigned: list[tuple[Example, str]] = []
     for example in examples:
         keys = _titles(example)
-        place = fraction(seed, "split", keys[0])
-        part = "test" if place < test else "dev" if place < test + dev else "train"
         if kept.isdisjoint(keys):
-            assigned.append((example, part))
+            assigned.append((example, splitter.of(keys[0])))
         else:
             excluded += 1
     texts = {part: _texts(assigned, part) for part in ("test", "dev")}

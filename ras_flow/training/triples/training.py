@@ -12,6 +12,7 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.processes import one_gpu, own_gpu
 from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
@@ -150,37 +151,13 @@ def _trainer(
 ) -> Any:
     transformers = require("transformers", extra="local")
     trainer_class = transformers.Trainer
-    require("accelerate", extra="local")
-    torch = require("torch", extra="local")
-    settings, gpu = config.optimizer, torch.cuda.is_available()
-    arguments = transformers.TrainingArguments(
-        output_dir=str(run),
-        per_device_train_batch_size=settings.batch_size,
+    settings = config.optimizer
+    arguments = training_arguments(
+        run,
+        settings,
+        every=config.saving.every,
+        watched=bool(encoded["dev"]),
         per_device_eval_batch_size=settings.batch_size,
-        gradient_accumulation_steps=settings.accumulation,
-        num_train_epochs=settings.epochs,
-        max_steps=settings.steps or -1,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type=settings.schedule,
-        warmup_steps=settings.warmup,
-        weight_decay=settings.weight_decay,
-        max_grad_norm=settings.clip,
-        use_cpu=not gpu and not torch.backends.mps.is_available(),
-        bf16=settings.precision == "bf16" or (settings.precision == "auto" and gpu),
-        save_strategy="steps",
-        save_steps=config.saving.every,
-        save_total_limit=2,
-        eval_strategy="steps" if encoded["dev"] else "no",
-        eval_steps=config.saving.every,
-        logging_steps=max(1, config.saving.every // 10),
-        seed=settings.seed,
-        data_seed=settings.seed,
-        logging_first_step=True,
-        remove_unused_columns=False,
-        label_names=["labels"],
-        dataloader_pin_memory=gpu,
-        disable_tqdm=True,
-        report_to=[],
     )
     one_gpu(arguments, log)
     order = LengthGrouped(

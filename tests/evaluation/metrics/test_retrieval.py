@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 
 from ras_flow.evaluation.metrics.retrieval import Found, is_found, recall_by_hop
 from ras_flow.evaluation.question import Support
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 
 FILM = Support("Salt Road (film)", "It was directed by Aino Laine.")
 PERSON = Support("Aino Laine", "Aino Laine was born on 3 May 1921.")
 
 
 def passage(title: str, text: str = "") -> Passage:
-    return {"id": passage_id(title, text), "title": title, "text": text}
+    return make_passage(title, text)
 
 
 TITLED = passage("Salt Road (film)", "Salt Road is a 1950 film.")

@@ -252,13 +252,13 @@ async def test_what_has_no_answer_or_is_yes_or_no_cannot_be_known() -> None:
 
 WRONG = [
     ("", "name at least one data set"),
-    ("[[source]]\nweight = 1.0", "source: `file` is missing"),
-    ('[[source]]\nfile = "a"\nwieght = 1.0', "there is no setting 'wieght'. There are: file, kb"),
+    ("[[source]]\nweight = 1.0", "source: the setting 'file' is missing"),
+    ('[[source]]\nfile = "a"\nwieght = 1.0', "there is no setting 'wieght'. Known are: file, kb"),
     ('[[source]]\nfile = "a"\nweight = 0', "weight = 0 must be a number over 0"),
     ('[[source]]\nfile = "a"\nweight = nan', "weight = nan must be a number over 0"),
     ('[[source]]\nfile = "a"\nweight = inf', "weight = inf must be a number over 0"),
-    ('[[source]]\nfile = "a"\nmax_records = 1.5', "max_records = 1.5 is no int"),
-    ('seed = true\n[[source]]\nfile = "a"', "seed = True is no int"),
+    ('[[source]]\nfile = "a"\nmax_records = 1.5', "max_records: expected a whole number, not 1.5"),
+    ('seed = true\n[[source]]\nfile = "a"', "seed: expected a whole number, not True"),
     ('dev = 0.9\ntest = 0.3\n[[source]]\nfile = "a"', "leave some for training"),
     ('[noise]\nfound = 2.0\n[[source]]\nfile = "a"', "noise.found = 2.0 is no probability"),
     ('[noise]\npassages = 0\n[[source]]\nfile = "a"', "noise.passages = 0 must be at least 1"),

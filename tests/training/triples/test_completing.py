@@ -13,7 +13,7 @@ from ras_flow.components import Extraction
 from ras_flow.errors import InputError
 from ras_flow.evaluation.facts import FactPassage, holds
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.triples.cleaning import clean
 from ras_flow.training.triples.completing import complete, completed, facts_of_corpus
 from ras_flow.training.triples.examples import read_examples
@@ -25,7 +25,7 @@ LEDA = "Leda Koskinen was born in Vaasa."
 
 
 def stated(title: str, text: str, *facts: tuple[str, str, str]) -> FactPassage:
-    passage = Passage(id=passage_id(title, text), title=title, text=text)
+    passage = make_passage(title, text)
     return FactPassage(passage, facts)
 
 

@@ -10,15 +10,12 @@ from ras_flow.components import Extraction
 from ras_flow.errors import InputError
 from ras_flow.evaluation.facts import FactPassage
 from ras_flow.formats.quality import RULES
-from ras_flow.state.schema import Passage, passage_id
+from ras_flow.state.schema import Passage
+from ras_flow.state.schema import make_passage as passage
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import AT_ONCE, extract_raw, passage_of, read_raw
 from ras_flow.training.triples.rules import measure_rules
 from tests.training.triples.samples import Worker
-
-
-def passage(title: str, text: str) -> Passage:
-    return Passage(id=passage_id(title, text), title=title, text=text)
 
 
 def half(passage: Passage) -> Extraction:

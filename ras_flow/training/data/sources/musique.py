@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ras_flow.datasets.contexts import paragraphs, title_of_step
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
@@ -22,7 +23,7 @@ from ras_flow.training.data.wording import as_question, fact_of, shorthand
 def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
     """Yield a case for each question all of whose steps have a gold triple."""
     for row in rows:
-        given = _paragraphs(row)
+        given = paragraphs(row)
         pages = [texts.page(title, split_sentences(text)) for title, text in given]
         parts = row.rows("decomp" if row.has("decomp") else "question_decomposition")
         results = {at: part.first_text("a", "answer") for at, part in enumerate(parts)}
@@ -41,14 +42,6 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
         )
 
 
-def _paragraphs(row: Row) -> list[tuple[str, str]]:
-    if row.has("docs"):
-        return [(doc.text("title"), doc.text("text")) for doc in row.rows("docs")]
-    if row.has("paragraphs"):
-        return [(doc.text("title"), doc.text("paragraph_text")) for doc in row.rows("paragraphs")]
-    return []
-
-
 def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: Row) -> Step | None:
     raw = part.first_text("q", "question")
     needs = tuple(sorted(number for number in references(raw) if number < at))
@@ -56,7 +49,7 @@ def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: R
     answer = results[at]
     position = part.value.get("para", part.value.get("paragraph_support_idx"))
     own = pages[position : position + 1] if isinstance(position, int) and position >= 0 else []
-    page = own[0] if own else Page(_title(part), ())
+    page = own[0] if own else Page(title_of_step(part), ())
     entities = [results[number] for number in needs] + [page.title, page.title.partition(" (")[0]]
     made = fact_of(text, answer, entities)
     phrasings = made[1] if made else (as_question(text),)
@@ -81,8 +74,3 @@ def _found(page: Page, question: str, answer: str) -> Spo | None:
 
     best = max(telling(page, answer), key=shared, default=None)
     return best if best is not None and shared(best) >= 2 else None
-
-
-def _title(part: Row) -> str:
-    """Return the title in MuSiQue's document ids ("New York City_22")."""
-    return part.text("doc_id").rpartition("_")[0] if part.has("doc_id") else ""

@@ -1,0 +1,54 @@
+"""What both trainings tell transformers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ras_flow.extras import require
+
+
+def training_arguments(run: Path, optimizer: Any, *, every: int, watched: bool, **own: Any) -> Any:
+    """Return ``transformers.TrainingArguments``.
+
+    Args:
+        run: Where checkpoints go.
+        optimizer: The settings' table of this name.
+        every: Steps between checkpoints, and between measurements.
+        watched: Whether there is anything to measure the loss on.
+        own: What only one training says.
+    """
+    transformers = require("transformers", extra="local")
+    require("accelerate", extra="local")
+    torch = require("torch", extra="local")
+    gpu = torch.cuda.is_available()
+    return transformers.TrainingArguments(
+        output_dir=str(run),
+        per_device_train_batch_size=optimizer.batch_size,
+        gradient_accumulation_steps=optimizer.accumulation,
+        num_train_epochs=optimizer.epochs,
+        max_steps=optimizer.steps or -1,
+        learning_rate=optimizer.learning_rate,
+        lr_scheduler_type=optimizer.schedule,
+        warmup_steps=optimizer.warmup,
+        weight_decay=optimizer.weight_decay,
+        max_grad_norm=optimizer.clip,
+        # Said plainly, or several processes without a GPU would each train alone.
+        use_cpu=not gpu and not torch.backends.mps.is_available(),
+        bf16=optimizer.precision == "bf16" or (optimizer.precision == "auto" and gpu),
+        dataloader_pin_memory=gpu,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=2,
+        eval_strategy="steps" if watched else "no",
+        eval_steps=every,
+        logging_steps=max(1, every // 10),
+        logging_first_step=True,
+        seed=optimizer.seed,
+        data_seed=optimizer.seed,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        disable_tqdm=True,
+        report_to=[],
+        **own,
+    )
