@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -30,8 +30,6 @@ from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder
 from ras_flow.parts import Parts
 from ras_flow.runs.sqlite import open_saver, told
 from ras_flow.runs.stores import open_sqlite_store
-
-T = TypeVar("T")
 
 ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""

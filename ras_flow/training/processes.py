@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Callable
 from typing import Any
@@ -30,10 +31,21 @@ def any_says(said: bool, device: Any) -> bool:
 
 
 def own_gpu() -> None:
-    """Have each process load its models into a GPU of its own, not all into the first one."""
+    """Have each process load its models into a GPU of its own, not all into the first one.
+
+    At its end it leaves the others in order: torch aborts one whose threads still wait for them.
+    """
+    if processes() == 1:
+        return
     torch = require("torch", extra="local")
-    if processes() > 1 and torch.cuda.is_available():
+    if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+    atexit.register(_leave, torch.distributed)
+
+
+def _leave(distributed: Any) -> None:
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def one_gpu(arguments: Any, log: Callable[[str], None]) -> None:

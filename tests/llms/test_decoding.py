@@ -20,7 +20,7 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from ras_flow.llms import decoding
+from ras_flow.llms import capacity, decoding
 from ras_flow.llms.lookup import Lookup
 
 WORDS = 12
@@ -166,7 +166,7 @@ def test_what_was_guessed_is_not_read_token_by_token(
         made, few = decode(
             [[prompt[-1], *text] for prompt, text in zip(prompts, expected, strict=True)]
         )
-        monkeypatch.setattr(decoding, "STEP", 1)
+        monkeypatch.setattr(capacity, "CPU_STEP", 1)
         alone, all = decode(prompts)
     finally:
         hook.remove()
@@ -196,7 +196,7 @@ def test_more_texts_leave_less_room_for_guesses(model: Any) -> None:
                 words=[[7, 7, 7]] * count,
             )
             read = [rows * width for rows, width in widths[1:]]
-            assert max(read) <= max(decoding.STEP, count)
+            assert max(read) <= max(capacity.CPU_STEP, count)
             assert max(width for _, width in widths[1:]) <= decoding.LONGEST_GUESS + 1
     finally:
         hook.remove()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,7 @@ def test_memory_that_runs_out_says_what_to_lower(
 ) -> None:
     from transformers import LlamaForCausalLM
 
+    @wraps(LlamaForCausalLM.forward)
     def full(*_: Any, **__: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
 
