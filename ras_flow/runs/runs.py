@@ -5,75 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from langgraph.graph import StateGraph
 from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
-from ras_flow.errors import ConfigurationError, RunError
+from ras_flow.errors import RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.edits import Edit, apply_edits, parse_edits
+from ras_flow.runs.stored import Newest, RunSummary, StoredRun, context_of, summary_of
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
 from ras_flow.runs.timeline import build_document, check_values
 from ras_flow.runs.ways import find_ways
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 Builder = StateGraph[RasState, Context, RasInput, RasOutput]
-
-_INTERNAL = {"documents", "extracted"}
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One line about a run.
-
-    Attributes:
-        id: The run's id, which is its thread's id.
-        started: When its question was asked, ISO 8601, UTC.
-        question: The question.
-        stop_reason: Why it answered; None while it is unfinished.
-        answer: The answer; empty while it is unfinished.
-    """
-
-    id: str
-    started: str
-    question: str
-    stop_reason: str | None
-    answer: str
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run as its last checkpoint holds it.
-
-    Attributes:
-        summary: The line about it.
-        context: The settings it ran with.
-        state: Its state.
-        next: The nodes of the next step; empty when it is finished.
-    """
-
-    summary: RunSummary
-    context: Context
-    state: RasState
-    next: tuple[str, ...]
-
-    def result(self) -> dict[str, Any]:
-        """Return the run as one JSON-like object."""
-        kept = {name: value for name, value in self.state.items() if name not in _INTERNAL}
-        return {"run": self.summary.id, **kept}
-
-
-class Newest(NamedTuple):
-    """How far a run is: its newest checkpoint, and whether nothing follows it."""
-
-    checkpoint: str
-    finished: bool
 
 
 class Runs:
@@ -152,7 +102,7 @@ class Runs:
         end = None
         if branch is not None:
             saved, end = await self._end_of(run_id, branch, saved)
-        _context(run_id, saved)
+        context_of(run_id, saved)
         if not saved.next:
             raise RunError(f"Run {run_id} is finished; show it with: {command('show', run_id)}")
         if checkpoint is not None and saved.checkpoint != checkpoint:
@@ -203,7 +153,7 @@ class Runs:
                 f"Run {run_id} has no step {checkpoint!r}. List its steps with: "
                 f"{command('show', run_id, '--json')}"
             )
-        context = _context(run_id, saved)
+        context = context_of(run_id, saved)
         check_values(run_id, saved.values)
         if edits:
             parsed = parse_edits(edits)
@@ -244,7 +194,7 @@ class Runs:
             saved, _ = await self._end_of(run_id, branch, saved)
         return StoredRun(
             summary=await self._summary(run_id, saved),
-            context=_context(run_id, saved),
+            context=context_of(run_id, saved),
             state=cast(RasState, saved.values),
             next=saved.next,
         )
@@ -325,7 +275,7 @@ class Runs:
             saved = await self._threads.state(run_id)
             if saved is None:  # Deleted meanwhile.
                 continue
-            summary = _summary(run_id, asked, saved)
+            summary = summary_of(run_id, asked, saved)
             said = f"{summary.question}\n{summary.answer}".casefold()
             if stop_reason in (None, summary.stop_reason) and all(word in said for word in words):
                 found.append(summary)
@@ -364,7 +314,7 @@ class Runs:
 
     async def _summary(self, run_id: str, saved: Saved) -> RunSummary:
         asked = await self._threads.find(run_id)
-        return _summary(run_id, asked[0][1] if asked else saved.time, saved)
+        return summary_of(run_id, asked[0][1] if asked else saved.time, saved)
 
     async def _state(self, run_id: str) -> Saved:
         saved = await self._threads.state(run_id)
@@ -391,26 +341,5 @@ def _unknown(run_id: str) -> RunError:
     return RunError(f"There is no run {run_id!r}. List the runs with: {command('list')}")
 
 
-def _summary(run_id: str, asked: str, saved: Saved) -> RunSummary:
-    # Until the first step is done, the state has the answer to the thread's last question.
-    finished = not saved.next
-    question = saved.values.get("question")
-    return RunSummary(
-        id=run_id,
-        started=f"{asked[:19]}Z",
-        # What is no text was refused, but is stored as it was given.
-        question=question if isinstance(question, str) else "",
-        stop_reason=saved.values.get("stop_reason") if finished else None,
-        answer=saved.values.get("answer", "") if finished else "",
-    )
-
-
 def _aware(time: datetime) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _context(run_id: str, saved: Saved) -> Context:
-    try:
-        return Context.from_mapping(saved.values.get("settings") or {})
-    except ConfigurationError as error:
-        raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error

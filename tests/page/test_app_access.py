@@ -14,7 +14,7 @@ import pytest
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.page.bodies import MAX_BYTES
-from ras_flow.runs.runs import RunSummary
+from ras_flow.runs import RunSummary
 from tests.page.server import Page, serving
 
 

@@ -1,0 +1,104 @@
+"""What is told of a stored run: a line about it, its state, how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ras_flow.context import Context
+from ras_flow.errors import ConfigurationError, RunError
+from ras_flow.runs.threads import Saved
+from ras_flow.state.channels import RasState
+
+_INTERNAL = {"documents", "extracted"}
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One line about a run.
+
+    Attributes:
+        id: The run's id, which is its thread's id.
+        started: When its question was asked, ISO 8601, UTC.
+        question: The question.
+        stop_reason: Why it answered; None while it is unfinished.
+        answer: The answer; empty while it is unfinished.
+    """
+
+    id: str
+    started: str
+    question: str
+    stop_reason: str | None
+    answer: str
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as its last checkpoint holds it.
+
+    Attributes:
+        summary: The line about it.
+        context: The settings it ran with.
+        state: Its state.
+        next: The nodes of the next step; empty when it is finished.
+    """
+
+    summary: RunSummary
+    context: Context
+    state: RasState
+    next: tuple[str, ...]
+
+    def result(self) -> dict[str, Any]:
+        """Return the run as one JSON-like object."""
+        kept = {name: value for name, value in self.state.items() if name not in _INTERNAL}
+        return {"run": self.summary.id, **kept}
+
+
+class Newest(NamedTuple):
+    """How far a run is: its newest checkpoint, and whether nothing follows it."""
+
+    checkpoint: str
+    finished: bool
+
+
+def summary_of(run_id: str, asked: str, saved: Saved) -> RunSummary:
+    """Return the line about a run.
+
+    Args:
+        run_id: The run's id.
+        asked: When its question was asked, ISO 8601.
+        saved: Its newest checkpoint.
+
+    Returns:
+        The line.
+    """
+    # Until the first step is done, the state has the answer to the thread's last question.
+    finished = not saved.next
+    question = saved.values.get("question")
+    return RunSummary(
+        id=run_id,
+        started=f"{asked[:19]}Z",
+        # What is no text was refused, but is stored as it was given.
+        question=question if isinstance(question, str) else "",
+        stop_reason=saved.values.get("stop_reason") if finished else None,
+        answer=saved.values.get("answer", "") if finished else "",
+    )
+
+
+def context_of(run_id: str, saved: Saved) -> Context:
+    """Return the settings that a run was given.
+
+    Args:
+        run_id: The run's id.
+        saved: One of its checkpoints.
+
+    Returns:
+        The settings.
+
+    Raises:
+        RunError: A newer version of ras_flow wrote them.
+    """
+    try:
+        return Context.from_mapping(saved.values.get("settings") or {})
+    except ConfigurationError as error:
+        raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error
