@@ -438,14 +438,19 @@ def test_a_file_that_the_system_does_not_give_is_named(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+def _enter_a_deep_folder(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change to a folder in which longer names make a path that the system does not take."""
+    monkeypatch.chdir(top)
+    while len(os.getcwd()) < 3_900:
+        os.mkdir("d" * 150)
+        os.chdir("d" * 150)
+
+
 def test_a_file_that_cannot_be_looked_at_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here since its path is too long, which stops root as well."""
-    monkeypatch.chdir(tmp_path)
-    while len(os.getcwd()) < 3_900:
-        os.mkdir("d" * 150)
-        os.chdir("d" * 150)
+    _enter_a_deep_folder(tmp_path, monkeypatch)
     Path(f"{'a' * 240}.txt").write_text("text")
     (tmp_path / "b.txt").write_text("fine")
     with pytest.raises(DocumentError, match=r"Cannot read .*a\.txt \(File name too long\)"):
@@ -460,11 +465,8 @@ def test_a_folder_that_cannot_be_looked_into_is_named_or_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here since its path is too long, as above."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "b.txt").write_text("fine")
-    while len(os.getcwd()) < 3_900:
-        os.mkdir("d" * 150)
-        os.chdir("d" * 150)
+    _enter_a_deep_folder(tmp_path, monkeypatch)
     os.mkdir("e" * 240)
     with pytest.raises(DocumentError, match=r"Cannot read the folder .*e \(File name too long\)"):
         read(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,31 @@ from ras_flow.retrieval.index import CorpusIndex
 from ras_flow.retrieval.source import SourceDocument
 
 
+class Held:
+    """Holds the threads that call a function, until it is told to let them go.
+
+    Args:
+        real: The function.
+    """
+
+    def __init__(self, real: Callable[..., Any]) -> None:
+        self.begun, self._go_on = asyncio.Event(), threading.Event()
+        self._real, self._loop = real, asyncio.get_running_loop()
+
+    def __call__(self, *given: Any) -> Any:
+        self._loop.call_soon_threadsafe(self.begun.set)
+        self._go_on.wait(10)
+        return self._real(*given)
+
+    async def cancel(self, build: asyncio.Task[Any]) -> None:
+        """Cancel a build once it has called the function, and let it go on a moment later."""
+        await self.begun.wait()
+        build.cancel()
+        self._loop.call_later(0.1, self._go_on.set)
+        with pytest.raises(asyncio.CancelledError):
+            await build
+
+
 @pytest.mark.parametrize("disk_full", [False, True])
 async def test_a_build_cancelled_at_the_switch_leaves_one_whole_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk_full: bool
@@ -21,24 +47,17 @@ async def test_a_build_cancelled_at_the_switch_leaves_one_whole_index(
     old = [SourceDocument("a", "Old", "Of old mills.")]
     await CorpusIndex.build(tmp_path, old, encoder=None)
     real = writer.write_manifest
-    begun, go_on = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
 
-    def slow(*given: Any) -> None:
-        loop.call_soon_threadsafe(begun.set)
-        go_on.wait(10)
+    def written(*given: Any) -> None:
         if disk_full:
             raise OSError("no space left")
         real(*given)
 
-    monkeypatch.setattr(writer, "write_manifest", slow)
+    held = Held(written)
+    monkeypatch.setattr(writer, "write_manifest", held)
     new = [SourceDocument("b", "New", "Of new mills.")]
     build = asyncio.create_task(CorpusIndex.build(tmp_path, new, encoder=None))
-    await begun.wait()
-    build.cancel()
-    loop.call_later(0.1, go_on.set)
-    with pytest.raises(asyncio.CancelledError):
-        await build
+    await held.cancel(build)
     index = CorpusIndex.open(tmp_path)
     index.verify()
     assert [passage["title"] for passage in index.passages] == ["Old" if disk_full else "New"]
@@ -51,21 +70,9 @@ async def test_a_build_cancelled_while_it_writes_leaves_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents = [SourceDocument("a", "Mills", "Of mills.")]
-    real = writer.build_bm25
-    begun, go_on = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    def slow(*given: Any) -> Any:
-        loop.call_soon_threadsafe(begun.set)
-        go_on.wait(10)
-        return real(*given)
-
-    monkeypatch.setattr(writer, "build_bm25", slow)
+    held = Held(writer.build_bm25)
+    monkeypatch.setattr(writer, "build_bm25", held)
     build = asyncio.create_task(CorpusIndex.build(tmp_path, documents, encoder=None))
-    await begun.wait()
-    build.cancel()
-    loop.call_later(0.1, go_on.set)
-    with pytest.raises(asyncio.CancelledError):
-        await build
-    await loop.shutdown_default_executor()
+    await held.cancel(build)
+    await asyncio.get_running_loop().shutdown_default_executor()
     assert list(tmp_path.glob("gen-*")) == []

@@ -10,6 +10,7 @@ import pytest
 from playwright.async_api import expect
 
 from ras_flow import Context
+from ras_flow.runs import Runs
 from ras_flow.testing import MappingExtractor
 from tests.graph.world import QUESTION as WORLD_QUESTION
 from tests.graph.world import TRIPLES
@@ -36,6 +37,13 @@ def one_branch(server: CannedServer) -> CannedServer:
         {"type": "done", "branch": 2},
     ]
     return server
+
+
+async def until_its_review(runs: Runs) -> None:
+    """Start the run "waits", which waits before its answer."""
+    settings = Context(top_k=1, pause_before_answer=True)
+    async for _ in runs.start({"question": WORLD_QUESTION}, settings, run_id="waits"):
+        pass
 
 
 async def test_from_the_wrong_triple_to_a_branch_without_it(
@@ -340,9 +348,7 @@ async def test_a_triple_that_a_person_added_in_a_review_was_added_by_hand(
     open_page: OpenPage, tmp_path: Path
 ) -> None:
     async with opened(tmp_path / "runs") as (runs, real):
-        waits = Context(top_k=1, pause_before_answer=True)
-        async for _ in runs.start({"question": WORLD_QUESTION}, waits, run_id="waits"):
-            pass
+        await until_its_review(runs)
         edit: Any = {"op": "add_triple", "subject": "Narvik", "predicate": "in", "object": "Norway"}
         async for _ in runs.resume("waits", [edit]):
             pass
@@ -474,9 +480,7 @@ async def test_a_run_that_is_deleted_while_it_is_watched_live_is_told(
     open_page: OpenPage, tmp_path: Path
 ) -> None:
     async with opened(tmp_path / "runs") as (runs, real):
-        settings = Context(top_k=1, pause_before_answer=True)
-        async for _ in runs.start({"question": WORLD_QUESTION}, settings, run_id="waits"):
-            pass
+        await until_its_review(runs)
         fragment = f"token={real.token}&run=waits"
         page = await open_page(fragment, address=real.base, errors=("404",))
         await expect(page.get_by_role("button", name="Review …")).to_be_visible()
