@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ras_flow.extras import require
 
@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 
     Prefix = list[tuple[torch.Tensor, torch.Tensor]]
     """For each layer: keys and values, each of shape (1, heads, tokens, head size)."""
+
+
+class Choice(NamedTuple):
+    """The next token of a text.
+
+    Attributes:
+        token: The likeliest one.
+        other: The second likeliest.
+        lead: By how much the first one's logit is above the second one's.
+    """
+
+    token: int
+    other: int
+    lead: float
 
 
 @dataclass
@@ -77,8 +91,8 @@ class Batch:
         self._filled = torch.full((len(prompts),), shared + longest, **self._new)
         self._read = self._mask.sum(1)
 
-    def begin(self) -> list[list[int]]:
-        """Read the prompts; return for each the likeliest next token, as a list of one."""
+    def begin(self) -> list[list[Choice]]:
+        """Read the prompts; return for each its next token, as a list of one."""
         torch = require("torch", extra="local")
         longest = max(map(len, self._prompts))
         if isinstance(self._prompts[0], torch.Tensor):
@@ -90,17 +104,17 @@ class Batch:
             ids = [[0] * (longest - len(p)) + list(p) for p in self._prompts]
             given = {"input_ids": torch.tensor(ids, **self._new)}
         places = (self._mask.cumsum(1) - 1).clamp(min=0)[:, self._shared :]
-        return self._likeliest(1, attention_mask=self._mask, position_ids=places, **given)
+        return self._choices(1, attention_mask=self._mask, position_ids=places, **given)
 
-    def read(self, blocks: Sequence[Sequence[int]]) -> list[list[int]]:
+    def read(self, blocks: Sequence[Sequence[int]]) -> list[list[Choice]]:
         """Read on, without saying yet how much of it is to be kept.
 
         Args:
             blocks: For each text the tokens that may follow, at least one.
 
         Returns:
-            For each text the likeliest next token after each of its tokens; more than it has
-            tokens, where another has more.
+            For each text the next token after each of its tokens; more than it has tokens, where
+            another has more.
         """
         torch = require("torch", extra="local")
         width = max(map(len, blocks))
@@ -115,7 +129,7 @@ class Batch:
             mask = self._seen(places.columns, places.end)
         else:
             mask = self._mask = torch.cat([self._mask, torch.ones_like(ids)], dim=1)
-        return self._likeliest(
+        return self._choices(
             width,
             input_ids=ids,
             attention_mask=mask,
@@ -124,7 +138,11 @@ class Batch:
         )
 
     def keep(self, counts: Sequence[int]) -> None:
-        """Keep so many tokens of each text's last block, and forget the others."""
+        """Keep so many tokens of each text's last block, and forget the others.
+
+        Args:
+            counts: Below zero, tokens of earlier blocks are forgotten too, where there are buffers.
+        """
         torch = require("torch", extra="local")
         kept = torch.tensor(list(counts), **self._new)
         self._filled += kept
@@ -138,10 +156,14 @@ class Batch:
         self._mask, self._filled = self._mask[kept], self._filled[kept]
         self._read = self._read[kept]
 
-    def _likeliest(self, width: int, **given: Any) -> list[list[int]]:
+    def _choices(self, width: int, **given: Any) -> list[list[Choice]]:
         logits = self._model(**given, past_key_values=self._states, logits_to_keep=width).logits
-        tokens: list[list[int]] = logits[:, -width:].argmax(-1).tolist()
-        return tokens
+        values, tokens = logits[:, -width:].topk(2)
+        leads = (values[..., 0] - values[..., 1]).tolist()
+        return [
+            [Choice(one, other, lead) for (one, other), lead in zip(*text, strict=True)]
+            for text in zip(tokens.tolist(), leads, strict=True)
+        ]
 
     def _seen(self, columns: torch.Tensor, end: int) -> Any:
         """Return what is added to attention: zero for a token and what is before it.

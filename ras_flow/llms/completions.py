@@ -18,11 +18,11 @@ import httpx
 
 from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms import decoding
 from ras_flow.llms.generation import cut_at
 from ras_flow.llms.providers import check_address
 from ras_flow.llms.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
 from ras_flow.llms.slots import PerLoop
+from ras_flow.llms.text import LOOP, repeats
 from ras_flow.llms.waiting import a_place
 
 ADDRESS = "VLLM_BASE_URL"
@@ -205,8 +205,8 @@ class CompletionsServer:
 
 def _loop_end(tokens: Sequence[int]) -> int | None:
     """Return where a text that only repeats itself ends; None where it does not."""
-    ends = range(decoding.LOOP, len(tokens) + 1)
-    return next((end for end in ends if decoding.repeats(tokens[:end])), None)
+    ends = range(LOOP, len(tokens) + 1)
+    return next((end for end in ends if repeats(tokens[:end])), None)
 
 
 def _message(response: httpx.Response) -> str:

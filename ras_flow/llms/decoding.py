@@ -14,25 +14,15 @@ from ras_flow.extras import require
 from ras_flow.llms.attention import without_copies
 from ras_flow.llms.batch import Batch
 from ras_flow.llms.capacity import step_at_once
-from ras_flow.llms.lookup import Lookup
+from ras_flow.llms.text import Text
 
 if TYPE_CHECKING:
     import torch
 
-    from ras_flow.llms.batch import Prefix
+    from ras_flow.llms.batch import Choice, Prefix
 
 LONGEST_GUESS = 6
 """Tokens of a guess: about a name."""
-
-LOOP = 64
-"""Tokens that a repeated block must fill before a text counts as repeating itself.
-
-A triple is written in some 16 tokens, and small models go on after two or three copies of one.
-"""
-
-LONGEST_BLOCK = 128
-"""Tokens of the longest block that is looked for: a few triples."""
-
 
 BY_COLUMN = ("bloom", "gpt_neo", "mpt")
 """Types of models that measure distance in columns of the cache, so that a gap changes it."""
@@ -79,6 +69,8 @@ def greedy(
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
     words: Sequence[Sequence[int]] = (),
+    turns: int = 0,
+    begins_word: Callable[[Sequence[int], int], bool] = lambda *_: True,
 ) -> list[list[int]]:
     """Continue each prompt with its most likely tokens.
 
@@ -93,42 +85,54 @@ def greedy(
             True ends that sequence.
         words: For each prompt the token ids that its output is likely to copy. They change how
             soon it is written, not what.
+        turns: How often an output that repeats itself may turn back and go on otherwise; see
+            :class:`ras_flow.llms.text.Text`. Outputs of models for which :func:`can_share` does
+            not hold never do.
+        begins_word: Called with the beginning of such an output and a token: whether a word
+            begins with that token there.
 
     Returns:
         The new tokens of each prompt, including the one that ended it.
     """
     torch = require("torch", extra="local")
-    outputs: list[list[int]] = [[] for _ in prompts]
-    lookups = [Lookup(text) for text in words or [()] * len(prompts)]
+    plain = can_share(model)
+    turns = turns if plain else 0
+    texts = [Text(text, turns) for text in words or [()] * len(prompts)]
     rows = list(range(len(prompts)))
     live = set(rows)
 
-    def write(row: int, guess: Sequence[int], likeliest: Sequence[int]) -> int:
-        """Write the next token, and as many after it as the guess had right."""
+    def write(row: int, guess: Sequence[int], choices: Sequence[Choice]) -> int:
+        """Write the next token, and as many after it as the guess had right.
+
+        Returns:
+            By how many tokens the text is longer: fewer than none, where it goes on otherwise.
+        """
         if row not in live:
             return 0
-        for count, token in enumerate(likeliest[: len(guess) + 1], 1):
-            outputs[row].append(token)
-            lookups[row].extend([token])
-            if has_ended(row, outputs[row]) or len(outputs[row]) == max_new_tokens:
+        text = texts[row]
+        before = len(text.tokens)
+        for choice, guessed in zip(choices, [*guess, None], strict=False):
+            text.append(choice)
+            turned = text.turn(begins_word)
+            if has_ended(row, text.tokens) or len(text.tokens) == max_new_tokens:
                 live.discard(row)
-                return count
-            if count > len(guess) or guess[count - 1] != token:
-                return count
-        raise AssertionError("a text is read on by at least a token")
+                break
+            if turned or choice.token != guessed:
+                break
+        return len(text.tokens) - before
 
     def block(row: int, most: int) -> list[int]:
         """Return the last token with a guess at what follows."""
-        most = min(most, LONGEST_GUESS, max_new_tokens - len(outputs[row]) - 1)
-        return [outputs[row][-1], *(lookups[row].guess(most) if row in live else ())]
+        tokens = texts[row].tokens
+        most = min(most, LONGEST_GUESS, max_new_tokens - len(tokens) - 1)
+        return [tokens[-1], *(texts[row].guess(most) if row in live else ())]
 
-    plain = can_share(model)
     room = max_new_tokens + LONGEST_GUESS + 1 if plain else None
     step = step_at_once(model) if plain else 0
     with torch.inference_mode():
         batch = Batch(model, prefix, prompts, room)
-        for row, likeliest in zip(rows, batch.begin(), strict=True):
-            write(row, (), likeliest)
+        for row, choices in zip(rows, batch.begin(), strict=True):
+            write(row, (), choices)
         with without_copies(model) if plain else nullcontext():
             while live:
                 if plain and 4 * len(live) <= 3 * len(rows):
@@ -137,24 +141,5 @@ def greedy(
                 most = max(0, step // len(rows) - 1)
                 blocks = [block(row, most) for row in rows]
                 read = zip(rows, blocks, batch.read(blocks), strict=True)
-                batch.keep([write(row, tokens[1:], likeliest) for row, tokens, likeliest in read])
-    return outputs
-
-
-def repeats(tokens: Sequence[int]) -> bool:
-    """Tell whether a text only repeats itself, as greedy decoding of small models may do for ever.
-
-    Args:
-        tokens: A text's token ids so far.
-
-    Returns:
-        Whether its last :data:`LOOP` tokens or more are one block, at least twice in a row.
-    """
-    end = len(tokens)
-    for size in range(1, min(LONGEST_BLOCK, end // 2) + 1):
-        span = max(2 * size, -(-LOOP // size) * size)
-        if span > end or tokens[-1] != tokens[-1 - size]:
-            continue
-        if list(tokens[end - span : end - size]) == list(tokens[end - span + size :]):
-            return True
-    return False
+                batch.keep([write(row, tokens[1:], choices) for row, tokens, choices in read])
+    return [text.tokens for text in texts]

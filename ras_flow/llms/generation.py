@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
 from ras_flow.llms import capacity, decoding
+from ras_flow.llms.text import repeats
 
 if TYPE_CHECKING:
     import torch
@@ -57,6 +58,7 @@ def generate(
     batch_size: int,
     max_new_tokens: int,
     stop: Sequence[str] = (),
+    turns: int = 0,
     given_up: threading.Event | None = None,
 ) -> list[Generation]:
     """Continue each prompt greedily; a text that only repeats itself ends there.
@@ -70,6 +72,8 @@ def generate(
             (:mod:`ras_flow.llms.capacity`).
         max_new_tokens: Limit for each output.
         stop: Strings at which an output ends; they are not part of it.
+        turns: How often a text that repeats itself may turn back and go on otherwise
+            (:class:`ras_flow.llms.text.Text`).
         given_up: Once set, every text ends at its next token, and no other is begun.
 
     Returns:
@@ -89,9 +93,13 @@ def generate(
     def has_ended(_: int, tokens: list[int]) -> bool:
         if (given_up and given_up.is_set()) or tokens[-1] in ends:
             return True
-        if decoding.repeats(tokens):
+        if repeats(tokens):
             return True
         return bool(stop) and cut_at(text_of(tokens), stop) is not None
+
+    def begins_word(before: Sequence[int], token: int) -> bool:
+        added = text_of([*before, token])[len(text_of(before)) :]
+        return not added[:1].isalnum()
 
     made: dict[int, Generation] = {}
     size = capacity.rows_at_once(loaded.model, batch_size)
@@ -107,6 +115,8 @@ def generate(
             max_new_tokens=max_new_tokens,
             has_ended=has_ended,
             words=[prompts[row].words for row in batch],
+            turns=turns,
+            begins_word=begins_word,
         )
         for row, tokens in zip(batch, outputs, strict=True):
             text = text_of(tokens)

@@ -213,6 +213,7 @@ class LocalLanguageModel:
         *,
         max_new_tokens: int,
         stop: Sequence[str] = (),
+        turns: int = 0,
     ) -> list[Generation]:
         """Continue each prompt greedily.
 
@@ -220,6 +221,8 @@ class LocalLanguageModel:
             prompts: One message list a prompt.
             max_new_tokens: Limit for each output.
             stop: Strings at which an output ends; they are not part of it.
+            turns: How often an output that repeats itself may turn back and go on otherwise
+                (:class:`ras_flow.llms.text.Text`).
 
         Returns:
             One generation a prompt, in order; a result never depends on the other prompts.
@@ -231,7 +234,7 @@ class LocalLanguageModel:
         """
         if not prompts:
             return []
-        call = Call(prompts, max_new_tokens, tuple(stop))
+        call = Call(prompts, max_new_tokens, tuple(stop), turns)
         async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
             made += await self._calls.make(call)
         return made
@@ -251,6 +254,7 @@ class LocalLanguageModel:
                 batch_size=self.batch_size,
                 max_new_tokens=calls[0].max_new_tokens,
                 stop=calls[0].stop,
+                turns=calls[0].turns,
                 given_up=given_up,
             )
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from transformers import (
     LlamaForCausalLM,
     MambaConfig,
@@ -150,21 +148,6 @@ async def test_stop_strings_end_a_text_and_are_not_part_of_it(model: LocalLangua
     assert made.text == free.text[: free.text.index(stop)]
     assert made.output_tokens < free.output_tokens
     assert not made.truncated
-
-
-@given(
-    st.lists(st.integers(0, 3), max_size=40),
-    st.lists(st.integers(0, 9), min_size=1, max_size=decoding.LONGEST_BLOCK),
-)
-def test_a_text_that_repeats_itself_is_seen_as_soon_as_the_loop_is_long_enough(
-    before: list[int], block: list[int]
-) -> None:
-    copies = max(2, -(-decoding.LOOP // len(block)))
-    looping = before + block * copies
-    assert decoding.repeats(looping)
-    assert decoding.repeats(looping + block[: len(block) // 2])
-    assert not decoding.repeats([*looping, 99])
-    assert not decoding.repeats(list(range(200)) + looping[: decoding.LOOP // 2])
 
 
 async def test_a_loop_ends_a_text(folder: Path, model: LocalLanguageModel) -> None:

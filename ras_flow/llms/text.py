@@ -1,0 +1,116 @@
+"""A text that is being written, and what is done where it only repeats itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import TYPE_CHECKING
+
+from ras_flow.llms.lookup import Lookup
+
+if TYPE_CHECKING:
+    from ras_flow.llms.batch import Choice
+
+TWICE = 16
+"""Tokens that a repeated block must fill before a text turns back: two copies of a triple do."""
+
+LOOP = 64
+"""Tokens that it must fill before the text is taken to say nothing else, and is ended.
+
+A triple is written in some 16 tokens, and small models go on after two or three copies of one.
+"""
+
+LONGEST_BLOCK = 128
+"""Tokens of the longest block that is looked for: a few triples."""
+
+
+class Text:
+    """A text that is being written.
+
+    Greedy decoding of small models often comes into a loop, and what the text had yet to say is
+    lost. Such a text can turn back to its second copy of what it repeats, and go on there with the
+    second likeliest token, at the word where that was nearest to the likeliest.
+
+    Args:
+        words: Token ids that it is likely to copy.
+        turns: How often it may turn back.
+
+    Attributes:
+        tokens: The token ids that are written.
+    """
+
+    def __init__(self, words: Sequence[int] = (), turns: int = 0) -> None:
+        self.tokens: list[int] = []
+        self._choices: list[Choice] = []
+        self._words = words
+        self._lookup = Lookup(words)
+        self._turns = turns
+
+    def append(self, choice: Choice) -> None:
+        """Write the next token."""
+        self.tokens.append(choice.token)
+        self._choices.append(choice)
+        self._lookup.extend([choice.token])
+
+    def guess(self, most: int) -> list[int]:
+        """Return what may follow, as :meth:`ras_flow.llms.lookup.Lookup.guess` does."""
+        return self._lookup.guess(most)
+
+    def turn(self, begins_word: Callable[[Sequence[int], int], bool]) -> bool:
+        """Turn back if the text repeats itself.
+
+        Args:
+            begins_word: Called with a beginning of the text and a token: whether a word begins
+                with that token there. Within a word the second likeliest makes another one.
+
+        Returns:
+            Whether it did.
+        """
+        places = [
+            at
+            for at in (second_copy(self.tokens, TWICE) if self._turns else ())
+            if self._choices[at].lead < inf
+            and all(begins_word(self.tokens[:at], token) for token in self._choices[at][:2])
+        ]
+        if not places:
+            return False
+        at = min(places, key=lambda place: self._choices[place].lead)
+        turned = self._choices[at]._replace(token=self._choices[at].other, lead=inf)
+        del self.tokens[at:], self._choices[at:]
+        self._lookup = Lookup([*self._words, *self.tokens])
+        self.append(turned)
+        self._turns -= 1
+        return True
+
+
+def second_copy(tokens: Sequence[int], filled: int) -> range:
+    """Return where a text that repeats itself has its second copy of what it repeats.
+
+    Args:
+        tokens: A text's token ids so far.
+        filled: Tokens at its end that the copies have to fill.
+
+    Returns:
+        Positions in ``tokens``; none unless its last ``filled`` tokens or more are one block, at
+        least twice in a row.
+    """
+    end = len(tokens)
+    for size in range(1, min(LONGEST_BLOCK, end // 2) + 1):
+        span = max(2 * size, -(-filled // size) * size)
+        if span > end or tokens[-1] != tokens[-1 - size]:
+            continue
+        if list(tokens[end - span : end - size]) == list(tokens[end - span + size :]):
+            return range(end - span + size, end - span + 2 * size)
+    return range(0)
+
+
+def repeats(tokens: Sequence[int]) -> bool:
+    """Tell whether a text only repeats itself, as greedy decoding of small models may do for ever.
+
+    Args:
+        tokens: A text's token ids so far.
+
+    Returns:
+        Whether its last :data:`LOOP` tokens or more are one block, at least twice in a row.
+    """
+    return bool(second_copy(tokens, LOOP))
