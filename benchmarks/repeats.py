@@ -12,15 +12,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import platform
-from dataclasses import replace
 from pathlib import Path
 
 from ras_flow.evaluation.facts import FactPassage, holds
-from ras_flow.llms import text
+from ras_flow.llms import text, tuned
 from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.llms.tuned import SHIPPED
-from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractors import form_for
+from ras_flow.roles.extractors import make_extractor
 from ras_flow.training.triples.comparing import drawn
 from ras_flow.training.triples.config import read_config
 from ras_flow.training.triples.data import load_data
@@ -33,9 +30,8 @@ WAYS = ((64, 0), (64, 1), (64, 2), (64, 4), (64, 8))
 
 def row(passages: list[FactPassage], loop: int, turns: int) -> str:
     """Extract in one way; return a row of the table."""
-    text.LOOP = loop
-    model = LocalLanguageModel(str(SHIPPED))
-    extractor = PromptedExtractor(model, replace(form_for(model), turns=turns))
+    text.LOOP, tuned.TURNS = loop, turns
+    extractor = make_extractor(LocalLanguageModel(str(tuned.SHIPPED)))
     made = asyncio.run(extractor.extract([one.passage for one in passages]))
     found = sum(
         holds(its.triples, fact)

@@ -55,14 +55,12 @@ class Call:
         prompts: One message list a prompt.
         max_new_tokens: Limit for each output.
         stop: Strings at which an output ends.
-        turns: How often an output that repeats itself may turn back.
         given_up: The caller no longer waits.
     """
 
     prompts: Sequence[Sequence[Message]]
     max_new_tokens: int
     stop: tuple[str, ...]
-    turns: int = 0
     given_up: bool = False
 
     @property
@@ -73,7 +71,7 @@ class Call:
     @property
     def limits(self) -> Hashable:
         """What the outputs of joined calls have in common."""
-        return self.max_new_tokens, self.stop, self.turns
+        return self.max_new_tokens, self.stop
 
 
 P = TypeVar("P", bound=Hashable)

@@ -213,7 +213,6 @@ class LocalLanguageModel:
         *,
         max_new_tokens: int,
         stop: Sequence[str] = (),
-        turns: int = 0,
     ) -> list[Generation]:
         """Continue each prompt greedily.
 
@@ -221,8 +220,6 @@ class LocalLanguageModel:
             prompts: One message list a prompt.
             max_new_tokens: Limit for each output.
             stop: Strings at which an output ends; they are not part of it.
-            turns: How often an output that repeats itself may turn back and go on otherwise
-                (:class:`ras_flow.llms.text.Text`).
 
         Returns:
             One generation a prompt, in order; a result never depends on the other prompts.
@@ -234,7 +231,7 @@ class LocalLanguageModel:
         """
         if not prompts:
             return []
-        call = Call(prompts, max_new_tokens, tuple(stop), turns)
+        call = Call(prompts, max_new_tokens, tuple(stop))
         async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
             made += await self._calls.make(call)
         return made
@@ -254,7 +251,7 @@ class LocalLanguageModel:
                 batch_size=self.batch_size,
                 max_new_tokens=calls[0].max_new_tokens,
                 stop=calls[0].stop,
-                turns=calls[0].turns,
+                turns=tuned.turns if tuned else 0,
                 given_up=given_up,
             )
 
@@ -265,6 +262,7 @@ class LocalLanguageModel:
             loaded = load_model(self.name, self._key)
             tokenizer = load_tokenizer(self.name)
             share = decoding.can_share(loaded.model)
+            tuned = find_tuned(self.name)
             return serve_together(calls, encode, make)
 
     def _encode(self, prompt: Sequence[Message], *, share: bool) -> Encoded:

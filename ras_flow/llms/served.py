@@ -59,7 +59,6 @@ class ServedLanguageModel(LocalLanguageModel):
         *,
         max_new_tokens: int,
         stop: Sequence[str] = (),
-        turns: int = 0,
         schema: Mapping[str, Any] | None = None,
     ) -> list[Generation]:
         """Continue each prompt greedily, each as one request.
@@ -68,7 +67,6 @@ class ServedLanguageModel(LocalLanguageModel):
             prompts: One message list a prompt.
             max_new_tokens: Limit for each output.
             stop: Strings at which an output ends; they are not part of it.
-            turns: Not used: what a server writes is ended where it only repeats itself.
             schema: JSON schema that the server is asked to write by. A short request finds out
                 first whether the server enforces it; where it does not, the schema is not sent.
 

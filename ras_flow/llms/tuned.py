@@ -18,9 +18,14 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import checksum
 from ras_flow.llms.shipped import WEIGHTS, is_default
+from ras_flow.llms.text import TWICE
 from ras_flow.paths import path_named
 
 MANIFEST = "extractor.json"
+TURNS = 2
+"""How often what a trained causal extractor writes may turn back from a loop
+(:class:`ras_flow.llms.text.Text`)."""
+
 FORMAT = 1
 """Version of the folder; raise it when older readers would misread it."""
 
@@ -51,9 +56,15 @@ class Tuned:
     files: dict[str, str]
 
     @property
+    def turns(self) -> int:
+        """How often its output may turn back."""
+        return TURNS if self.kind == "causal" else 0
+
+    @property
     def key(self) -> str:
-        """Sixteen hex digits that change with any of the weights and with the instruction."""
-        told = [self.kind, self.base, self.instruction, sorted(self.files.items())]
+        """Sixteen hex digits that change with the weights, the instruction and how it writes."""
+        turns = [self.turns, TWICE] if self.turns else []
+        told = [self.kind, self.base, self.instruction, sorted(self.files.items()), *turns]
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def merged(self, model: Any) -> Any:

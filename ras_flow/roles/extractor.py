@@ -11,7 +11,7 @@ from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import format_triple
-from ras_flow.llms.text import LOOP, TWICE
+from ras_flow.llms.text import LOOP
 from ras_flow.prompts.extractor import source
 from ras_flow.retrieval.split import MAX_WORDS, split_text
 from ras_flow.roles.extractor_forms import Form, text_form
@@ -54,9 +54,7 @@ class PromptedExtractor:
         self.model = model
         self.form = form = form or text_form()
         self.batch_size = model.batch_size
-        limits = (form.max_new_tokens, form.schema, STOP, MAX_SOURCE, LOOP)
-        turns = (TWICE, form.turns) if form.turns else ()
-        asked = (list(form.prefix), *limits, *turns)
+        asked = (list(form.prefix), form.max_new_tokens, form.schema, STOP, MAX_SOURCE, LOOP)
         self.identity = f"{model.identity}+{sha256(repr(asked).encode()).hexdigest()[:8]}"
 
     async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
@@ -122,8 +120,7 @@ class PromptedExtractor:
         if not texts:
             return []
         asked: list[list[Message]] = [ask(self.form.prefix, text) for text in texts]
-        given = {"schema": self.form.schema, "turns": self.form.turns}
-        more = {name: value for name, value in given.items() if value}
+        more = {"schema": self.form.schema} if self.form.schema else {}
         try:
             return list(
                 await self.model.generate(

@@ -24,15 +24,12 @@ class Form:
         max_new_tokens: Limit for what is written about one piece of text.
         parse: Reads what was written; never raises.
         schema: JSON schema to send along; None for free text.
-        turns: How often an output that repeats itself may turn back and go on otherwise; only for
-            causal models in this process.
     """
 
     prefix: Sequence[Message]
     max_new_tokens: int = 256
     parse: Callable[[str], ParsedTriples] = parse_triples
     schema: Mapping[str, Any] | None = None
-    turns: int = 0
 
 
 def read_json_triples(text: str) -> ParsedTriples:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ras_flow.components import LanguageModel
 from ras_flow.context import ExtractorOutput
 from ras_flow.llms.chat import ChatLanguageModel
@@ -20,10 +18,6 @@ from ras_flow.roles.shared import SharedExtractor
 SHORT = 128
 """Tokens for the embedded model as long as it is not trained: what it writes after them repeats
 what it wrote before, and the whole batch waits for it."""
-
-
-TURNS = 4
-"""How often the output of a model that was trained to extract may turn back from a loop."""
 
 
 def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> SharedExtractor:
@@ -46,9 +40,7 @@ def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
     if isinstance(model, LocalLanguageModel):
         tuned = find_tuned(model.name)
         if tuned:
-            form = trained_form(tuned.instruction, tuned.max_new_tokens)
-            here = type(model) is LocalLanguageModel
-            return replace(form, turns=TURNS) if here else form
+            return trained_form(tuned.instruction, tuned.max_new_tokens)
     if isinstance(model, LocalSeq2SeqModel):
         return bare_form()
     remote = isinstance(model, ChatLanguageModel | ServedLanguageModel)

@@ -33,6 +33,7 @@ from ras_flow.llms import (
     decoding,
     load_language_model,
     local,
+    text,
     weights,
 )
 from tests.llms.tiny import TEMPLATE, save_tiny_model
@@ -150,12 +151,15 @@ async def test_stop_strings_end_a_text_and_are_not_part_of_it(model: LocalLangua
     assert not made.truncated
 
 
-async def test_a_loop_ends_a_text(folder: Path, model: LocalLanguageModel) -> None:
-    [made] = await model.generate([chat("a b c")], max_new_tokens=600)
-    again = (await model.generate([chat("a b c")], max_new_tokens=20))[0]
-    assert made.text.startswith(again.text)
-    # A random model of this size has nothing else to say than a loop.
-    assert made.output_tokens < 600 and not made.truncated and again.truncated
+async def test_a_loop_ends_a_text(
+    model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [free] = await model.generate([chat("a b c")], max_new_tokens=300)
+    monkeypatch.setattr(text, "LOOP", 4)
+    [made] = await model.generate([chat("a b c")], max_new_tokens=300)
+    assert free.text.startswith(made.text) and made.output_tokens < free.output_tokens
+    assert made.text[-4:-2] == made.text[-2:]
+    assert not made.truncated
 
 
 async def test_end_token_ends_a_text(folder: Path, model: LocalLanguageModel) -> None:
@@ -253,8 +257,8 @@ async def test_prefixes_are_computed_once_and_bounded(
 
     monkeypatch.setattr(decoding, "read_prefix", counting)
     monkeypatch.setattr(local, "PREFIXES_KEPT", 2)
-    for text in ("a", "b"):
-        await model.generate([chat(text, examples=2)], max_new_tokens=2)
+    for word in ("a", "b"):
+        await model.generate([chat(word, examples=2)], max_new_tokens=2)
     assert len(computed) == 1
     for examples in (1, 3, 2):
         await model.generate([chat("a", examples=examples)], max_new_tokens=2)
@@ -430,8 +434,9 @@ def test_identity_changes_with_the_weights(folder: Path, tmp_path: Path) -> None
     assert LocalLanguageModel(str(tmp_path)).identity != before
 
 
-async def test_a_trained_whole_model_that_was_altered_is_refused(tmp_path: Path) -> None:
-    save_tiny_model(tmp_path)
+def save_extractor(folder: Path) -> Path:
+    """Save a tiny model as one that was trained to extract."""
+    save_tiny_model(folder)
     record = {
         "format": 1,
         "kind": "causal",
@@ -439,10 +444,30 @@ async def test_a_trained_whole_model_that_was_altered_is_refused(tmp_path: Path)
         "adapter": False,
         "instruction": "",
         "max_new_tokens": 9,
-        "files": {file.name: checksum(file) for file in tmp_path.iterdir()},
+        "files": {file.name: checksum(file) for file in folder.iterdir()},
     }
-    (tmp_path / "extractor.json").write_text(json.dumps(record))
-    model = LocalLanguageModel(str(tmp_path))
+    (folder / "extractor.json").write_text(json.dumps(record))
+    return folder
+
+
+async def test_what_an_extractor_writes_in_a_loop_goes_on_otherwise(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "LOOP", 4)
+    monkeypatch.setattr(text, "TWICE", 4)
+    extractor = LocalLanguageModel(str(save_extractor(tmp_path)))
+    prompts = [chat(text) for text in ("a b c", "tell", "one two")]
+    ended = await LocalLanguageModel(str(folder)).generate(prompts, max_new_tokens=300)
+    made = await extractor.generate(prompts, max_new_tokens=300)
+    # The first copy of what it repeats stays, and all before it.
+    assert made[0].text.startswith(ended[0].text[:-2])
+    assert made[0].output_tokens > ended[0].output_tokens
+    alone = [await extractor.generate([prompt], max_new_tokens=300) for prompt in prompts]
+    assert [one for [one] in alone] == made
+
+
+async def test_a_trained_whole_model_that_was_altered_is_refused(tmp_path: Path) -> None:
+    model = LocalLanguageModel(str(save_extractor(tmp_path)))
     await model.generate([chat("a")], max_new_tokens=3)
     local._models.clear()
     save_tiny_model(tmp_path, width=64)
