@@ -1,6 +1,6 @@
 // Keys of the page; a browser's own and those of fields are left alone.
 
-import { html, useEffect, useRef } from "./lib.js";
+import { html, useEffect, useLayoutEffect, useRef } from "./lib.js";
 
 const HELP = [
   ["← →", "step back, forward"], ["Home End", "first, last step"], ["[ ]", "previous, next triple"],
@@ -13,7 +13,8 @@ const HELP = [
 function keys(actions) {
   const latest = useRef();
   latest.current = actions;
-  useEffect(() => {
+  // Not after the paint: who sees the page may press a key.
+  useLayoutEffect(() => {
     const press = (event) => {
       const { target, key } = event;
       if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;

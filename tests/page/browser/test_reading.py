@@ -167,6 +167,7 @@ async def test_the_answer_that_a_branch_left_is_shown_where_it_was_given(
     story.answer("unknown", [])
     server.documents[story.document["run"]] = story.document
     page = await open_page(f"{RUN}&branch=2&step=16")
+    await drawn(page)
     panel = page.get_by_role("tabpanel")
     await expect(panel.locator("blockquote")).to_have_text("The Tverra")
     await page.keyboard.press("End")
