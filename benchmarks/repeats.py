@@ -1,10 +1,9 @@
-"""What is to be done with a text that only repeats itself: end it, and when, or let it turn back?
+"""How often is a text that repeats itself to turn back before it is ended?
 
     python benchmarks/repeats.py --data DIR [--passages 64]
 
 The package's own extractor reads whole 2Wiki passages, of those in `triples-cpu.toml` that
-`ras-flow train measure-triples --most 150` does not measure: a text ends once so many tokens repeat
-a block, and before that turns back so many times (`ras_flow.llms.text`).
+`ras-flow train measure-triples --most 150` does not measure (`ras_flow.llms.text`).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import platform
 from pathlib import Path
 
 from ras_flow.evaluation.facts import FactPassage, holds
-from ras_flow.llms import text, tuned
+from ras_flow.llms import tuned
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.roles.extractors import make_extractor
 from ras_flow.training.triples.comparing import drawn
@@ -24,13 +23,12 @@ from ras_flow.training.triples.data import load_data
 
 MEASURED = 150
 CONFIG = Path(__file__).parents[1] / "training_configs" / "triples-cpu.toml"
-WAYS = ((64, 0), (64, 1), (64, 2), (64, 4), (64, 8))
-"""After how many tokens a text ends, and how often it turns back before."""
+TURNS = (0, 1, 2, 4)
 
 
-def row(passages: list[FactPassage], loop: int, turns: int) -> str:
-    """Extract in one way; return a row of the table."""
-    text.LOOP, tuned.TURNS = loop, turns
+def row(passages: list[FactPassage], turns: int) -> str:
+    """Extract with so many turns; return a row of the table."""
+    tuned.TURNS = turns
     extractor = make_extractor(LocalLanguageModel(str(tuned.SHIPPED)))
     made = asyncio.run(extractor.extract([one.passage for one in passages]))
     found = sum(
@@ -40,8 +38,7 @@ def row(passages: list[FactPassage], loop: int, turns: int) -> str:
     )
     tokens = sum(one.output_tokens for one in made)
     triples = sum(len(one.triples) for one in made)
-    end = "never" if loop > 1_000 else str(loop)
-    return f"| {end} | {turns} | {tokens:,} | {triples} | {found} |"
+    return f"| {turns} | {tokens:,} | {triples} | {found} |"
 
 
 def main(data: Path, count: int) -> None:
@@ -51,10 +48,10 @@ def main(data: Path, count: int) -> None:
     passages = stated[MEASURED : MEASURED + count]
     facts = sum(len(one.facts) for one in passages)
     print(f"{platform.machine()}; {len(passages)} passages, {facts} facts\n")
-    print("| ends after | turns | tokens | triples | facts found |")
-    print("| ---: | ---: | ---: | ---: | ---: |")
-    for loop, turns in WAYS:
-        print(row(passages, loop, turns), flush=True)
+    print("| turns | tokens | triples | facts found |")
+    print("| ---: | ---: | ---: | ---: |")
+    for turns in TURNS:
+        print(row(passages, turns), flush=True)
 
 
 if __name__ == "__main__":
