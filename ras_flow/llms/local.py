@@ -193,6 +193,8 @@ class LocalLanguageModel:
         self.batch_size = batch_size
         self._key = fingerprint(name)
         self.identity = f"local:{self._key}"
+        tuned = find_tuned(name)
+        self._turns = tuned.turns if tuned else 0
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
 
     @cached_property
@@ -251,7 +253,7 @@ class LocalLanguageModel:
                 batch_size=self.batch_size,
                 max_new_tokens=calls[0].max_new_tokens,
                 stop=calls[0].stop,
-                turns=tuned.turns if tuned else 0,
+                turns=self._turns,
                 given_up=given_up,
             )
 
@@ -262,7 +264,6 @@ class LocalLanguageModel:
             loaded = load_model(self.name, self._key)
             tokenizer = load_tokenizer(self.name)
             share = decoding.can_share(loaded.model)
-            tuned = find_tuned(self.name)
             return serve_together(calls, encode, make)
 
     def _encode(self, prompt: Sequence[Message], *, share: bool) -> Encoded:

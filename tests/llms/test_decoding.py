@@ -84,21 +84,30 @@ prompts = st.lists(
 )
 
 
+HEAD = [1, 2, 3, 4]
+
+
+def in_a_batch(model: Any, prompts: list[list[int]], shared: int, **how: Any) -> list[list[int]]:
+    """Write all texts together, with so much of their beginning in common."""
+    head = HEAD[:shared]
+    prefix = decoding.read_prefix(model, head) if head else None
+    return decoding.greedy(model, prefix, prompts, words=prompts, **how)
+
+
 @given(prompts, st.integers(1, 12), st.integers(0, WORDS - 1), st.integers(0, 4))
 @settings(max_examples=25, deadline=None)
 def test_guesses_change_nothing(
     model: Any, prompts: list[list[int]], new: int, end: int, shared: int
 ) -> None:
-    head = [1, 2, 3, 4][:shared]
-    written = decoding.greedy(
+    written = in_a_batch(
         model,
-        decoding.read_prefix(model, head) if head else None,
         prompts,
+        shared,
         max_new_tokens=new,
         has_ended=lambda row, tokens: tokens[-1] == end,
-        words=prompts,
     )
-    assert written == [one_at_a_time(model, [*head, *one], new, end) for one in prompts]
+    asked = [[*HEAD[:shared], *one] for one in prompts]
+    assert written == [one_at_a_time(model, one, new, end) for one in asked]
 
 
 def on_even(before: Sequence[int], token: int) -> bool:
@@ -133,18 +142,17 @@ def test_texts_that_turn_back_are_written_in_batches_as_alone(
 ) -> None:
     monkeypatch.setattr(text, "LOOP", 9)
     monkeypatch.setattr(text, "TWICE", 4)
-    head = [1, 2, 3, 4][:shared]
-    written = decoding.greedy(
+    written = in_a_batch(
         model,
-        decoding.read_prefix(model, head) if head else None,
         prompts,
+        shared,
         max_new_tokens=new,
         has_ended=lambda row, tokens: text.repeats(tokens),
-        words=prompts,
         turns=turns,
         begins_word=on_even,
     )
-    assert written == [turning_one_at_a_time(model, [*head, *one], new, turns) for one in prompts]
+    asked = [[*HEAD[:shared], *one] for one in prompts]
+    assert written == [turning_one_at_a_time(model, one, new, turns) for one in asked]
 
 
 BY_COLUMN: dict[str, dict[str, Any]] = {
