@@ -268,26 +268,25 @@ async def test_two_branches_side_by_side(open_page: OpenPage) -> None:
 async def test_dark_and_light_follow_the_system_and_the_toggle(
     open_page: OpenPage, scheme: str, dark: bool
 ) -> None:
-    async def lightness() -> float:
-        script = """() => {
+    async def become(dark: bool) -> None:
+        """Wait until page and drawing are both dark, or both light."""
+        script = """dark => {
             const rgb = e => getComputedStyle(e).backgroundColor.match(/[\\d.]+/g).slice(0, 3);
             const node = document.querySelector('.canvas')._cyreg.cy.nodes()[0];
             const drawn = node.style('background-color').match(/[\\d.]+/g).slice(0, 3);
             const mean = c => c.reduce((a, b) => a + Number(b), 0) / 3;
-            const [page, box] = [mean(rgb(document.documentElement)), mean(drawn)];
-            if ((page < 128) !== (box < 128)) throw Error('page and drawing differ');
-            return page;
+            return [rgb(document.documentElement), drawn].every(c => mean(c) < 128 === dark);
         }"""
-        return float(await page.evaluate(script))
+        await page.wait_for_function(script, arg=dark)
 
     page = await open_page(RUN, color_scheme=scheme)
     await drawn(page)
-    assert (await lightness() < 128) is dark
+    await become(dark)
     await page.get_by_role("button", name="Light or dark").click()
-    assert (await lightness() < 128) is not dark
+    await become(not dark)
     await page.reload()
     await drawn(page)
-    assert (await lightness() < 128) is not dark
+    await become(not dark)
 
 
 @pytest.mark.parametrize("width", [1400, 1000, 900])
