@@ -31,7 +31,9 @@ class Teacher:
 
     Attributes:
         records: What it was asked and said, as records. Nothing is recorded where there is no
-            sensible plan any more, and no answer where the graph does not suffice for one.
+            sensible plan any more. An answer is recorded where the graph suffices, and where it
+            does not but has the answer as an entity: runs end for other reasons too, and then the
+            answerer has to choose from what there is.
     """
 
     identity = "teacher"
@@ -70,8 +72,9 @@ class Teacher:
 
     def _answer(self, chain: Sequence[ChainLink]) -> str:
         links = list(map(_link, chain))
-        answer = _spelling(self._case.answer, links)
-        if not self._missing(links):
+        spelt = _spelling(self._case.answer, links)
+        answer = spelt or self._case.answer
+        if spelt or not self._missing(links):
             record = self._recorder.record("answer", "answer", links, {"answer": answer})
             self.records.append(record)
         return answer
@@ -95,11 +98,14 @@ def _link(link: ChainLink) -> Link:
 
 
 def _spelling(answer: str, links: Sequence[Link]) -> str:
-    """Return an answer as a triple spells it, the last that does, so that copying it is right."""
+    """Return an answer as an entity spells it, the last that does, so that copying it is right.
+
+    Empty where no entity is the answer.
+    """
     wanted = normalize_name(answer)
     for link in reversed(links):
         for subject, _, object in reversed(link["triples"]):
             for name in (object, subject):
                 if normalize_name(name) == wanted:
                     return name
-    return answer
+    return ""

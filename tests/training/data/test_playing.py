@@ -60,6 +60,8 @@ def extracted(number: int) -> dict[str, str]:
 
 
 SAID = {title: said for number in range(COUNT) for title, said in extracted(number).items()}
+SAID["Clara Novak"] = "(S> Clara Novak| P> born in| O> Lindau)"
+SAID["Lindau"] = "(S> Lindau| P> lies on| O> River Aach)"
 
 
 @pytest.fixture
@@ -111,8 +113,6 @@ def seen(record: Record) -> set[Spo]:
 
 async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mix: Path) -> None:
     records, _ = await play(mix)
-    # HotpotQA's gold facts are whole sentences: an extractor's triples cannot be held against them.
-    assert {record["source"] for record in records} == {"2wiki"}
     for number in range(COUNT):
         person = f"Aino{number} Laine{number}"
         facts = {
@@ -135,6 +135,19 @@ async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mi
     assert any(f"When was Aino{n} Laine{n} born?" in asked for n in range(COUNT))
 
 
+async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix: Path) -> None:
+    # Of a comparison it is not known which facts it takes: only that some stand in its sentences.
+    verdict = HOTPOT | {"_id": "h2", "answer": "yes", "question": "Do both Lindau and Oulu exist?"}
+    write_lines(mix.parent / "hotpot.jsonl", HOTPOT, verdict)
+    records, _ = await play(mix)
+    own = [record for record in records if record["source"] == "hotpotqa"]
+    assert {record["question"] for record in own} == {HOTPOT["question"]}
+    assert own[-1]["target"] == {"answer": "River Aach"}
+    assert {("Clara Novak", "born in", "Lindau"), ("Lindau", "lies on", "River Aach")} <= seen(
+        own[-1]
+    )
+
+
 async def test_the_chain_is_what_a_run_sees(mix: Path) -> None:
     records, _ = await play(mix)
     hops = [link["triples"] for link in of(records, 3)[-1]["chain"]]
@@ -146,7 +159,7 @@ async def test_what_the_extractor_misses_is_asked_in_all_ways_and_never_sufficie
     mix: Path,
 ) -> None:
     blind = {title: said for title, said in SAID.items() if not title.startswith("Aino")}
-    records, _ = await play(mix, blind)
+    records = [one for one in (await play(mix, blind))[0] if one["source"] == "2wiki"]
     assert {record["target"].get("label") for record in records} == {"SUBQ"}
     asked = [record["target"]["subquery"] for record in of(records, 3)]
     assert len(asked) == len(set(asked))
@@ -205,6 +218,7 @@ async def test_a_limit_takes_a_part_of_what_a_larger_one_takes(mix: Path) -> Non
 async def test_what_cannot_be_played_is_refused(mix: Path) -> None:
     with pytest.raises(ConfigurationError, match="limit = 0"):
         await play(mix, limit=0)
+    write_lines(mix.parent / "hotpot.jsonl", HOTPOT | {"answer": "yes"})
     mix.write_text('[[source]]\nfile = "hotpot.jsonl"')
     with pytest.raises(InputError, match="no question to play"):
         await play(mix)
@@ -253,9 +267,15 @@ async def test_the_answer_is_spelled_as_in_the_graph() -> None:
     chain = graph(("Meydan", "village in", "IRAN"))
     assert (await teacher.answer([AnswerRequest(PLACE.question, chain)]))[0].text == "IRAN"
     assert teacher.records[-1]["target"] == {"answer": "IRAN"}
-    # Without the fact there is no example of an answer.
-    await teacher.answer([AnswerRequest(PLACE.question, graph(("Fars", "has", "Iran")))])
-    assert len(teacher.records) == 1
+
+
+async def test_an_answer_is_learnt_where_the_graph_has_it() -> None:
+    teacher = Teacher(PLACE, "train")
+    await teacher.answer([AnswerRequest(PLACE.question, graph(("Fars", "in", "Persia")))])
+    assert teacher.records == []
+    # Not the fact, but the answer: where a run ends here, it is what has to be chosen.
+    await teacher.answer([AnswerRequest(PLACE.question, graph(("Fars", "in", "Iran")))])
+    assert [record["target"] for record in teacher.records] == [{"answer": "Iran"}]
 
 
 def test_the_command_goes_on_where_it_was(mix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +294,7 @@ def test_the_command_goes_on_where_it_was(mix: Path, monkeypatch: pytest.MonkeyP
         assert done.code == 0, done.err
         asked = len(server.requests)
         assert asked
-        assert json.loads(done.out)["labels"]["answer"] == COUNT
+        assert json.loads(done.out)["labels"]["answer"] == COUNT + 1
         again = run(*command)
         assert again.code == 0, again.err
         assert len(server.requests) == asked

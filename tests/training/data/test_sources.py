@@ -98,14 +98,37 @@ def test_musique_without_paragraphs_and_without_answer(tmp_path: Path) -> None:
 
 def test_hotpotqa_as_published_and_with_a_document_missing(tmp_path: Path) -> None:
     case = only(write_list(tmp_path / "hotpot.json", e.HOTPOT))
-    # Clara Novak is what the question names; no rule can word the second search.
+    # Clara Novak is what the question names, and she leads to Lindau.
     assert [step.page.title for step in case.steps] == ["Clara Novak", "Lindau"]
-    assert asked(case) == ["What is known about Clara Novak?", ""]
+    assert asked(case) == ["What is known about Clara Novak?", "What is known about Lindau?"]
+    assert [step.needs for step in case.steps] == [(), (0,)]
+    facts = (("Clara Novak", "", "Lindau"),), (("Lindau", "", "River Aach"),)
+    assert tuple(step.short for step in case.steps) == facts
     assert case.steps[1].facts == (("Lindau", "is", "a town on the River Aach"),)
     assert [page.title for page in case.context] == ["Novak Quartet", "Oulu"]
     row = e.HOTPOT | {"context": [doc for doc in e.HOTPOT["context"] if doc[0] != "Lindau"]}
     case = only(write_list(tmp_path / "missing.json", row))
     assert [step.missing for step in case.steps] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "answer"),
+    [
+        # The first sentence alone has the answer, the first does not lead to the second, nothing
+        # says yes.
+        (["Clara Novak was born in Lindau on the River Aach."], "River Aach"),
+        (["Clara Novak was a violinist."], "River Aach"),
+        (["Clara Novak was a violinist who was born in Lindau."], "yes"),
+    ],
+)
+def test_hotpotqa_has_no_short_facts_but_for_chains(
+    tmp_path: Path, sentences: list[str], answer: str
+) -> None:
+    context = [["Clara Novak", sentences], *e.HOTPOT["context"][:1]]
+    row = e.HOTPOT | {"context": context, "answer": answer}
+    case = only(write_list(tmp_path / "hotpot.json", row))
+    assert asked(case) == ["What is known about Clara Novak?", ""]
+    assert [step.short for step in case.steps] == [(), ()]
 
 
 def test_hotpotqa_with_human_steps(tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 The gold triples of a step are those of its supporting sentences. Its subquery is a human QDMR step
 where the file has one; for a document whose title the question names, it follows from what is
-compared ("same nationality" asks for the nationality), else it asks for the document's subject. No
-other subquery can be written without a model: such steps are found by the question or not at all,
-and where they are not, there is no record. A document that is not there (``all_support`` false)
-makes a question that is never sufficient. Better subqueries come from
-:mod:`ras_flow.training.data.hotpotqa_subq`.
+compared ("same nationality" asks for the nationality), else it asks for the document's subject; so
+does that of a document which the other one leads to (:func:`_bridge`). No other subquery can be
+written without a model: such steps are found by the question or not at all, and where they are not,
+there is no record. A document that is not there (``all_support`` false) makes a question that is
+never sufficient. Better subqueries come from :mod:`ras_flow.training.data.hotpotqa_subq`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ras_flow.datasets.contexts import documents, support
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Case, Page, Step
+from ras_flow.training.data.case import Case, Page, Spo, Step, short_name
 from ras_flow.training.data.relations import ask
 from ras_flow.training.data.sources.texts import Texts, mentions, telling
 from ras_flow.training.data.wording import about, as_question
@@ -43,6 +43,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
         given = documents(row)
         # What the question names comes first: it is what Q finds.
         gold = dict(sorted(support(row).items(), key=lambda item: not mentions(question, item[0])))
+        bridge = _bridge({title: _said(dict(given), title, gold[title]) for title in gold}, answer)
         pages = {title: texts.page(title, sentences) for title, sentences in given}
         verdict = answer.lower() in ("yes", "no")
         comparison = (row.value.get("qtype") or row.value.get("type")) == "comparison"
@@ -51,11 +52,12 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
         for title, sentences in gold.items():
             phrasings = human.get(title, ())
             named = mentions(question, title)
-            if named:
+            if named or title in list(bridge)[1:]:
                 phrasings += _phrasings(question, title, comparison)
             needs = (0,) if phrasings and not named else ()
             step = _step(title, sentences, dict(given), pages, texts)
-            steps.append(replace(step, phrasings=phrasings, needs=needs))
+            short = (bridge[title],) if title in bridge else ()
+            steps.append(replace(step, phrasings=phrasings, needs=needs, short=short))
         missing = any(step.missing for step in steps)
         told = any(telling(Page("", step.facts), answer) for step in steps)
         if any(not step.facts and not step.missing for step in steps):
@@ -82,11 +84,38 @@ def _step(
 ) -> Step:
     if title not in given:
         return Step((), (), Page(title, ()), missing=True)
-    said = [given[title][at] for at in sentences if 0 <= at < len(given[title])]
+    said = _said(given, title, sentences)
     facts = [fact for sentence in said for fact in texts.page(title, [sentence]).triples]
     page = pages[title]
     whole = Page(title, (*page.triples, *facts), page.text)
     return Step((), tuple(dict.fromkeys(facts)), whole)
+
+
+def _said(given: dict[str, list[str]], title: str, sentences: list[int]) -> list[str]:
+    """Return the supporting sentences of a document; none where it is not there."""
+    return [given[title][at] for at in sentences if title in given and 0 <= at < len(given[title])]
+
+
+def _bridge(said: dict[str, list[str]], answer: str) -> dict[str, Spo]:
+    """Return what the two documents of a chain tell, in order; empty for other questions.
+
+    A chain is where the first one's sentences name the second, whose sentences alone hold the
+    answer. So the facts are known but for the relations: the first has to do with the second, and
+    the second with the answer. Verdicts are held by no sentence.
+
+    Args:
+        said: Supporting sentences by title, the titles that the question names first.
+        answer: The gold answer.
+    """
+    if len(said) != 2 or answer.lower() in ("yes", "no"):
+        return {}
+    (first, leading), (second, ending) = said.items()
+    if not mentions(" ".join(leading), second) or mentions(" ".join(leading), answer):
+        return {}
+    if not mentions(" ".join(ending), answer):
+        return {}
+    name = short_name(second)
+    return {first: (short_name(first), "", name), second: (name, "", answer)}
 
 
 def _phrasings(question: str, title: str, comparison: bool) -> tuple[str, ...]:
