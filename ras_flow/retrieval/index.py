@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, Self
@@ -17,7 +18,7 @@ from ras_flow.errors import (
 )
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.retrieval.ann import VectorChoice, choose
-from ras_flow.retrieval.bm25 import BM25Retriever, load_bm25
+from ras_flow.retrieval.bm25 import ANALYSIS, BM25Retriever, load_bm25
 from ras_flow.retrieval.contents import Contents, add_documents, read_records
 from ras_flow.retrieval.contents import Report as Report
 from ras_flow.retrieval.dense import DenseRetriever
@@ -174,7 +175,8 @@ class CorpusIndex:
         """Add, change and remove documents; only passages new to the index are embedded.
 
         Works on what is on disk now, which another process may have changed since this object
-        was opened. An unchanged document costs nothing but its reading.
+        was opened. An unchanged document costs nothing but its reading. BM25's index is made of
+        all passages anew, also without a change where it is not :attr:`is_current`.
 
         Args:
             documents: New documents, and changed ones under their old sources.
@@ -206,7 +208,7 @@ class CorpusIndex:
                         "`ras-flow index info` and CorpusIndex.sources() list them."
                     )
             await add_documents(contents, documents, base.manifest.max_words, progress)
-            if contents.documents == before:
+            if contents.documents == before and base.is_current:
                 return base
             encoder = self.encoder if base.manifest.encoder else None
             old = None if base.vectors is None else (base.passages, base.vectors)
@@ -215,6 +217,11 @@ class CorpusIndex:
                 self.path, contents, base.manifest.max_words, encoder, dense, old, progress
             )
         return await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether BM25's index was made as this version makes it; else an update renews it."""
+        return self.manifest.analysis == ANALYSIS
 
     async def sources(self) -> dict[str, str]:
         """Return the content hash of each document by its source."""
@@ -241,6 +248,7 @@ class CorpusIndex:
         Raises:
             ConfigurationError: The kind is unknown, or needs vectors or an encoder that are
                 not there.
+            IndexMismatchError: BM25 is asked for, and its index is not :attr:`is_current`.
             MissingExtraError: FAISS is not installed.
         """
         if kind == "bm25":
@@ -259,6 +267,13 @@ class CorpusIndex:
         return self.manifest.files[PASSAGES].sha256[:12]
 
     def _bm25_retriever(self) -> BM25Retriever:
+        if not self.is_current:
+            renew = shlex.join(["ras-flow", "index", "renew", str(self.path)])
+            raise IndexMismatchError(
+                f"The index at {self.path} was made by a version of ras-flow that tells words "
+                f"apart otherwise, so that BM25 would miss passages: run `{renew}`, or "
+                "CorpusIndex.update(), which embed no passage again."
+            )
         return BM25Retriever(self.passages, self._bm25, identity=f"bm25:{self._corpus_id()}")
 
     def _dense_retriever(self) -> DenseRetriever:

@@ -85,6 +85,7 @@ class Manifest:
         documents: Number of documents.
         passages: Number of passages.
         max_words: The splitter's setting.
+        analysis: Version of what made BM25's index; see :data:`ras_flow.retrieval.bm25.ANALYSIS`.
         encoder: What made the vectors; None without vectors.
         dense: How the vectors are searched; None without vectors.
         files: The files by name.
@@ -94,6 +95,7 @@ class Manifest:
     documents: int
     passages: int
     max_words: int
+    analysis: int
     encoder: EncoderRecord | None
     dense: DenseRecord | None
     files: dict[str, FileRecord]
@@ -247,13 +249,15 @@ def _parse(content: dict[str, Any], path: Path) -> Manifest:
     """Make a manifest of checked content; names in it become paths only if they are known."""
     try:
         encoder = content["encoder"]
-        # Indexes that were made before there was another kind say nothing of it.
+        # Indexes that were made before there was another kind of search, or another analysis, say
+        # nothing of it.
         dense = DenseRecord(**content.get("dense") or {}) if encoder else None
         manifest = Manifest(
             generation=content["generation"],
             documents=content["documents"],
             passages=content["passages"],
             max_words=content["max_words"],
+            analysis=content.get("analysis", 1),
             encoder=EncoderRecord(**encoder) if encoder else None,
             dense=dense,
             files={name: FileRecord(**record) for name, record in content["files"].items()},

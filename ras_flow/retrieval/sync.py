@@ -41,7 +41,8 @@ async def sync_index(
 ) -> CorpusIndex:
     """Make an index hold exactly these documents; unchanged ones are not embedded again.
 
-    An index that holds them already is only read, so that many processes can do this at once.
+    An index that holds them already is only read, so that many processes can do this at once; one
+    whose words an earlier version told apart otherwise is renewed.
 
     Args:
         path: The index folder, which need not exist. A damaged index, or one of another format
@@ -73,6 +74,6 @@ async def sync_index(
         if progress:
             progress(IndexProgress("read", len(given)))
     gone = sorted(held.keys() - given)
-    if not changed and not gone:
+    if not changed and not gone and index.is_current:
         return index
     return await index.update(changed, remove=gone, progress=progress)

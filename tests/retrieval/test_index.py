@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import shutil
 import subprocess
@@ -28,7 +27,7 @@ from ras_flow.errors import (
 from ras_flow.parts import Parts
 from ras_flow.retrieval import CorpusIndex, IndexProgress, SourceDocument, open_retriever
 from ras_flow.retrieval.manifest import read_manifest
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
 
 ROOT = Path(__file__).parents[2]
 
@@ -132,14 +131,8 @@ async def test_verify_is_content_with_an_intact_index(path: Path) -> None:
 
 
 async def test_a_manifest_cannot_lead_outside_of_its_folder(path: Path) -> None:
-    from ras_flow.retrieval.manifest import _digest
-
-    content = json.loads((path / "manifest.json").read_text())
-    del content["sha256"]
-    shutil.copytree(path / content["generation"], path.parent / "elsewhere")
-    content["generation"] = "../elsewhere"
-    content["sha256"] = _digest(content)
-    (path / "manifest.json").write_text(json.dumps(content))
+    shutil.copytree(path / read_manifest(path).generation, path.parent / "elsewhere")
+    edit_manifest(path, generation="../elsewhere")
     with pytest.raises(IndexCorruptError, match="names other files"):
         CorpusIndex.open(path)
 
@@ -151,12 +144,7 @@ async def test_a_manifest_cannot_lead_outside_of_its_folder(path: Path) -> None:
 async def test_a_manifest_that_does_not_fit_its_files_is_noticed(
     path: Path, field: str, value: object
 ) -> None:
-    from ras_flow.retrieval.manifest import _digest
-
-    content = json.loads((path / "manifest.json").read_text())
-    del content["sha256"]
-    content[field] = value
-    (path / "manifest.json").write_text(json.dumps({**content, "sha256": _digest(content)}))
+    edit_manifest(path, **{field: value})
     with pytest.raises(IndexCorruptError, match="build the index again"):
         CorpusIndex.open(path)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -27,7 +26,7 @@ from ras_flow.retrieval.manifest import DenseRecord, read_manifest
 from ras_flow.retrieval.passages import PassageFile, write_passages
 from ras_flow.retrieval.vectors import Shard, VectorIndex, load_vectors
 from ras_flow.state.schema import Passage
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest
 from tests.retrieval.test_index import files
 
 WORDS = [f"{a}{b}" for a in "bdfglmnprst" for b in ("a", "e", "ik", "ol", "u")]
@@ -277,12 +276,8 @@ async def test_wrong_choices_are_refused_before_anything_is_read(tmp_path: Path)
 
 async def test_an_index_without_a_word_on_vectors_is_flat(tmp_path: Path) -> None:
     """Indexes that were made before there was another kind."""
-    from ras_flow.retrieval.manifest import _digest
-
     await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=small())
-    content = json.loads((tmp_path / "manifest.json").read_text())
-    del content["sha256"], content["dense"]
-    (tmp_path / "manifest.json").write_text(json.dumps({**content, "sha256": _digest(content)}))
+    edit_manifest(tmp_path, dense=None)
     index = CorpusIndex.open(tmp_path, encoder=small())
     [[(passage, _)]] = await index.retriever("dense").retrieve(["textile mills"], 1)
     assert passage["title"] == "Łódź"
