@@ -60,7 +60,7 @@ class CorpusIndex:
         self.path = path
         self.manifest = manifest
         self.encoder = encoder
-        check_files(path, manifest, thorough=False)
+        check_files(path, manifest, searched=encoder is not None, thorough=False)
         folder = path / manifest.generation
         try:
             self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
@@ -139,6 +139,10 @@ class CorpusIndex:
     @classmethod
     def open(cls, path: str | Path, *, encoder: SentenceEncoder | None = None) -> Self:
         """Open an index; takes milliseconds to a second, so call it in a thread from async code.
+
+        Each file that is opened is checked: its size, and its hash up to 8 MiB. What searches the
+        vectors approximately is opened only with an encoder, and then hashed whatever its size;
+        without one, damage to it goes unnoticed until :meth:`verify`.
 
         Args:
             path: The index folder.
@@ -229,12 +233,12 @@ class CorpusIndex:
         return {source: record.content_hash for source, record in records.items()}
 
     def verify(self) -> None:
-        """Hash every file, whatever its size.
+        """Hash every file, whatever its size, also what was not opened.
 
         Raises:
             IndexCorruptError: A file is missing, truncated or altered.
         """
-        check_files(self.path, self.manifest, thorough=True)
+        check_files(self.path, self.manifest, searched=True, thorough=True)
 
     def retriever(self, kind: RetrieverKind = "hybrid") -> Retriever:
         """Return a retriever over this index (eq. 3).

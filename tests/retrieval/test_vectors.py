@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from ras_flow.cli.index import app
 from ras_flow.errors import ConfigurationError, CorpusIndexError, IndexCorruptError, InputError
-from ras_flow.retrieval import CorpusIndex, SourceDocument, vector_writer
+from ras_flow.retrieval import CorpusIndex, SourceDocument, open_retriever, vector_writer
 from ras_flow.retrieval.ann import choose
 from ras_flow.retrieval.manifest import DenseRecord, read_manifest
 from ras_flow.retrieval.passages import PassageFile, write_passages
@@ -188,7 +188,27 @@ async def test_a_damaged_graph_is_noticed_however_big(
     file.write_bytes(content[:-9] + b"\x7f" + content[-8:])
     try:
         with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss was altered"):
-            CorpusIndex.open(hnsw)
+            CorpusIndex.open(hnsw, encoder=small())
+    finally:
+        file.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", ["missing", "altered"])
+async def test_bm25_alone_is_served_whatever_became_of_the_graphs(hnsw: Path, damage: str) -> None:
+    file = hnsw / read_manifest(hnsw).generation / "vectors-001.faiss"
+    content = file.read_bytes()
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(content[:-9] + b"\x7f" * 9)
+    try:
+        [[(_, score)]] = await open_retriever(hnsw, "bm25").retrieve(["ba"], 1)
+        assert score > 0
+        for kind in ("dense", "hybrid"):
+            with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss"):
+                open_retriever(hnsw, kind, small())  # type: ignore[arg-type]
+        with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss"):
+            CorpusIndex.open(hnsw).verify()
     finally:
         file.write_bytes(content)
 
