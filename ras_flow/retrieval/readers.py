@@ -34,8 +34,12 @@ _AS_BROWSERS = {
     "euc-kr": "cp949",
     "ks_c_5601-1987": "cp949",
     "big5": "big5hkscs",
+    "utf-16": "utf-8",
+    "utf-16le": "utf-8",
+    "utf-16be": "utf-8",
 }
-"""What browsers read under these names: larger sets of characters, which pages use."""
+"""What browsers read under these names: larger sets of characters, which pages use. A page without
+a byte order mark that can be read so far is not in UTF-16, whatever it says."""
 _RAISED = "\ufdd0"
 """Where raised text begins: a character that no text has."""
 _POWER = re.compile(rf"(?<=\d){_RAISED}(?=[-−+]?\d)")
@@ -204,12 +208,12 @@ def _decode(content: bytes, source: str) -> str:
 def _decode_html(path: Path, source: str) -> str:
     """Decode by byte order mark, else by what the file declares, else as UTF-8."""
     detector = require("bs4.dammit", extra="documents").EncodingDetector
-    content, encoding = detector.strip_byte_order_mark(path.read_bytes())
-    encoding = encoding or detector.find_declared_encoding(content, is_html=True) or "utf-8"
+    content, marked = detector.strip_byte_order_mark(path.read_bytes())
+    declared = marked or detector.find_declared_encoding(content, is_html=True) or "utf-8"
     try:
-        return str(content.decode(_AS_BROWSERS.get(encoding, encoding)))
+        return str(content.decode(marked or _AS_BROWSERS.get(declared, declared)))
     except (LookupError, ValueError) as error:
-        raise DocumentError(f"{source} is not {encoding}: convert it to UTF-8.") from error
+        raise DocumentError(f"{source} is not {declared}: convert it to UTF-8.") from error
 
 
 def _visible(soup: Any) -> Iterator[str]:

@@ -152,6 +152,8 @@ def test_html_without_title_uses_the_first_heading_and_honours_its_charset(tmp_p
 @pytest.mark.parametrize(
     "charset, written, text",
     [
+        ("UTF-16", "utf-8", "Łódź"),
+        ("UTF-16", "utf-16", "Łódź"),
         ("gb2312", "gbk", "朱镕基"),
         ("Shift_JIS", "cp932", "①髙島屋"),
         ("euc-kr", "cp949", "똠방각하"),
