@@ -12,6 +12,7 @@ from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import Retriever, SentenceEncoder
 from ras_flow.errors import (
     ConfigurationError,
+    CorpusIndexError,
     IndexCorruptError,
     IndexMismatchError,
     InputError,
@@ -174,6 +175,7 @@ class CorpusIndex:
         documents: Iterable[SourceDocument] = (),
         *,
         remove: Iterable[str] = (),
+        missing_ok: bool = False,
         progress: Report | None = None,
     ) -> Self:
         """Add, change and remove documents; only passages new to the index are embedded.
@@ -185,6 +187,7 @@ class CorpusIndex:
         Args:
             documents: New documents, and changed ones under their old sources.
             remove: Sources of documents to remove.
+            missing_ok: Whether some of them may be gone already.
             progress: Called on the event loop as work proceeds.
 
         Returns:
@@ -194,7 +197,8 @@ class CorpusIndex:
             InputError: A source to remove is unknown, or a source is given twice.
             DocumentError: A document has no text, or reading the documents failed.
             ConfigurationError: The index has vectors and was opened without its encoder.
-            CorpusIndexError: Another process is writing there, or the index cannot be read.
+            CorpusIndexError: Another process is writing there, or the index cannot be read, is
+                damaged, or has vectors of another encoder.
         """
         if self.manifest.encoder and self.encoder is None:
             raise ConfigurationError(
@@ -206,7 +210,7 @@ class CorpusIndex:
             contents = await asyncio.to_thread(base._contents)
             before = dict(contents.documents)
             for source in remove:
-                if contents.documents.pop(source, None) is None:
+                if contents.documents.pop(source, None) is None and not missing_ok:
                     raise InputError(
                         f"The index at {self.path} has no document {source!r} to remove: "
                         "`ras-flow index info` and CorpusIndex.sources() list them."
@@ -214,6 +218,10 @@ class CorpusIndex:
             await add_documents(contents, documents, base.manifest.max_words, progress)
             if contents.documents == before and base.is_current:
                 return base
+            # What is damaged would get a new checksum, and never be noticed.
+            await asyncio.to_thread(
+                check_files, self.path, base.manifest, searched=False, thorough=True
+            )
             encoder = self.encoder if base.manifest.encoder else None
             old = None if base.vectors is None else (base.passages, base.vectors)
             dense = base.manifest.dense or DenseRecord()
@@ -237,8 +245,17 @@ class CorpusIndex:
 
         Raises:
             IndexCorruptError: A file is missing, truncated or altered.
+            CorpusIndexError: Files are gone since the index was updated.
         """
-        check_files(self.path, self.manifest, searched=True, thorough=True)
+        try:
+            check_files(self.path, self.manifest, searched=True, thorough=True)
+        except IndexCorruptError as error:
+            if read_manifest(self.path).generation == self.manifest.generation:
+                raise
+            raise CorpusIndexError(
+                f"The index at {self.path} was updated since it was opened: open it again to "
+                "verify what is there now."
+            ) from error
 
     def retriever(self, kind: RetrieverKind = "hybrid") -> Retriever:
         """Return a retriever over this index (eq. 3).

@@ -171,7 +171,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise IndexMissingError(
             f"There is no index at {folder}: build one there, or check the path."
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
     if not isinstance(content, dict) or "format" not in content:
         raise IndexCorruptError(f"{path} is no index manifest: {REBUILD}")
@@ -199,7 +199,7 @@ def is_index(folder: Path) -> bool:
         content = json.loads(path.read_bytes())
     except OSError:
         return False
-    except ValueError:
+    except (ValueError, RecursionError):
         content = None
     return (isinstance(content, dict) and content.keys() >= {"format", "generation"}) or any(
         is_generation(item.name) for item in folder.iterdir()

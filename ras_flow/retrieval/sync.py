@@ -76,4 +76,5 @@ async def sync_index(
     gone = sorted(held.keys() - given)
     if not changed and not gone and index.is_current:
         return index
-    return await index.update(changed, remove=gone, progress=progress)
+    # Another process may have removed them while the documents were read.
+    return await index.update(changed, remove=gone, missing_ok=True, progress=progress)

@@ -117,7 +117,7 @@ async def write_index(
 
     Raises:
         ConfigurationError: The encoder's vectors cannot be used.
-        CorpusIndexError: The disk refuses.
+        CorpusIndexError: The disk refuses, or the encoder is not the one of the old vectors.
     """
     passages = contents.ordered()
     folder = path / f"gen-{secrets.token_hex(8)}"
