@@ -196,17 +196,17 @@ class CorpusIndex:
         Raises:
             InputError: A source to remove is unknown, or a source is given twice.
             DocumentError: A document has no text, or reading the documents failed.
-            ConfigurationError: The index has vectors and was opened without its encoder.
+            ConfigurationError: The index has vectors, and this object no encoder.
             CorpusIndexError: Another process is writing there, or the index cannot be read, is
                 damaged, or has vectors of another encoder.
         """
-        if self.manifest.encoder and self.encoder is None:
-            raise ConfigurationError(
-                f"The index at {self.path} has vectors of {self.manifest.encoder.identity!r}: "
-                "open it with this encoder to update it."
-            )
         async with writing(self.path):
             base = await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
+            if base.manifest.encoder and self.encoder is None:
+                raise ConfigurationError(
+                    f"The index at {self.path} has vectors of {base.manifest.encoder.identity!r}: "
+                    "open it with this encoder to update it."
+                )
             contents = await asyncio.to_thread(base._contents)
             before = dict(contents.documents)
             for source in remove:

@@ -319,6 +319,15 @@ async def test_an_update_sees_what_others_wrote_meanwhile(path: Path) -> None:
     assert {"x", "y"} < (await index.sources()).keys()
 
 
+async def test_an_update_does_not_lose_vectors_that_others_made_meanwhile(tmp_path: Path) -> None:
+    plain = await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
+    await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=WordEncoder())
+    before = files(tmp_path)
+    with pytest.raises(ConfigurationError, match="open it with this encoder"):
+        await plain.update([SourceDocument("x", "X", "New.")])
+    assert files(tmp_path) == before
+
+
 async def test_wrong_updates_are_refused_and_change_nothing(path: Path) -> None:
     before = files(path)
     index = CorpusIndex.open(path, encoder=WordEncoder())

@@ -43,6 +43,16 @@ async def test_another_encoder_makes_the_index_anew(tmp_path: Path) -> None:
     assert len(index) == 1
 
 
+@pytest.mark.parametrize("first, then", [(None, WordEncoder()), (WordEncoder(), None)])
+async def test_vectors_are_made_where_they_are_asked_for(
+    tmp_path: Path, first: WordEncoder | None, then: WordEncoder | None
+) -> None:
+    await sync_index(tmp_path, DOCUMENTS, first)
+    index = await sync_index(tmp_path, DOCUMENTS[1:], then)
+    assert (index.vectors is None) == (then is None)
+    assert len(index) == len(DOCUMENTS) - 1
+
+
 def test_the_cache_keeps_names_and_encoders_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
