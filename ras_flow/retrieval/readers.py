@@ -124,7 +124,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
         blocks: list[str] = []
         for block in document.iter_inner_content():
             if isinstance(block, docx.table.Table):
-                blocks.extend(_row(row) for row in block.rows)
+                blocks.extend(_rows(block))
                 continue
             blocks.extend(_paragraphs(block._p))
             if not title and block.style is not None and block.text.strip():
@@ -257,10 +257,18 @@ def _first_heading(text: str) -> str:
     return ""
 
 
-def _row(row: Any) -> str:
-    # A merged cell is there once for each of its columns.
-    cells = dict.fromkeys(cell._tc for cell in row.cells)
-    return " ".join(text for cell in cells for text in _paragraphs(cell))
+def _rows(table: Any) -> Iterator[str]:
+    """Yield the text of each row; a cell that is merged over several rows is in each of them.
+
+    python-docx's own cells come once for each column, and recurse over merged rows.
+    """
+    shown: dict[int, Any] = {}
+    for row in table.rows:
+        above, shown, column = shown, {}, row.grid_cols_before
+        for cell in row._tr.tc_lst:
+            shown[column] = above.get(column, cell) if cell.vMerge == "continue" else cell
+            column += cell.grid_span
+        yield " ".join(text for cell in shown.values() for text in _paragraphs(cell))
 
 
 def _paragraphs(element: Any) -> list[str]:
