@@ -52,7 +52,7 @@ class IndexCorruptError(CorpusIndexError):
 
 
 class IndexMismatchError(CorpusIndexError):
-    """The index was written by another format version or with another encoder."""
+    """The index was written by another version, or with another encoder."""
 
 
 class ModelError(RasFlowError):

@@ -117,6 +117,18 @@ def remove(
 
 
 @app.command()
+def renew(index: Index) -> None:
+    """Tell words apart anew where another version did otherwise; no passage is embedded again."""
+    from ras_flow.retrieval import CorpusIndex
+
+    async def work(progress: Progress) -> CorpusIndex:
+        opened = CorpusIndex.open(index, encoder=_encoder_of(index))
+        return await opened.update(progress=progress)
+
+    _report(index, _work(work))
+
+
+@app.command()
 def push(
     index: Index,
     engine: Annotated[

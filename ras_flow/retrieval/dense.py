@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ras_flow.components import ScoredPassage, SentenceEncoder
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, IndexMismatchError
 from ras_flow.retrieval.queries import check_queries
 from ras_flow.retrieval.vectors import VectorIndex
 from ras_flow.state.schema import Passage
@@ -57,12 +57,14 @@ class DenseRetriever:
         Raises:
             InputError: A query is blank or k is below 1.
             ConfigurationError: The encoder's vectors cannot be used.
+            IndexMismatchError: They have another dimension than the index's.
             IndexCorruptError: A passage of the index on disk cannot be read.
         """
         check_queries(queries, k)
         if not queries or not len(self._passages):
             return [[] for _ in queries]
         vectors = await encode_checked(self._encoder, queries)
+        check_dimension(self._vectors, self._encoder)
         return await asyncio.to_thread(self._search, vectors, min(k, len(self._passages)))
 
     def _search(self, queries: npt.NDArray[np.float32], k: int) -> list[list[ScoredPassage]]:
@@ -70,6 +72,25 @@ class DenseRetriever:
             [ScoredPassage(self._passages[at], score) for score, at in hits]
             for hits in self._vectors.search(queries, k)
         ]
+
+
+def check_dimension(vectors: VectorIndex, encoder: SentenceEncoder) -> None:
+    """Refuse an encoder that is another one under the same name.
+
+    Args:
+        vectors: An index's vectors.
+        encoder: What made them, by its identity.
+
+    Raises:
+        IndexMismatchError: Its vectors have another dimension.
+    """
+    _, dimension = vectors.shape
+    if dimension != encoder.dimension:
+        raise IndexMismatchError(
+            f"The index's vectors have dimension {dimension}, and the encoder "
+            f"{encoder.identity!r} now has dimension {encoder.dimension}: give another encoder "
+            "another identity, and build the index again with it."
+        )
 
 
 async def encode_checked(encoder: SentenceEncoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, Self
@@ -11,13 +12,14 @@ from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import Retriever, SentenceEncoder
 from ras_flow.errors import (
     ConfigurationError,
+    CorpusIndexError,
     IndexCorruptError,
     IndexMismatchError,
     InputError,
 )
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.retrieval.ann import VectorChoice, choose
-from ras_flow.retrieval.bm25 import BM25Retriever, load_bm25
+from ras_flow.retrieval.bm25 import ANALYSIS, BM25Retriever, load_bm25
 from ras_flow.retrieval.contents import Contents, add_documents, read_records
 from ras_flow.retrieval.contents import Report as Report
 from ras_flow.retrieval.dense import DenseRetriever
@@ -59,7 +61,7 @@ class CorpusIndex:
         self.path = path
         self.manifest = manifest
         self.encoder = encoder
-        check_files(path, manifest, thorough=False)
+        check_files(path, manifest, searched=encoder is not None, thorough=False)
         folder = path / manifest.generation
         try:
             self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
@@ -139,6 +141,10 @@ class CorpusIndex:
     def open(cls, path: str | Path, *, encoder: SentenceEncoder | None = None) -> Self:
         """Open an index; takes milliseconds to a second, so call it in a thread from async code.
 
+        Each file that is opened is checked: its size, and its hash up to 8 MiB. What searches the
+        vectors approximately is opened only with an encoder, and then hashed whatever its size;
+        without one, damage to it goes unnoticed until :meth:`verify`.
+
         Args:
             path: The index folder.
             encoder: The encoder that the index was built with; needed for dense and hybrid
@@ -169,16 +175,19 @@ class CorpusIndex:
         documents: Iterable[SourceDocument] = (),
         *,
         remove: Iterable[str] = (),
+        missing_ok: bool = False,
         progress: Report | None = None,
     ) -> Self:
         """Add, change and remove documents; only passages new to the index are embedded.
 
         Works on what is on disk now, which another process may have changed since this object
-        was opened. An unchanged document costs nothing but its reading.
+        was opened. An unchanged document costs nothing but its reading. BM25's index is made of
+        all passages anew, also without a change where it is not :attr:`is_current`.
 
         Args:
             documents: New documents, and changed ones under their old sources.
             remove: Sources of documents to remove.
+            missing_ok: Whether some of them may be gone already.
             progress: Called on the event loop as work proceeds.
 
         Returns:
@@ -187,27 +196,32 @@ class CorpusIndex:
         Raises:
             InputError: A source to remove is unknown, or a source is given twice.
             DocumentError: A document has no text, or reading the documents failed.
-            ConfigurationError: The index has vectors and was opened without its encoder.
-            CorpusIndexError: Another process is writing there, or the index cannot be read.
+            ConfigurationError: The index has vectors, and this object no encoder.
+            CorpusIndexError: Another process is writing there, or the index cannot be read, is
+                damaged, or has vectors of another encoder.
         """
-        if self.manifest.encoder and self.encoder is None:
-            raise ConfigurationError(
-                f"The index at {self.path} has vectors of {self.manifest.encoder.identity!r}: "
-                "open it with this encoder to update it."
-            )
         async with writing(self.path):
             base = await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
+            if base.manifest.encoder and self.encoder is None:
+                raise ConfigurationError(
+                    f"The index at {self.path} has vectors of {base.manifest.encoder.identity!r}: "
+                    "open it with this encoder to update it."
+                )
             contents = await asyncio.to_thread(base._contents)
             before = dict(contents.documents)
             for source in remove:
-                if contents.documents.pop(source, None) is None:
+                if contents.documents.pop(source, None) is None and not missing_ok:
                     raise InputError(
                         f"The index at {self.path} has no document {source!r} to remove: "
                         "`ras-flow index info` and CorpusIndex.sources() list them."
                     )
             await add_documents(contents, documents, base.manifest.max_words, progress)
-            if contents.documents == before:
+            if contents.documents == before and base.is_current:
                 return base
+            # What is damaged would get a new checksum, and never be noticed.
+            await asyncio.to_thread(
+                check_files, self.path, base.manifest, searched=False, thorough=True
+            )
             encoder = self.encoder if base.manifest.encoder else None
             old = None if base.vectors is None else (base.passages, base.vectors)
             dense = base.manifest.dense or DenseRecord()
@@ -216,18 +230,32 @@ class CorpusIndex:
             )
         return await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether BM25's index was made as this version makes it; else an update renews it."""
+        return self.manifest.analysis == ANALYSIS
+
     async def sources(self) -> dict[str, str]:
         """Return the content hash of each document by its source."""
         records = await asyncio.to_thread(lambda: read_records(self._documents[:]))
         return {source: record.content_hash for source, record in records.items()}
 
     def verify(self) -> None:
-        """Hash every file, whatever its size.
+        """Hash every file, whatever its size, also what was not opened.
 
         Raises:
             IndexCorruptError: A file is missing, truncated or altered.
+            CorpusIndexError: Files are gone since the index was updated.
         """
-        check_files(self.path, self.manifest, thorough=True)
+        try:
+            check_files(self.path, self.manifest, searched=True, thorough=True)
+        except IndexCorruptError as error:
+            if read_manifest(self.path).generation == self.manifest.generation:
+                raise
+            raise CorpusIndexError(
+                f"The index at {self.path} was updated since it was opened: open it again to "
+                "verify what is there now."
+            ) from error
 
     def retriever(self, kind: RetrieverKind = "hybrid") -> Retriever:
         """Return a retriever over this index (eq. 3).
@@ -241,6 +269,7 @@ class CorpusIndex:
         Raises:
             ConfigurationError: The kind is unknown, or needs vectors or an encoder that are
                 not there.
+            IndexMismatchError: BM25 is asked for, and its index is not :attr:`is_current`.
             MissingExtraError: FAISS is not installed.
         """
         if kind == "bm25":
@@ -259,6 +288,13 @@ class CorpusIndex:
         return self.manifest.files[PASSAGES].sha256[:12]
 
     def _bm25_retriever(self) -> BM25Retriever:
+        if not self.is_current:
+            renew = shlex.join(["ras-flow", "index", "renew", str(self.path)])
+            raise IndexMismatchError(
+                f"The index at {self.path} was made by a version of ras-flow that tells words "
+                f"apart otherwise, so that BM25 would miss passages: run `{renew}`, or "
+                "CorpusIndex.update(), which embed no passage again."
+            )
         return BM25Retriever(self.passages, self._bm25, identity=f"bm25:{self._corpus_id()}")
 
     def _dense_retriever(self) -> DenseRetriever:

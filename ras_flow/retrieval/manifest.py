@@ -35,7 +35,7 @@ SMALL = 8 * 1024 * 1024
 """Files up to this many bytes are hashed whenever an index is opened. All of them together take
 some tens of milliseconds. Reading gigabytes at each start would undo the memory mapping; a
 damaged big file is caught by its size, on reading a damaged line, or by ``verify()``. FAISS's own
-files are always hashed, since a damaged one could bring down the process."""
+files are hashed whenever they are opened, since a damaged one could bring down the process."""
 ANN_SUFFIX = ".faiss"
 
 
@@ -85,6 +85,7 @@ class Manifest:
         documents: Number of documents.
         passages: Number of passages.
         max_words: The splitter's setting.
+        analysis: Version of what made BM25's index; see :data:`ras_flow.retrieval.bm25.ANALYSIS`.
         encoder: What made the vectors; None without vectors.
         dense: How the vectors are searched; None without vectors.
         files: The files by name.
@@ -94,6 +95,7 @@ class Manifest:
     documents: int
     passages: int
     max_words: int
+    analysis: int
     encoder: EncoderRecord | None
     dense: DenseRecord | None
     files: dict[str, FileRecord]
@@ -169,7 +171,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise IndexMissingError(
             f"There is no index at {folder}: build one there, or check the path."
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
     if not isinstance(content, dict) or "format" not in content:
         raise IndexCorruptError(f"{path} is no index manifest: {REBUILD}")
@@ -197,7 +199,7 @@ def is_index(folder: Path) -> bool:
         content = json.loads(path.read_bytes())
     except OSError:
         return False
-    except ValueError:
+    except (ValueError, RecursionError):
         content = None
     return (isinstance(content, dict) and content.keys() >= {"format", "generation"}) or any(
         is_generation(item.name) for item in folder.iterdir()
@@ -209,12 +211,13 @@ def is_generation(name: str) -> bool:
     return re.fullmatch("gen-[0-9a-f]{16}", name) is not None
 
 
-def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
+def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: bool) -> None:
     """Compare an index's files with its manifest.
 
     Args:
         folder: The index folder.
         manifest: Its manifest.
+        searched: Look at FAISS's files too, which only dense retrieval opens.
         thorough: Hash all files of more than 8 MiB too.
 
     Raises:
@@ -222,6 +225,8 @@ def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
     """
     for name, record in manifest.files.items():
         path = folder / manifest.generation / name
+        if path.suffix == ANN_SUFFIX and not searched:
+            continue
         try:
             size = path.stat().st_size
             if size != record.size:
@@ -247,13 +252,15 @@ def _parse(content: dict[str, Any], path: Path) -> Manifest:
     """Make a manifest of checked content; names in it become paths only if they are known."""
     try:
         encoder = content["encoder"]
-        # Indexes that were made before there was another kind say nothing of it.
+        # Indexes that were made before there was another kind of search, or another analysis, say
+        # nothing of it.
         dense = DenseRecord(**content.get("dense") or {}) if encoder else None
         manifest = Manifest(
             generation=content["generation"],
             documents=content["documents"],
             passages=content["passages"],
             max_words=content["max_words"],
+            analysis=content.get("analysis", 1),
             encoder=EncoderRecord(**encoder) if encoder else None,
             dense=dense,
             files={name: FileRecord(**record) for name, record in content["files"].items()},

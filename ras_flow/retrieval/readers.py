@@ -34,8 +34,12 @@ _AS_BROWSERS = {
     "euc-kr": "cp949",
     "ks_c_5601-1987": "cp949",
     "big5": "big5hkscs",
+    "utf-16": "utf-8",
+    "utf-16le": "utf-8",
+    "utf-16be": "utf-8",
 }
-"""What browsers read under these names: larger sets of characters, which pages use."""
+"""What browsers read under these names: larger sets of characters, which pages use. A page without
+a byte order mark that can be read so far is not in UTF-16, whatever it says."""
 _RAISED = "\ufdd0"
 """Where raised text begins: a character that no text has."""
 _POWER = re.compile(rf"(?<=\d){_RAISED}(?=[-−+]?\d)")
@@ -120,7 +124,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
         blocks: list[str] = []
         for block in document.iter_inner_content():
             if isinstance(block, docx.table.Table):
-                blocks.extend(_row(row) for row in block.rows)
+                blocks.extend(_rows(block))
                 continue
             blocks.extend(_paragraphs(block._p))
             if not title and block.style is not None and block.text.strip():
@@ -204,12 +208,12 @@ def _decode(content: bytes, source: str) -> str:
 def _decode_html(path: Path, source: str) -> str:
     """Decode by byte order mark, else by what the file declares, else as UTF-8."""
     detector = require("bs4.dammit", extra="documents").EncodingDetector
-    content, encoding = detector.strip_byte_order_mark(path.read_bytes())
-    encoding = encoding or detector.find_declared_encoding(content, is_html=True) or "utf-8"
+    content, marked = detector.strip_byte_order_mark(path.read_bytes())
+    declared = marked or detector.find_declared_encoding(content, is_html=True) or "utf-8"
     try:
-        return str(content.decode(_AS_BROWSERS.get(encoding, encoding)))
+        return str(content.decode(marked or _AS_BROWSERS.get(declared, declared)))
     except (LookupError, ValueError) as error:
-        raise DocumentError(f"{source} is not {encoding}: convert it to UTF-8.") from error
+        raise DocumentError(f"{source} is not {declared}: convert it to UTF-8.") from error
 
 
 def _visible(soup: Any) -> Iterator[str]:
@@ -253,10 +257,18 @@ def _first_heading(text: str) -> str:
     return ""
 
 
-def _row(row: Any) -> str:
-    # A merged cell is there once for each of its columns.
-    cells = dict.fromkeys(cell._tc for cell in row.cells)
-    return " ".join(text for cell in cells for text in _paragraphs(cell))
+def _rows(table: Any) -> Iterator[str]:
+    """Yield the text of each row; a cell that is merged over several rows is in each of them.
+
+    python-docx's own cells come once for each column, and recurse over merged rows.
+    """
+    shown: dict[int, Any] = {}
+    for row in table.rows:
+        above, shown, column = shown, {}, row.grid_cols_before
+        for cell in row._tr.tc_lst:
+            shown[column] = above.get(column, cell) if cell.vMerge == "continue" else cell
+            column += cell.grid_span
+        yield " ".join(text for cell in shown.values() for text in _paragraphs(cell))
 
 
 def _paragraphs(element: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from math import ceil
 from typing import cast
 
@@ -15,6 +16,8 @@ from ras_flow.state.schema import Passage, make_passage
 MAX_WORDS = 100
 _LONGEST_WORD = 24
 _CHARACTERS_A_WORD = 2
+_LONGEST_RUN = 2_000
+"""Characters without a space that nupunkt is given: its time grows with their square."""
 _PARAGRAPH = re.compile(r"\n\s*\n")
 # Sentence ends of scripts that nupunkt, trained on English, does not know: 。！？, danda, Urdu
 # full stop, Arabic question mark, Armenian, Ethiopic, Khmer and Burmese full stops.
@@ -82,9 +85,10 @@ def sentences(text: str) -> Iterator[str]:
         text: The text; a blank line ends a paragraph.
     """
     for paragraph in _PARAGRAPH.split(text):
-        line = " ".join(paragraph.split())
-        if line:
-            for sentence in cast("list[str]", sent_tokenize(line)):
+        for is_run, some in groupby(paragraph.split(), lambda word: len(word) > _LONGEST_RUN):
+            words = list(some)
+            found = words if is_run else cast("list[str]", sent_tokenize(" ".join(words)))
+            for sentence in found:
                 yield from filter(None, map(str.strip, OTHER_ENDS.split(sentence)))
 
 

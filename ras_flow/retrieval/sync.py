@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -41,11 +42,12 @@ async def sync_index(
 ) -> CorpusIndex:
     """Make an index hold exactly these documents; unchanged ones are not embedded again.
 
-    An index that holds them already is only read, so that many processes can do this at once.
+    An index that holds them already is only read, so that many processes can do this at once; one
+    whose words an earlier version told apart otherwise is renewed.
 
     Args:
-        path: The index folder, which need not exist. A damaged index, or one of another format
-            or encoder, is replaced.
+        path: The index folder, which need not exist. A damaged index, one of another format or
+            encoder, and one with vectors where none are wanted, or without, is replaced.
         documents: All that the index is to hold.
         encoder: Makes the vectors; None for BM25 alone.
         progress: Called as work proceeds.
@@ -57,9 +59,10 @@ async def sync_index(
         DocumentError: A document cannot be read.
         CorpusIndexError: The index has to change and is being written by another process.
     """
-    try:
+    index: CorpusIndex | None = None
+    with suppress(IndexMissingError, IndexMismatchError, IndexCorruptError):
         index = await asyncio.to_thread(CorpusIndex.open, path, encoder=encoder)
-    except (IndexMissingError, IndexMismatchError, IndexCorruptError):
+    if index is None or (index.vectors is None) != (encoder is None):
         return await CorpusIndex.build(path, documents, encoder=encoder, progress=progress)
     held = await index.sources()
     given: set[str] = set()
@@ -73,6 +76,7 @@ async def sync_index(
         if progress:
             progress(IndexProgress("read", len(given)))
     gone = sorted(held.keys() - given)
-    if not changed and not gone:
+    if not changed and not gone and index.is_current:
         return index
-    return await index.update(changed, remove=gone, progress=progress)
+    # Another process may have removed them while the documents were read.
+    return await index.update(changed, remove=gone, missing_ok=True, progress=progress)

@@ -18,7 +18,7 @@ from ras_flow.components import SentenceEncoder
 from ras_flow.retrieval.ann import EFFORTS, VectorKind, build_ann, choose, set_effort
 from ras_flow.retrieval.bm25 import searchable
 from ras_flow.retrieval.contents import IndexProgress, Report
-from ras_flow.retrieval.dense import encode_checked
+from ras_flow.retrieval.dense import check_dimension, encode_checked
 from ras_flow.retrieval.manifest import DenseRecord, ann_name, vector_names
 from ras_flow.retrieval.split import sentences
 from ras_flow.retrieval.vectors import VectorIndex, load_vectors
@@ -65,8 +65,11 @@ async def write_vectors(
     Raises:
         InputError: No such index can be made.
         ConfigurationError: The encoder's vectors cannot be used.
+        IndexMismatchError: They have another dimension than those that are known.
         OSError: The disk refuses.
     """
+    if old:
+        check_dimension(old[1], encoder)
     kind = choose(asked.asked, len(passages), asked.shards)
     record = DenseRecord(kind, asked.asked, asked.shards, EFFORTS[kind][0])
     files = await asyncio.to_thread(

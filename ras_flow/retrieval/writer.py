@@ -14,7 +14,7 @@ from typing import TypeVar, TypeVarTuple
 from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, CorpusIndexError
-from ras_flow.retrieval.bm25 import build_bm25
+from ras_flow.retrieval.bm25 import ANALYSIS, build_bm25
 from ras_flow.retrieval.contents import Contents
 from ras_flow.retrieval.contents import IndexProgress as IndexProgress
 from ras_flow.retrieval.contents import Report as Report
@@ -117,7 +117,7 @@ async def write_index(
 
     Raises:
         ConfigurationError: The encoder's vectors cannot be used.
-        CorpusIndexError: The disk refuses.
+        CorpusIndexError: The disk refuses, or the encoder is not the one of the old vectors.
     """
     passages = contents.ordered()
     folder = path / f"gen-{secrets.token_hex(8)}"
@@ -134,6 +134,7 @@ async def write_index(
             documents=len(contents.documents),
             passages=len(passages),
             max_words=max_words,
+            analysis=ANALYSIS,
             encoder=EncoderRecord(encoder.identity, encoder.dimension) if encoder else None,
             dense=dense if encoder else None,
             files=files,

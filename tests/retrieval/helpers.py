@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -9,6 +12,7 @@ import numpy.typing as npt
 
 from ras_flow.components import Retriever
 from ras_flow.retrieval import SourceDocument
+from ras_flow.retrieval.manifest import MANIFEST, _digest
 
 DOCUMENTS = [
     SourceDocument("curie.txt", "Marie Curie", "She studied radioactivity in Paris."),
@@ -39,3 +43,13 @@ class WordEncoder:
 async def titles(retriever: Retriever, query: str, k: int = 5) -> list[str]:
     [found] = await retriever.retrieve([query], k)
     return [passage["title"] for passage, _ in found]
+
+
+def edit_manifest(path: Path, **fields: Any) -> None:
+    """Change fields of an index's manifest, whose checksum stays right; None takes one out."""
+    content = json.loads((path / MANIFEST).read_text())
+    for name, value in {**fields, "sha256": None}.items():
+        del content[name]
+        if value is not None:
+            content[name] = value
+    (path / MANIFEST).write_text(json.dumps({**content, "sha256": _digest(content)}))

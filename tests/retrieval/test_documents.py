@@ -152,6 +152,8 @@ def test_html_without_title_uses_the_first_heading_and_honours_its_charset(tmp_p
 @pytest.mark.parametrize(
     "charset, written, text",
     [
+        ("UTF-16", "utf-8", "Łódź"),
+        ("UTF-16", "utf-16", "Łódź"),
         ("gb2312", "gbk", "朱镕基"),
         ("Shift_JIS", "cp932", "①髙島屋"),
         ("euc-kr", "cp949", "똠방각하"),
@@ -202,6 +204,32 @@ def test_docx(tmp_path: Path, title: str, expected: str) -> None:
         "cell one cell two",
         "Łódź comes last.",
     ]
+
+
+@pytest.mark.parametrize("rows", [3, 3_000])
+def test_a_merged_cell_of_a_docx_is_read_in_each_of_its_rows(tmp_path: Path, rows: int) -> None:
+    document = docx.Document()
+    table = document.add_table(0, 0)._tbl
+
+    def cell(text: str, properties: str = "") -> str:
+        run = f"<w:r><w:t>{text}</w:t></w:r>" if text else ""
+        return f"<w:tc><w:tcPr>{properties}</w:tcPr><w:p>{run}</w:p></w:tc>"
+
+    merged = '<w:gridSpan w:val="2"/><w:vMerge'
+    for row in range(rows):
+        first = cell(
+            "" if row else "Norway", f"{merged}/>" if row else f'{merged} w:val="restart"/>'
+        )
+        table.append(parse_xml(f"<w:tr {nsdecls('w')}>{cell(f'{row}.')}{first}{cell('x')}</w:tr>"))
+    late = '<w:trPr><w:gridBefore w:val="1"/></w:trPr>'
+    table.append(parse_xml(f"<w:tr {nsdecls('w')}>{late}{cell('', f'{merged}/>')}</w:tr>"))
+    table.append(parse_xml(f"<w:tr {nsdecls('w')}>{cell('nothing above', '<w:vMerge/>')}</w:tr>"))
+    document.save(str(tmp_path / "a.docx"))
+    start = time.process_time()
+    [read_back] = read(tmp_path / "a.docx")
+    assert time.process_time() - start < 10, "quadratic time would take minutes"
+    lines = read_back.text.split("\n\n")
+    assert lines == [*(f"{row}. Norway x" for row in range(rows)), "Norway", "nothing above"]
 
 
 def test_docx_has_what_word_shows_wherever_it_stands(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,7 @@ from ras_flow.errors import (
 from ras_flow.parts import Parts
 from ras_flow.retrieval import CorpusIndex, IndexProgress, SourceDocument, open_retriever
 from ras_flow.retrieval.manifest import read_manifest
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
 
 ROOT = Path(__file__).parents[2]
 
@@ -127,19 +127,44 @@ async def test_damage_to_a_big_file_is_noticed_by_verify_and_on_reading(
         await index.retriever("bm25").retrieve(["program"], 1)
 
 
+@pytest.mark.parametrize(
+    "name, damage",
+    [
+        ("passages.jsonl", lambda content: content.replace(b"mills", b"hills")),
+        ("documents.jsonl", lambda content: re.sub(rb'\["\w', b'["x', content)),
+        ("vectors.npy", lambda content: content[:-2] + b"\0\0"),
+    ],
+)
+async def test_an_update_gives_no_new_checksum_to_damage(
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    damage: Callable[[bytes], bytes],
+) -> None:
+    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    file = path / read_manifest(path).generation / name
+    file.write_bytes(damage(file.read_bytes()))
+    before = files(path)
+    index = CorpusIndex.open(path, encoder=WordEncoder())
+    with pytest.raises(IndexCorruptError, match=f"{name}.*build the index again"):
+        await index.update([SourceDocument("x", "X", "New.")])
+    assert files(path) == before
+
+
+async def test_verify_tells_an_update_from_damage(path: Path) -> None:
+    opened = CorpusIndex.open(path)
+    await CorpusIndex.open(path, encoder=WordEncoder()).update(remove=["ada.txt"])
+    with pytest.raises(CorpusIndexError, match="updated since it was opened: open it again"):
+        opened.verify()
+
+
 async def test_verify_is_content_with_an_intact_index(path: Path) -> None:
     CorpusIndex.open(path).verify()
 
 
 async def test_a_manifest_cannot_lead_outside_of_its_folder(path: Path) -> None:
-    from ras_flow.retrieval.manifest import _digest
-
-    content = json.loads((path / "manifest.json").read_text())
-    del content["sha256"]
-    shutil.copytree(path / content["generation"], path.parent / "elsewhere")
-    content["generation"] = "../elsewhere"
-    content["sha256"] = _digest(content)
-    (path / "manifest.json").write_text(json.dumps(content))
+    shutil.copytree(path / read_manifest(path).generation, path.parent / "elsewhere")
+    edit_manifest(path, generation="../elsewhere")
     with pytest.raises(IndexCorruptError, match="names other files"):
         CorpusIndex.open(path)
 
@@ -151,12 +176,7 @@ async def test_a_manifest_cannot_lead_outside_of_its_folder(path: Path) -> None:
 async def test_a_manifest_that_does_not_fit_its_files_is_noticed(
     path: Path, field: str, value: object
 ) -> None:
-    from ras_flow.retrieval.manifest import _digest
-
-    content = json.loads((path / "manifest.json").read_text())
-    del content["sha256"]
-    content[field] = value
-    (path / "manifest.json").write_text(json.dumps({**content, "sha256": _digest(content)}))
+    edit_manifest(path, **{field: value})
     with pytest.raises(IndexCorruptError, match="build the index again"):
         CorpusIndex.open(path)
 
@@ -190,6 +210,16 @@ async def test_an_encoder_whose_folder_was_moved_is_the_same(tmp_path: Path) -> 
     # Another encoder around the same weights.
     with pytest.raises(IndexMismatchError, match="built with the encoder"):
         open_retriever(path, "dense", WordEncoder("query: ./model@0123456789ab"))
+
+
+async def test_an_encoder_of_the_same_name_and_another_dimension_is_refused(path: Path) -> None:
+    before = files(path)
+    longer = CorpusIndex.open(path, encoder=WordEncoder(dimension=4096))
+    with pytest.raises(IndexMismatchError, match="2048.*4096"):
+        await longer.retriever("dense").retrieve(["mills"], 1)
+    with pytest.raises(IndexMismatchError, match="2048.*4096"):
+        await longer.update([SourceDocument("x", "X", "New.")])
+    assert files(path) == before
 
 
 async def test_retrieval_without_vectors_or_encoder_says_what_to_do(
@@ -287,6 +317,15 @@ async def test_an_update_sees_what_others_wrote_meanwhile(path: Path) -> None:
     await CorpusIndex.open(path, encoder=WordEncoder()).update([SourceDocument("x", "X", "New.")])
     index = await mine.update([SourceDocument("y", "Y", "Newer.")])
     assert {"x", "y"} < (await index.sources()).keys()
+
+
+async def test_an_update_does_not_lose_vectors_that_others_made_meanwhile(tmp_path: Path) -> None:
+    plain = await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
+    await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=WordEncoder())
+    before = files(tmp_path)
+    with pytest.raises(ConfigurationError, match="open it with this encoder"):
+        await plain.update([SourceDocument("x", "X", "New.")])
+    assert files(tmp_path) == before
 
 
 async def test_wrong_updates_are_refused_and_change_nothing(path: Path) -> None:
@@ -411,9 +450,13 @@ async def test_folders_whose_names_only_begin_like_a_generations_are_not_touched
         assert (folder / "gen-settings.json").exists()
 
 
-@pytest.mark.parametrize("content", ['{"name": "an app", "manifest_version": 3}', "[]", "{"])
+@pytest.mark.parametrize(
+    "content", ['{"name": "an app", "manifest_version": 3}', "[]", "{", "[" * 100_000]
+)
 async def test_a_manifest_of_something_else_is_not_replaced(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(IndexCorruptError, match="manifest"):
+        CorpusIndex.open(tmp_path)
     with pytest.raises(ConfigurationError, match=r"holds 'manifest.json' and is no index"):
         await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
     assert (tmp_path / "manifest.json").read_text() == content

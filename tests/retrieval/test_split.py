@@ -117,6 +117,15 @@ def test_a_megabyte_without_a_single_full_stop_takes_no_time() -> None:
     assert time.process_time() - start < 10
 
 
+@pytest.mark.parametrize("text", ["!", '!"', "(x).", "?"])
+def test_a_text_of_ends_of_sentences_without_spaces_takes_no_time(text: str) -> None:
+    start = time.process_time()
+    whole = f"Before it. {text * 300_000} After it. The end."
+    passages = split_text(whole)
+    assert time.process_time() - start < 10, "quadratic time would take minutes"
+    assert squeezed("".join(passages)) == squeezed(whole)
+
+
 def test_passages_carry_title_and_source_and_repeated_ones_appear_once() -> None:
     passages = split_document("T", "Same words. \n\n" * 3, "file.txt", max_words=2)
     assert [(p["title"], p["text"], p.get("source")) for p in passages] == [

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,11 +24,33 @@ async def test_an_index_follows_its_documents(tmp_path: Path) -> None:
     assert await titles(index.retriever("bm25"), "composing radioactivity") == ["Ada Lovelace"]
 
 
+async def test_two_that_follow_the_same_documents_do_not_disturb_each_other(tmp_path: Path) -> None:
+    await sync_index(tmp_path, DOCUMENTS, None)
+    left = DOCUMENTS[1:]
+
+    def read_while_another_is_quicker() -> Iterator[SourceDocument]:
+        yield from left
+        asyncio.run(sync_index(tmp_path, left, None))
+
+    index = await sync_index(tmp_path, read_while_another_is_quicker(), None)
+    assert (await index.sources()).keys() == {document.source for document in left}
+
+
 async def test_another_encoder_makes_the_index_anew(tmp_path: Path) -> None:
     await sync_index(tmp_path, DOCUMENTS, WordEncoder())
     index = await sync_index(tmp_path, DOCUMENTS[:1], WordEncoder("others"))
     assert index.manifest.encoder is not None and index.manifest.encoder.identity == "others"
     assert len(index) == 1
+
+
+@pytest.mark.parametrize("first, then", [(None, WordEncoder()), (WordEncoder(), None)])
+async def test_vectors_are_made_where_they_are_asked_for(
+    tmp_path: Path, first: WordEncoder | None, then: WordEncoder | None
+) -> None:
+    await sync_index(tmp_path, DOCUMENTS, first)
+    index = await sync_index(tmp_path, DOCUMENTS[1:], then)
+    assert (index.vectors is None) == (then is None)
+    assert len(index) == len(DOCUMENTS) - 1
 
 
 def test_the_cache_keeps_names_and_encoders_apart(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -21,13 +20,13 @@ from typer.testing import CliRunner
 
 from ras_flow.cli.index import app
 from ras_flow.errors import ConfigurationError, CorpusIndexError, IndexCorruptError, InputError
-from ras_flow.retrieval import CorpusIndex, SourceDocument, vector_writer
+from ras_flow.retrieval import CorpusIndex, SourceDocument, open_retriever, vector_writer
 from ras_flow.retrieval.ann import choose
 from ras_flow.retrieval.manifest import DenseRecord, read_manifest
 from ras_flow.retrieval.passages import PassageFile, write_passages
 from ras_flow.retrieval.vectors import Shard, VectorIndex, load_vectors
 from ras_flow.state.schema import Passage
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest
 from tests.retrieval.test_index import files
 
 WORDS = [f"{a}{b}" for a in "bdfglmnprst" for b in ("a", "e", "ik", "ol", "u")]
@@ -189,7 +188,27 @@ async def test_a_damaged_graph_is_noticed_however_big(
     file.write_bytes(content[:-9] + b"\x7f" + content[-8:])
     try:
         with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss was altered"):
-            CorpusIndex.open(hnsw)
+            CorpusIndex.open(hnsw, encoder=small())
+    finally:
+        file.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", ["missing", "altered"])
+async def test_bm25_alone_is_served_whatever_became_of_the_graphs(hnsw: Path, damage: str) -> None:
+    file = hnsw / read_manifest(hnsw).generation / "vectors-001.faiss"
+    content = file.read_bytes()
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(content[:-9] + b"\x7f" * 9)
+    try:
+        [[(_, score)]] = await open_retriever(hnsw, "bm25").retrieve(["ba"], 1)
+        assert score > 0
+        for kind in ("dense", "hybrid"):
+            with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss"):
+                open_retriever(hnsw, kind, small())  # type: ignore[arg-type]
+        with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss"):
+            CorpusIndex.open(hnsw).verify()
     finally:
         file.write_bytes(content)
 
@@ -277,12 +296,8 @@ async def test_wrong_choices_are_refused_before_anything_is_read(tmp_path: Path)
 
 async def test_an_index_without_a_word_on_vectors_is_flat(tmp_path: Path) -> None:
     """Indexes that were made before there was another kind."""
-    from ras_flow.retrieval.manifest import _digest
-
     await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=small())
-    content = json.loads((tmp_path / "manifest.json").read_text())
-    del content["sha256"], content["dense"]
-    (tmp_path / "manifest.json").write_text(json.dumps({**content, "sha256": _digest(content)}))
+    edit_manifest(tmp_path, dense=None)
     index = CorpusIndex.open(tmp_path, encoder=small())
     [[(passage, _)]] = await index.retriever("dense").retrieve(["textile mills"], 1)
     assert passage["title"] == "Łódź"

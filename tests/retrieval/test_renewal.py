@@ -1,0 +1,98 @@
+"""Indexes whose words an earlier version counted otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ras_flow.cli.index import app
+from ras_flow.errors import IndexMismatchError
+from ras_flow.retrieval import CorpusIndex, SourceDocument, open_retriever
+from ras_flow.retrieval.bm25 import ANALYSIS, K1, B, searchable
+from ras_flow.retrieval.manifest import read_manifest
+from ras_flow.retrieval.sync import sync_index
+from ras_flow.retrieval.tokens import tokenize
+from ras_flow.state.schema import make_passage
+from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
+from tests.retrieval.test_index import files
+
+
+def words() -> WordEncoder:
+    return WordEncoder("words@1", dimension=64)
+
+
+async def make_old(
+    path: Path, monkeypatch: pytest.MonkeyPatch, encoder: WordEncoder | None = None
+) -> None:
+    """Build an index as it was when words were split at spaces and kept their accents."""
+    with monkeypatch.context() as old:
+        old.setattr("ras_flow.retrieval.bm25.tokenize", lambda text: text.casefold().split())
+        await CorpusIndex.build(path, DOCUMENTS, encoder=encoder)
+    edit_manifest(path, analysis=None)
+
+
+def test_words_of_another_version_are_not_searched_and_a_command_renews_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "my index"
+    asyncio.run(make_old(path, monkeypatch, words()))
+    for kind in ("bm25", "hybrid"):
+        with pytest.raises(IndexMismatchError, match=r"`ras-flow index renew '.*/my index'`"):
+            open_retriever(path, kind, words())  # type: ignore[arg-type]
+    dense = open_retriever(path, "dense", words())
+    assert asyncio.run(titles(dense, "textile mills"))[0] == "Łódź"
+
+    encoder = words()
+    monkeypatch.setattr("ras_flow.llms.sentence_encoder.LocalSentenceEncoder", lambda _: encoder)
+    done = CliRunner().invoke(app, ["renew", str(path)])
+    assert done.output.startswith(f"{path}: 5 documents, 5 passages\n"), done.output
+    assert encoder.encoded == []
+    assert asyncio.run(titles(open_retriever(path, "bm25"), "LODZ")) == ["Łódź"]
+    asyncio.run(CorpusIndex.build(tmp_path / "new", DOCUMENTS, encoder=words()))
+    assert files(path) == files(tmp_path / "new")
+
+
+async def test_words_of_a_later_version_are_not_searched_either(tmp_path: Path) -> None:
+    await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
+    edit_manifest(tmp_path, analysis=ANALYSIS + 1)
+    with pytest.raises(IndexMismatchError, match="ras-flow index renew"):
+        open_retriever(tmp_path, "bm25")
+    await CorpusIndex.open(tmp_path).update()
+    assert await titles(open_retriever(tmp_path, "bm25"), "lodz") == ["Łódź"]
+
+
+def test_an_index_of_this_version_is_not_renewed(tmp_path: Path) -> None:
+    asyncio.run(CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None))
+    before = read_manifest(tmp_path)
+    done = CliRunner().invoke(app, ["renew", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert read_manifest(tmp_path) == before
+
+
+async def test_an_update_does_not_mix_words_of_two_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_old(tmp_path, monkeypatch)
+    index = await CorpusIndex.open(tmp_path).update([SourceDocument("x", "Lodz", "A word.")])
+    assert await titles(index.retriever("bm25"), "Łódź") == ["Lodz", "Łódź"]
+
+
+async def test_an_index_that_follows_its_documents_is_renewed_though_they_did_not_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = words()
+    await make_old(tmp_path, monkeypatch, encoder)
+    encoder.encoded.clear()
+    index = await sync_index(tmp_path, DOCUMENTS, encoder)
+    assert await titles(index.retriever("bm25"), "lodz") == ["Łódź"]
+    assert encoder.encoded == []
+
+
+def test_another_way_to_count_words_takes_another_number() -> None:
+    """If this fails, raise ANALYSIS too: older indexes would answer wrongly."""
+    passage = make_passage("Łódź's ﬁne_mill №2", "東京 한국어 Αθήνα भाषा Donau\xadschiff")
+    terms = "lodz s fine mill no2 東 京 東京 한국 국어 αθηνα भाषा donauschiff".split()
+    assert (ANALYSIS, tokenize(searchable(passage)), K1, B) == (2, terms, 1.5, 0.75)
