@@ -40,8 +40,8 @@ class RasInput(TypedDict):
 
     ``documents`` are the given first context t0 (PopQA and TriviaQA in the paper), or all there
     is to answer from where the Context asks for static inference (ASQA, ELI5). ``settings`` are
-    fields of :class:`ras_flow.Context` that differ from their defaults, for callers that pass no
-    context; a thread keeps them.
+    fields of :class:`ras_flow.Context`, for callers that pass no context: the graph's own defaults
+    hold for those left out. A thread keeps them.
     """
 
     question: str
