@@ -52,6 +52,9 @@ class RasInput(TypedDict):
 class RasState(TypedDict):
     """What the nodes read and what checkpoints hold.
 
+    ``documents`` last until the next step, lest they be taken for those of a later question: an
+    edit before ``start`` has to give them again.
+
     ``models`` are those that a person chose for a role in this run; they hold over any Context,
     which a caller may pass anew each time the run goes on.
     """

@@ -154,6 +154,20 @@ async def test_an_edited_passage_is_extracted_anew_and_leaves_others_runs_alone(
     assert ["Aurora Bridge"] in extractor.calls
 
 
+async def test_a_hop_edited_to_name_an_unknown_passage_is_told_and_can_be_mended(
+    saver: Any,
+) -> None:
+    graph = build(world(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["retrieve"])
+    [hop] = (await graph.aget_state(THREAD)).values["hops"]
+    wrong = {**hop, "passages": [*hop["passages"], "p9"], "scores": [1.0, 0.5]}
+    await graph.aupdate_state(THREAD, {"hops": [wrong]}, as_node="retrieve")
+    with pytest.raises(InputError, match=r"hop 0 names the passage 'p9'.*add it to `passages`"):
+        await graph.ainvoke(None, THREAD, context=TOP1)
+    await graph.aupdate_state(THREAD, {"hops": [hop]}, as_node="retrieve")
+    assert (await graph.ainvoke(None, THREAD, context=TOP1))["answer"] == "Narvik"
+
+
 async def test_an_edited_triple_may_leave_out_its_passages() -> None:
     graph = build(world(), checkpointer=InMemorySaver())
     await graph.ainvoke({"question": QUESTION}, THREAD)
