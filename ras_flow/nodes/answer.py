@@ -52,7 +52,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         max_new_tokens=task.max_answer_tokens,
     )
     [reply] = one_each(await answerer.answer([request]), 1, answerer)
-    cost.add(reply)
+    cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
     warnings = report_loss(runtime, "answerer", reply)
     if not text:

@@ -57,7 +57,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
             raise
         runtime.stream_writer(WarningEvent(type="warning", message=str(error)))
         return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
-    cost.add(reply)
+    cost.add(reply, reply.calls)
     label, subquery, problem = read_plan(state, reply.text)
     record = {**record, "label": label, "subquery": subquery, "raw": reply.text}
     if problem:
