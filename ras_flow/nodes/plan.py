@@ -45,7 +45,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
     cost = Cost("planner", f"plan:{record['index']}")
     request = PlanRequest(
         question=state["question"],
-        chain=chain(state, texts=parts.keeps_text(context)),
+        chain=await chain(state, texts=parts.keeps_text(context)),
         graph=await encoding(state, context, parts) if planner.takes_soft_tokens else None,
         instruction=context.instruction,
         problem=rejected.get("problem") if rejected else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
 from ras_flow.components import AttributedGraph, ChainLink, Reply
@@ -14,13 +16,17 @@ from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
 
 
-def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
+async def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
     """Return the subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms.
 
     Args:
         state: Hops and graph.
         texts: Add the passages of each hop.
     """
+    return await asyncio.to_thread(_chain, state, texts)
+
+
+def _chain(state: RasState, texts: bool) -> list[ChainLink]:
     triples = QueryKG.from_triples(state["triples"]).triples
     passages = state["passages"] if texts else {}
     return [
