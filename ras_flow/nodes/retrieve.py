@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -57,10 +58,15 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
         index=plan["hop"],
         subquery=plan["subquery"],
         passages=list(passages),
-        scores=[round(float(scored.score), 6) for scored in found],
+        scores=[_number(scored.score) for scored in found],
     )
     runtime.stream_writer(passages_event(hop, passages))
     return {"hops": [hop], "passages": passages, "usage": cost.usage()}
+
+
+def _number(score: float) -> float:
+    """Return a score that JSON can hold: the cosine with a vector of zeros is none."""
+    return round(float(score), 6) if math.isfinite(score) else 0.0
 
 
 def _by_content(passage: Passage) -> Passage:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Overwrite
 
-from ras_flow import Context
+from ras_flow import Context, Runs
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state import reducers
@@ -62,6 +64,19 @@ async def test_a_passage_found_twice_counts_once_with_its_best_score() -> None:
     found = [result["passages"][id]["title"] for id in result["hops"][0]["passages"]]
     assert found == ["Mira Lund", "Narvik"]
     assert result["hops"][0]["scores"] == [3.0, 2.0]
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+async def test_a_score_that_is_no_number_is_stored_as_one(saver: Any, score: float) -> None:
+    class Odd(ListRetriever):
+        async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+            found = await super().retrieve(queries, k)
+            return [[ScoredPassage(one.passage, score) for one in ranked] for ranked in found]
+
+    graph = build(world(retriever=Odd(DOCUMENTS)), checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    assert [hop["scores"] for hop in result["hops"]] == [[0.0], [0.0]]
+    json.dumps(await Runs(graph).document("t"), allow_nan=False)
 
 
 async def test_passages_that_share_an_id_are_told_apart() -> None:
