@@ -213,7 +213,7 @@ def _check_names(values: object) -> None:
             f"The settings are a {type(values).__name__}: pass names with their values."
         )
     known = {field.name for field in fields(Context)}
-    unknown = sorted(set(values) - known)
+    unknown = sorted(map(str, set(values) - known))
     if unknown:
         raise ConfigurationError(
             f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(known))}."

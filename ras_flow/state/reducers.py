@@ -72,6 +72,8 @@ def delta(
                 for item in _records(self.value):
                     if id(item) not in known:
                         _check_record(item, record)
+                if "index" in record and _in_order(before):
+                    _check_order(_records(self.value))
             return changed
 
     return Checked(fold, kind)
@@ -140,6 +142,19 @@ def _records(value: Any) -> list[Any]:
 def _check_kind(value: object, kind: type) -> None:
     if not isinstance(value, kind):
         raise InputError(f"This part of the state takes a {kind.__name__}, not {value!r}.")
+
+
+def _in_order(items: list[Any]) -> bool:
+    return all(item["index"] == place for place, item in enumerate(items))
+
+
+def _check_order(items: list[Any]) -> None:
+    if not _in_order(items):
+        indexes = ", ".join(str(item["index"]) for item in items)
+        raise InputError(
+            f"This part of the state would have records of index {indexes}: number them from 0 on, "
+            "in their order and without a gap."
+        )
 
 
 def _check_record(item: object, record: Fields) -> None:
