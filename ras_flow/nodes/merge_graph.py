@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from ras_flow.context import Context
 from ras_flow.events import GraphEvent, graph_event
-from ras_flow.nodes.view import reads_encoding
+from ras_flow.nodes.view import check_hop, reads_encoding
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples
@@ -29,7 +29,9 @@ async def merge_graph(state: RasState, runtime: Runtime[Context], parts: Parts) 
 
     Raises:
         ConfigurationError: A model that is asked next cannot be set up.
+        InputError: The state was edited so that it has no hop.
     """
+    check_hop(state)
     context = parts.context(state, runtime)
     if not context.pause_after_merge:
         await asyncio.to_thread(reads_encoding, state, context, parts)

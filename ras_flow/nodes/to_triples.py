@@ -17,7 +17,7 @@ from ras_flow.formats.quality import Refined, refine
 from ras_flow.llms.slots import all_or_none
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import warned
+from ras_flow.nodes.view import check_hop, warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import as_spo
@@ -42,8 +42,9 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
 
     Raises:
         ConfigurationError: The extractor cannot be set up, or its key was refused.
-        InputError: The state was edited so that the hop names a passage that it does not have.
+        InputError: The state was edited so that it has no hop, or the hop names an unknown passage.
     """
+    check_hop(state)
     hops = state["hops"]
     seen = {passage for hop in hops[:-1] for passage in hop["passages"]}
     new = [_passage(state, id) for id in hops[-1]["passages"] if id not in seen]

@@ -8,12 +8,26 @@ from langgraph.runtime import Runtime
 
 from ras_flow.components import AttributedGraph, ChainLink, Reply
 from ras_flow.context import Context
+from ras_flow.errors import InputError
 from ras_flow.events import WarningEvent
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
+
+
+def check_hop(state: RasState) -> None:
+    """Refuse a state that was edited so that there is no hop to work on.
+
+    Raises:
+        InputError: There is none.
+    """
+    if not state["hops"]:
+        raise InputError(
+            "The state has no hop whose triples could be found: give its `hops` one, or go on from "
+            "an earlier step."
+        )
 
 
 async def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:

@@ -10,17 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from numbers import Real
 from types import NoneType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from langgraph.channels import DeltaChannel
 
 from ras_flow.errors import InputError
 from ras_flow.formats.text import scrub
+from ras_flow.state.schema import PlanLabel
 
 V = TypeVar("V")
 
 Fields = Mapping[str, type | tuple[type, ...]]
 """What a record has to have: types by name."""
+
+LABELS = (*get_args(PlanLabel), None)
 
 PLAN: Fields = {
     "index": int,
@@ -164,5 +167,12 @@ def _check_record(item: object, record: Fields) -> None:
             raise InputError(f"{item!r} is no record of a run: give it its `{name}`.")
     if not all(isinstance(id, str) for id in known.get("passages", ())):
         raise InputError(f"{item!r} is no record of a run: its `passages` are ids.")
-    if record is HOP and len(known["passages"]) != len(known["scores"]):
+    if record is HOP and (
+        len(known["passages"]) != len(known["scores"])
+        or not all(isinstance(score, Real) for score in known["scores"])
+    ):
         raise InputError(f"{item!r} is no record of a run: give a score for each passage.")
+    if record is PLAN and known["label"] not in LABELS:
+        raise InputError(
+            f"{item!r} is no record of a run: its `label` is one of {', '.join(map(str, LABELS))}."
+        )

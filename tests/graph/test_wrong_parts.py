@@ -122,6 +122,8 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"hops": [{"index": 7, "subquery": "", "passages": [], "scores": []}]},
         {"hops": Overwrite([{"index": 1, "subquery": "", "passages": [], "scores": []}])},
         {"plans": [{"index": 7, "hop": 2, "label": "SUBQ", "subquery": "x", "raw": ""}]},
+        {"hops": [{"index": 0, "scores": ["a", "b", "c", "d"]}]},
+        {"plans": [{"index": 0, "label": "MAYBE"}]},
         {"warnings": "abc"},
         {"warnings": [["a"]]},
     ],
@@ -184,6 +186,15 @@ async def test_a_hop_edited_to_name_an_unknown_passage_is_told_and_can_be_mended
         await graph.ainvoke(None, THREAD, context=TOP1)
     await graph.aupdate_state(THREAD, {"hops": [hop]}, as_node="retrieve")
     assert (await graph.ainvoke(None, THREAD, context=TOP1))["answer"] == "Narvik"
+
+
+@pytest.mark.parametrize("node", ["retrieve", "to_triples"])
+async def test_a_run_whose_hops_were_all_taken_out_is_told(saver: Any, node: str) -> None:
+    graph = build(world(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=[node])
+    await graph.aupdate_state(THREAD, {"hops": Overwrite([])}, as_node=node)
+    with pytest.raises(InputError, match="no hop"):
+        await graph.ainvoke(None, THREAD, context=TOP1)
 
 
 async def test_an_edited_triple_may_leave_out_its_passages() -> None:
