@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,14 +67,47 @@ async def test_a_passage_found_twice_counts_once_with_its_best_score() -> None:
     assert result["hops"][0]["scores"] == [3.0, 2.0]
 
 
+class Odd(ListRetriever):
+    """Finds passages with something else in them.
+
+    Args:
+        score: The score of each.
+        changes: Fields of each.
+    """
+
+    def __init__(self, score: Any = 1.0, **changes: Any) -> None:
+        super().__init__(DOCUMENTS)
+        self._score, self._changes = score, changes
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        found = await super().retrieve(queries, k)
+        return [[self._changed(one.passage) for one in ranked] for ranked in found]
+
+    def _changed(self, passage: Any) -> ScoredPassage:
+        return ScoredPassage({**passage, **self._changes}, self._score)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"title": None}, {"text": 5}, {"score": None}, {"score": "best"}, {"score": [1]}]
+)
+async def test_a_retriever_whose_passages_are_none_is_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="^Odd found .* a `title` and a `text`"):
+        await build(world(retriever=Odd(**wrong))).ainvoke({"question": QUESTION})
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"), [(None, None), (Path("a/b.txt"), "a/b.txt"), ("caf\udce9", "caf\ufffd")]
+)
+async def test_a_source_of_any_kind_can_be_kept(saver: Any, source: Any, kept: Any) -> None:
+    graph = build(world(retriever=Odd(source=source)), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    document = await Runs(graph).document("t")
+    assert {passage.get("source") for passage in document["passages"].values()} == {kept}
+
+
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
 async def test_a_score_that_is_no_number_is_stored_as_one(saver: Any, score: float) -> None:
-    class Odd(ListRetriever):
-        async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
-            found = await super().retrieve(queries, k)
-            return [[ScoredPassage(one.passage, score) for one in ranked] for ranked in found]
-
-    graph = build(world(retriever=Odd(DOCUMENTS)), checkpointer=saver)
+    graph = build(world(retriever=Odd(score)), checkpointer=saver)
     result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
     assert [hop["scores"] for hop in result["hops"]] == [[0.0], [0.0]]
     json.dumps(await Runs(graph).document("t"), allow_nan=False)
