@@ -191,12 +191,16 @@ class AnswerRequest:
 
 @dataclass(frozen=True)
 class Reply:
-    """A planner's or answerer's text, what it cost, and what did not fit into its window."""
+    """A planner's or answerer's text, what it cost, and what did not fit into its window.
+
+    ``calls`` are model calls: none where the part knew what to say by itself.
+    """
 
     text: str
     input_tokens: int = 0
     output_tokens: int = 0
     lost_triples: int = 0
+    calls: int = 1
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
 from ras_flow.errors import ConfigurationError
@@ -148,17 +148,20 @@ class Context:
         Raises:
             ConfigurationError: A name is unknown or a value is out of range.
         """
-        if not isinstance(values, Mapping):
-            raise ConfigurationError(
-                f"The settings are a {type(values).__name__}: pass names with their values."
-            )
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(values) - known)
-        if unknown:
-            raise ConfigurationError(
-                f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(known))}."
-            )
+        _check_names(values)
         return cls(**values)
+
+    def override(self, values: Mapping[str, Any]) -> Context:
+        """Return a copy in which some fields have other values.
+
+        Args:
+            values: Names and values of these fields, JSON-like.
+
+        Raises:
+            ConfigurationError: A name is unknown or a value is out of range.
+        """
+        _check_names(values)
+        return replace(self, **values)
 
     def is_empty(self) -> bool:
         """Tell whether it was made without any value, as LangGraph's server does for no context."""
@@ -202,6 +205,19 @@ def resolve_context(given: object, default: Context) -> Context:
     if isinstance(ours, Mapping):
         return Context.from_mapping(ours)
     return default
+
+
+def _check_names(values: object) -> None:
+    if not isinstance(values, Mapping):
+        raise ConfigurationError(
+            f"The settings are a {type(values).__name__}: pass names with their values."
+        )
+    known = {field.name for field in fields(Context)}
+    unknown = sorted(map(str, set(values) - known))
+    if unknown:
+        raise ConfigurationError(
+            f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(known))}."
+        )
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -106,15 +106,15 @@ class Parts:
                 none, as when a state is edited.
 
         Returns:
-            The context given, else the state's settings, else the defaults; with the models that
-            a person chose for this run.
+            The context given, else the defaults with the state's settings; with the models that a
+            person chose for this run.
 
         Raises:
             ConfigurationError: A name or value among the settings or chosen models is wrong, or a
                 model server that the deployment does not allow.
         """
         kept = state.get("settings")
-        default = Context.from_mapping(kept) if kept else self.defaults
+        default = self.defaults.override(kept) if kept else self.defaults
         context = resolve_context(runtime.context if runtime else None, default)
         if chosen := state.get("models"):
             context = replace(context, **_chosen(chosen))
@@ -122,6 +122,11 @@ class Parts:
             deployed = runtime is not None and runtime.server_info is not None
             check_server(context.base_url, deployed=deployed)
         return context
+
+    def settings(self, context: Context) -> dict[str, Any]:
+        """Return settings as the state keeps them: :meth:`context` makes the same of them again."""
+        own = {name: getattr(context, name) for name in self.defaults.changed()}
+        return own | context.changed()
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner.

@@ -53,9 +53,10 @@ def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
         Context.from_mapping({name: value})
 
 
-def test_an_unknown_name_is_refused_and_the_known_ones_are_listed() -> None:
-    with pytest.raises(ConfigurationError, match=r"topk.*top_k"):
-        Context.from_mapping({"topk": 3})
+@pytest.mark.parametrize("name", ["topk", 1])
+def test_an_unknown_name_is_refused_and_the_known_ones_are_listed(name: Any) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{name}.*top_k"):
+        Context.from_mapping({name: 3, "max_hopz": 1})
 
 
 def test_only_changed_values_are_kept_and_they_survive_json() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +26,7 @@ Model = Annotated[
 
 
 def ask(
+    arguments: typer.Context,
     question: Annotated[
         str | None, typer.Argument(help="The question; the demo's own if left out.")
     ] = None,
@@ -127,7 +127,7 @@ def ask(
         raise InputError("The question is empty: ras-flow ask 'Who …?' --docs FOLDER")
     if static and given is None:
         raise InputError("--static answers from given documents: name them with --given FILE.")
-    values: dict[str, Any] = {
+    options: dict[str, Any] = {
         "task": task,
         "instruction": instruction,
         "top_k": top_k,
@@ -139,8 +139,11 @@ def ask(
         "max_concurrency": max_concurrency,
         "extractor_output": extractor_output,
         "base_url": base_url,
-        "planning": "static" if static else "iterative",
     }
+    # What is left out is for the graph to say: that of a server may have settings of its own.
+    values = {name: value for name, value in options.items() if _is_given(arguments, name)}
+    if static:
+        values["planning"] = "static"
     values |= {f"pause_{point}": True for point in pause or ()}
     if index is not None:
         from ras_flow.cli.index import settings_of
@@ -153,14 +156,19 @@ def ask(
     for role, name in {"planner": planner, "extractor": extractor, "answerer": answerer}.items():
         if name or model:
             values[role] = name or model
-    asyncio.run(_ask(question, given, docs, Context.from_mapping(values), skip, database, as_json))
+    asyncio.run(_ask(question, given, docs, values, skip, database, as_json))
+
+
+def _is_given(arguments: typer.Context, option: str) -> bool:
+    source = arguments.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 async def _ask(
     question: str,
     given: Path | None,
     docs: Path | None,
-    context: Context,
+    settings: dict[str, Any],
     skip: bool,
     database: str | None,
     as_json: bool,
@@ -172,6 +180,7 @@ async def _ask(
     from ras_flow.parts import Parts
     from ras_flow.runs.opening import is_server, open_runs_at
 
+    context = Context.from_mapping(settings)
     is_demo = docs is None and context.index == DEMO_INDEX
     on_server = is_server(database)
     if on_server and not is_demo:
@@ -190,7 +199,8 @@ async def _ask(
     if docs is not None:
         with Progress(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
-        context = replace(context, index=str(path))
+        settings["index"] = str(path)
+        context = Context.from_mapping(settings)
     if not is_demo:
         await parts.get_retriever(context)
     async with open_runs_at(database, new=True) as runs:
@@ -198,8 +208,6 @@ async def _ask(
         with resumable(run_id), screen:
             note = is_demo and not documents and not on_server
             screen.run(run_id, corpus=DEMO_NOTE if note else "")
-            # A server's graph may have settings of its own.
-            settings = None if on_server and not context.changed() else context
             async for event in runs.start(
                 {"question": question, "documents": documents}, settings, run_id=run_id
             ):

@@ -42,6 +42,7 @@ class Cell:
         context: Its settings there.
         graph: Its graph, to be compiled.
         identities: Names of the parts' models by role.
+        seed: What chance depends on.
     """
 
     benchmark: Benchmark
@@ -49,6 +50,7 @@ class Cell:
     context: Context
     graph: Graph
     identities: Mapping[str, str]
+    seed: int
 
     def given(self, question: Question) -> RasInput:
         """Return what a run of this question is started with."""
@@ -77,6 +79,7 @@ class Cell:
             "options": dict(self.system.options),
             "parts": dict(self.identities),
             "retrieval": self.benchmark.retrieval,
+            **({"seed": self.seed} if self.system.system.draws else {}),
             **{name: value for name, value in settings.items() if name not in _NO_MATTER},
         }
 
@@ -278,4 +281,5 @@ async def _cell(
         context=context,
         graph=system.system.build(ingredients),
         identities=identities,
+        seed=config.seed,
     )

@@ -168,6 +168,7 @@ class KeptPlanner:
                     "input_tokens": one.input_tokens,
                     "output_tokens": one.output_tokens,
                     "lost_triples": one.lost_triples,
+                    "calls": one.calls,
                 }
                 for one in made
             ]
@@ -175,7 +176,13 @@ class KeptPlanner:
         keys = [f"{self.identity}\0{_key(request)}" for request in requests]
         records = await self._calls.get_or_make("planner", keys, make)
         return [
-            Reply(one["text"], one["input_tokens"], one["output_tokens"], one["lost_triples"])
+            Reply(
+                one["text"],
+                one["input_tokens"],
+                one["output_tokens"],
+                one["lost_triples"],
+                one.get("calls", 1),
+            )
             for one in records
             if one is not None
         ]

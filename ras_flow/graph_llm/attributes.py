@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ras_flow.components import AttributedGraph, SentenceEncoder
-from ras_flow.formats.normalize import normalize_name
 from ras_flow.graph_llm.embeddings import EmbeddingCache
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Hop, Triple
@@ -30,7 +29,7 @@ async def attribute_graph(
         The graph with one node for each entity and one edge for each triple, in the order of the
         state; an empty graph has arrays with no rows.
     """
-    kg = QueryKG.from_triples(triples)
+    kg = await asyncio.to_thread(QueryKG.from_triples, triples)
     position = {name: index for index, name in enumerate(kg.entities)}
     nodes = list(kg.entities.values())
     edges = [triple["predicate"] for triple in kg.triples.values()]
@@ -45,10 +44,7 @@ async def attribute_graph(
     for index, edge in enumerate(edges):
         edge_attr[index] = by_relation[edge]
     row = {id: index for index, id in enumerate(kg.triples)}
-    ends = [
-        (position[normalize_name(triple["subject"])], position[normalize_name(triple["object"])])
-        for triple in kg.triples.values()
-    ]
+    ends = [(position[subject], position[object]) for subject, object in kg.edges.values()]
     return AttributedGraph(
         nodes=nodes,
         node_attr=vectors[: len(nodes)],

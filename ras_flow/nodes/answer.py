@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -17,6 +18,7 @@ from ras_flow.nodes.view import chain, encoding, report_loss, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Citation
 from ras_flow.tasks import get_task
 
 
@@ -46,21 +48,19 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     cost = Cost("answerer", "answer")
     request = AnswerRequest(
         question=state["question"],
-        chain=chain(state, texts=keeps_text),
+        chain=await chain(state, texts=keeps_text),
         graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
     )
     [reply] = one_each(await answerer.answer([request]), 1, answerer)
-    cost.add(reply)
+    cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
     warnings = report_loss(runtime, "answerer", reply)
     if not text:
         warnings.append("The answerer wrote nothing: there is no answer.")
         runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
-    citations = cite(text, state["question"], state["triples"])
-    if keeps_text and not citations:
-        citations = cite_passages(text, state["question"], state["passages"])
+    citations = await asyncio.to_thread(_cite, text, state, keeps_text)
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
     )
@@ -71,3 +71,10 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         "usage": cost.usage(),
         **warned(warnings),
     }
+
+
+def _cite(answer: str, state: RasState, keeps_text: bool) -> list[Citation]:
+    citations = cite(answer, state["question"], state["triples"])
+    if keeps_text and not citations:
+        return cite_passages(answer, state["question"], state["passages"])
+    return citations

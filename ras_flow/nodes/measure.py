@@ -36,9 +36,9 @@ class Cost:
         self._began = perf_counter()
         self._usage = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
 
-    def add(self, counted: Counted) -> None:
-        """Count one model call."""
-        self._usage["calls"] += 1
+    def add(self, counted: Counted, calls: int = 1) -> None:
+        """Count model calls and their tokens."""
+        self._usage["calls"] += calls
         self._usage["input_tokens"] += counted.input_tokens
         self._usage["output_tokens"] += counted.output_tokens
 

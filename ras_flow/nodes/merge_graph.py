@@ -8,11 +8,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.context import Context
-from ras_flow.events import graph_event
-from ras_flow.nodes.view import reads_encoding
+from ras_flow.events import GraphEvent, graph_event
+from ras_flow.nodes.view import check_hop, reads_encoding
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples
+from ras_flow.state.schema import Triple
 
 
 async def merge_graph(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
@@ -28,12 +29,19 @@ async def merge_graph(state: RasState, runtime: Runtime[Context], parts: Parts) 
 
     Raises:
         ConfigurationError: A model that is asked next cannot be set up.
+        InputError: The state was edited so that it has no hop.
     """
+    check_hop(state)
     context = parts.context(state, runtime)
     if not context.pause_after_merge:
         await asyncio.to_thread(reads_encoding, state, context, parts)
+    delta, event = await asyncio.to_thread(_merge, state)
+    runtime.stream_writer(event)
+    return {"triples": delta}
+
+
+def _merge(state: RasState) -> tuple[dict[str, Triple], GraphEvent]:
     delta = to_new_triples(state["extracted"])
     hops = state["hops"]
     merged = merge_triples(state["triples"], delta)
-    runtime.stream_writer(graph_event(len(hops) - 1, hops, merged))
-    return {"triples": delta}
+    return delta, graph_event(len(hops) - 1, hops, merged)

@@ -45,7 +45,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
     cost = Cost("planner", f"plan:{record['index']}")
     request = PlanRequest(
         question=state["question"],
-        chain=chain(state, texts=parts.keeps_text(context)),
+        chain=await chain(state, texts=parts.keeps_text(context)),
         graph=await encoding(state, context, parts) if planner.takes_soft_tokens else None,
         instruction=context.instruction,
         problem=rejected.get("problem") if rejected else None,
@@ -57,7 +57,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
             raise
         runtime.stream_writer(WarningEvent(type="warning", message=str(error)))
         return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
-    cost.add(reply)
+    cost.add(reply, reply.calls)
     label, subquery, problem = read_plan(state, reply.text)
     record = {**record, "label": label, "subquery": subquery, "raw": reply.text}
     if problem:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import ScoredPassage
+from ras_flow.components import Retriever, ScoredPassage
 from ras_flow.context import Context
-from ras_flow.errors import InputError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import passages_event
 from ras_flow.formats.text import scrub
 from ras_flow.nodes.measure import Cost
@@ -33,6 +34,7 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
 
     Raises:
         InputError: The state was edited so that no subquery is planned.
+        ConfigurationError: What the retriever found are no passages.
         CorpusIndexError: The index cannot be opened.
     """
     plan = pending_plan(state)
@@ -49,21 +51,34 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
         )
         best: dict[str, ScoredPassage] = {}
         for passage, score in ranked:
-            kept = _by_content(passage)
-            best.setdefault(kept["id"], ScoredPassage(kept, score))
+            kept = _storable(passage, score, retriever)
+            best.setdefault(kept.passage["id"], kept)
         found += best.values()
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
         index=plan["hop"],
         subquery=plan["subquery"],
         passages=list(passages),
-        scores=[round(float(scored.score), 6) for scored in found],
+        scores=[scored.score for scored in found],
     )
     runtime.stream_writer(passages_event(hop, passages))
     return {"hops": [hop], "passages": passages, "usage": cost.usage()}
 
 
-def _by_content(passage: Passage) -> Passage:
+def _storable(passage: Passage, score: float, retriever: Retriever) -> ScoredPassage:
     """Return a passage with its content's id; a retriever's own may stand for several."""
-    title, text = scrub(passage["title"]), scrub(passage["text"])
-    return {**passage, "id": passage_id(title, text), "title": title, "text": text}
+    source = passage.get("source")
+    try:
+        title, text = scrub(passage["title"]), scrub(passage["text"])
+        # JSON holds finite numbers alone: the cosine with a vector of zeros is none.
+        score = round(float(score), 6) if math.isfinite(score) else 0.0
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigurationError(
+            f"{type(retriever).__name__} found {passage!r:.200} with the score {score!r:.50}: give "
+            "each passage a `title` and a `text`, which are texts, and a number as its score."
+        ) from error
+    kept: Passage = {**passage, "id": passage_id(title, text), "title": title, "text": text}
+    kept.pop("source", None)
+    if source is not None:
+        kept["source"] = scrub(str(source))
+    return ScoredPassage(kept, score)

@@ -55,7 +55,7 @@ async def review(
         ConfigurationError: A model that is asked next cannot be set up.
     """
     context = parts.context(state, runtime)
-    state = {**state, "settings": context.changed()}
+    state = {**state, "settings": parts.settings(context)}
     request = _request(state, context, POINTS[node])
     while True:
         # LangGraph runs this node again from its start for each answer; the earlier ones are given

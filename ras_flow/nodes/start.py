@@ -76,9 +76,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         update["models"] = {}
     if question != state["question"]:
         update["question"] = question
-    # Routers see these alone, and the graph's own defaults must not hold against the context.
-    settings = {name: getattr(context, name) for name in parts.defaults.changed()}
-    settings |= context.changed()
+    settings = parts.settings(context)
     if settings != (state.get("settings") or {}):
         update["settings"] = settings
     if passages:

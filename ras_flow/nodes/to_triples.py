@@ -11,13 +11,13 @@ from langgraph.runtime import Runtime
 
 from ras_flow.components import Extraction
 from ras_flow.context import Context
-from ras_flow.errors import ModelUnavailableError
+from ras_flow.errors import InputError, ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.formats.quality import Refined, refine
 from ras_flow.llms.slots import all_or_none
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import warned
+from ras_flow.nodes.view import check_hop, warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import as_spo
@@ -42,10 +42,12 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
 
     Raises:
         ConfigurationError: The extractor cannot be set up, or its key was refused.
+        InputError: The state was edited so that it has no hop, or the hop names an unknown passage.
     """
+    check_hop(state)
     hops = state["hops"]
     seen = {passage for hop in hops[:-1] for passage in hop["passages"]}
-    new = [state["passages"][id] for id in hops[-1]["passages"] if id not in seen]
+    new = [_passage(state, id) for id in hops[-1]["passages"] if id not in seen]
     context = parts.context(state, runtime)
     extractor = await parts.get_extractor(context)
     keeps_text = parts.keeps_text(context)
@@ -104,6 +106,15 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
         )
     )
     return {"extracted": extracted, "usage": cost.usage(), **warned(warnings)}
+
+
+def _passage(state: RasState, id: str) -> Passage:
+    if id not in state["passages"]:
+        raise InputError(
+            f"The state's hop {state['hops'][-1]['index']} names the passage {id!r}, which the "
+            "state does not have: add it to `passages`, or take it and its score out of the hop."
+        )
+    return state["passages"][id]
 
 
 def _refine(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
 from ras_flow.components import AttributedGraph, ChainLink, Reply
 from ras_flow.context import Context
+from ras_flow.errors import InputError
 from ras_flow.events import WarningEvent
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.parts import Parts
@@ -14,13 +17,30 @@ from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
 
 
-def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
+def check_hop(state: RasState) -> None:
+    """Refuse a state that was edited so that there is no hop to work on.
+
+    Raises:
+        InputError: There is none.
+    """
+    if not state["hops"]:
+        raise InputError(
+            "The state has no hop whose triples could be found: give its `hops` one, or go on from "
+            "an earlier step."
+        )
+
+
+async def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
     """Return the subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms.
 
     Args:
         state: Hops and graph.
         texts: Add the passages of each hop.
     """
+    return await asyncio.to_thread(_chain, state, texts)
+
+
+def _chain(state: RasState, texts: bool) -> list[ChainLink]:
     triples = QueryKG.from_triples(state["triples"]).triples
     passages = state["passages"] if texts else {}
     return [

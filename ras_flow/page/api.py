@@ -131,13 +131,14 @@ class Api:
             raise InputError("The question is empty: send a text as `question`.")
         if not isinstance(settings, Mapping):
             raise InputError("`settings` must be an object of names and values.")
-        context = await asyncio.to_thread(Context.from_mapping, settings) if settings else None
+        # What is wrong with them is said before a run is made.
+        await asyncio.to_thread(Context.from_mapping, settings)
         async with self._open(request) as runs:
             run = runs.new_id()
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                started = runs.start({"question": question}, context, run_id=run)
+                started = runs.start({"question": question}, settings, run_id=run)
                 told = False
                 async for event in _to_the_end(runs, run, started, 1):
                     if not told:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -50,14 +51,20 @@ class Runs:
         return self._threads.new_id()
 
     async def start(
-        self, given: RasInput, context: Context | None = None, *, run_id: str | None = None
+        self,
+        given: RasInput,
+        context: Context | Mapping[str, Any] | None = None,
+        *,
+        run_id: str | None = None,
     ) -> AsyncIterator[Event]:
         """Run a question; every step is written before the next begins.
 
         Args:
             given: The question, and what comes with it.
-            context: Settings, all of them: they hold over the graph's own defaults. None for the
-                latter, or for those that the thread keeps of an earlier question.
+            context: A Context is all settings: they hold over the graph's own defaults. Of a
+                mapping those hold that it names, and the graph's own for the rest. None or an
+                empty one leaves them to the graph, or to what the thread keeps of an earlier
+                question.
             run_id: The run's id; made if not given.
 
         Yields:
@@ -66,9 +73,8 @@ class Runs:
         Raises:
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
-        if context is not None:
-            # Empty settings would leave it to the graph's own defaults.
-            given = {**given, "settings": context.changed() or {"top_k": context.top_k}}
+        if settings := asdict(context) if isinstance(context, Context) else context:
+            given = {**given, "settings": dict(settings)}
         async for event in self._threads.stream(run_id or self.new_id(), given):
             yield event
 

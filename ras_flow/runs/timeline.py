@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from ras_flow.errors import RunError
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
 from ras_flow.runs.evidence import find_evidence
+from ras_flow.runs.reading import passages_of
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.ways import Way, find_ways
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
@@ -67,6 +68,11 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
             before = saved
         steps[before.checkpoint]["review"] = before.interrupts[0] if before.interrupts else None
     passages, triples = _gather([seen[checkpoint] for checkpoint in sorted(seen)])
+    branches = [_branch(way) for way in ways]
+    named = [id for branch in branches for id in passages_of(branch)]
+    # A person who edits a checkpoint may name passages that nobody found.
+    for id in named + [id for step in steps.values() for id in step["passages"]]:
+        passages.setdefault(id, Passage(id=id, title="", text=""))
     kg = QueryKG.from_triples(triples)
     newest = history[-1].checkpoint
     current = next((way for way in ways if way.steps[-1].checkpoint == newest), ways[-1])
@@ -76,7 +82,7 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
         question=current.steps[-1].values.get("question", ""),
         started=_utc(ways[0].steps[0].time),
         current=current.number,
-        branches=[_branch(way) for way in ways],
+        branches=branches,
         steps=steps,
         passages=passages,
         triples=kg.triples,

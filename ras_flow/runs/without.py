@@ -98,7 +98,7 @@ async def _answer(state: RasState, parts: Parts) -> str:
     answerer = await parts.get_answerer(context)
     request = AnswerRequest(
         question=state["question"],
-        chain=chain(state, texts=parts.keeps_text(context)),
+        chain=await chain(state, texts=parts.keeps_text(context)),
         graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,

@@ -40,8 +40,8 @@ class RasInput(TypedDict):
 
     ``documents`` are the given first context t0 (PopQA and TriviaQA in the paper), or all there
     is to answer from where the Context asks for static inference (ASQA, ELI5). ``settings`` are
-    fields of :class:`ras_flow.Context` that differ from their defaults, for callers that pass no
-    context; a thread keeps them.
+    fields of :class:`ras_flow.Context`, for callers that pass no context: the graph's own defaults
+    hold for those left out. A thread keeps them.
     """
 
     question: str
@@ -51,6 +51,9 @@ class RasInput(TypedDict):
 
 class RasState(TypedDict):
     """What the nodes read and what checkpoints hold.
+
+    ``documents`` last until the next step, lest they be taken for those of a later question: an
+    edit before ``start`` has to give them again.
 
     ``models`` are those that a person chose for a role in this run; they hold over any Context,
     which a caller may pass anew each time the run goes on.

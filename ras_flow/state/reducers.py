@@ -10,17 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from numbers import Real
 from types import NoneType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from langgraph.channels import DeltaChannel
 
 from ras_flow.errors import InputError
 from ras_flow.formats.text import scrub
+from ras_flow.state.schema import PlanLabel
 
 V = TypeVar("V")
 
 Fields = Mapping[str, type | tuple[type, ...]]
 """What a record has to have: types by name."""
+
+LABELS = (*get_args(PlanLabel), None)
 
 PLAN: Fields = {
     "index": int,
@@ -72,6 +75,8 @@ def delta(
                 for item in _records(self.value):
                     if id(item) not in known:
                         _check_record(item, record)
+                if "index" in record and _in_order(before):
+                    _check_order(_records(self.value))
             return changed
 
     return Checked(fold, kind)
@@ -142,6 +147,19 @@ def _check_kind(value: object, kind: type) -> None:
         raise InputError(f"This part of the state takes a {kind.__name__}, not {value!r}.")
 
 
+def _in_order(items: list[Any]) -> bool:
+    return all(item["index"] == place for place, item in enumerate(items))
+
+
+def _check_order(items: list[Any]) -> None:
+    if not _in_order(items):
+        indexes = ", ".join(str(item["index"]) for item in items)
+        raise InputError(
+            f"This part of the state would have records of index {indexes}: number them from 0 on, "
+            "in their order and without a gap."
+        )
+
+
 def _check_record(item: object, record: Fields) -> None:
     known = item if isinstance(item, dict) else {}
     for name, kind in record.items():
@@ -149,5 +167,12 @@ def _check_record(item: object, record: Fields) -> None:
             raise InputError(f"{item!r} is no record of a run: give it its `{name}`.")
     if not all(isinstance(id, str) for id in known.get("passages", ())):
         raise InputError(f"{item!r} is no record of a run: its `passages` are ids.")
-    if record is HOP and len(known["passages"]) != len(known["scores"]):
+    if record is HOP and (
+        len(known["passages"]) != len(known["scores"])
+        or not all(isinstance(score, Real) for score in known["scores"])
+    ):
         raise InputError(f"{item!r} is no record of a run: give a score for each passage.")
+    if record is PLAN and known["label"] not in LABELS:
+        raise InputError(
+            f"{item!r} is no record of a run: its `label` is one of {', '.join(map(str, LABELS))}."
+        )

@@ -249,6 +249,13 @@ async def test_a_context_holds_over_the_graphs_defaults_even_where_it_says_what_
     assert (result.get("stop_reason"), len(result["hops"])) == (stop_reason, hops)
 
 
+async def test_settings_that_are_named_leave_the_rest_to_the_graphs_defaults(saver: Any) -> None:
+    graph = build(world(defaults=Context(top_k=1, max_hops=1)), checkpointer=saver)
+    for given in ({"settings": {"top_k": 2}}, {}):
+        result = await graph.ainvoke({"question": QUESTION, **given}, THREAD)
+        assert [len(hop["passages"]) for hop in result["hops"]] == [2]
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -279,6 +279,19 @@ async def test_an_empty_object_approves(saver: Any) -> None:
     assert result["answer"] == "Narvik"
 
 
+async def test_a_model_named_by_a_person_leaves_the_other_settings_as_they_are(saver: Any) -> None:
+    parts: Any = world(plans=["[SUBQ] x", SECOND, "[SUFFICIENT]"]) | {"answerer": None}
+    graph = build(parts | {"defaults": Context(max_hops=1)}, checkpointer=saver)
+    with OpenAIServer(lambda body: Answer(f"by {body['model']}")) as server:
+        settings = {"answerer": "openai:one", "base_url": server.url, "max_hops": 5}
+        await graph.ainvoke(
+            {"question": QUESTION}, THREAD, context=Context(**settings, pause_before_retrieval=True)
+        )
+        result = await reply(graph, {"op": "model", "role": "answerer", "name": "openai:two"})
+        result = await reply(graph)
+    assert (len(result["hops"]), result["answer"]) == (2, "by two")
+
+
 async def test_a_model_named_by_a_person_holds_over_a_context_that_is_passed_again(
     saver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

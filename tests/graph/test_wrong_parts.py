@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Overwrite
 
-from ras_flow import Context
+from ras_flow import Context, Runs
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state import reducers
@@ -64,6 +67,52 @@ async def test_a_passage_found_twice_counts_once_with_its_best_score() -> None:
     assert result["hops"][0]["scores"] == [3.0, 2.0]
 
 
+class Odd(ListRetriever):
+    """Finds passages with something else in them.
+
+    Args:
+        score: The score of each.
+        changes: Fields of each.
+    """
+
+    def __init__(self, score: Any = 1.0, **changes: Any) -> None:
+        super().__init__(DOCUMENTS)
+        self._score, self._changes = score, changes
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        found = await super().retrieve(queries, k)
+        return [[self._changed(one.passage) for one in ranked] for ranked in found]
+
+    def _changed(self, passage: Any) -> ScoredPassage:
+        return ScoredPassage({**passage, **self._changes}, self._score)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"title": None}, {"text": 5}, {"score": None}, {"score": "best"}, {"score": [1]}]
+)
+async def test_a_retriever_whose_passages_are_none_is_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="^Odd found .* a `title` and a `text`"):
+        await build(world(retriever=Odd(**wrong))).ainvoke({"question": QUESTION})
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"), [(None, None), (Path("a/b.txt"), "a/b.txt"), ("caf\udce9", "caf\ufffd")]
+)
+async def test_a_source_of_any_kind_can_be_kept(saver: Any, source: Any, kept: Any) -> None:
+    graph = build(world(retriever=Odd(source=source)), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    document = await Runs(graph).document("t")
+    assert {passage.get("source") for passage in document["passages"].values()} == {kept}
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+async def test_a_score_that_is_no_number_is_stored_as_one(saver: Any, score: float) -> None:
+    graph = build(world(retriever=Odd(score)), checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    assert [hop["scores"] for hop in result["hops"]] == [[0.0], [0.0]]
+    json.dumps(await Runs(graph).document("t"), allow_nan=False)
+
+
 async def test_passages_that_share_an_id_are_told_apart() -> None:
     class First(ListRetriever):
         async def retrieve(self, queries: Any, k: int) -> list[list[ScoredPassage]]:
@@ -104,6 +153,11 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"triples": Overwrite({"x": ["a", "b", "c"]})},
         {"hops": [{"index": 7, "subquery": "", "passages": [["x"]], "scores": []}]},
         {"triples": {"x": {"subject": "a", "predicate": "b", "object": "c", "passages": [{}]}}},
+        {"hops": [{"index": 7, "subquery": "", "passages": [], "scores": []}]},
+        {"hops": Overwrite([{"index": 1, "subquery": "", "passages": [], "scores": []}])},
+        {"plans": [{"index": 7, "hop": 2, "label": "SUBQ", "subquery": "x", "raw": ""}]},
+        {"hops": [{"index": 0, "scores": ["a", "b", "c", "d"]}]},
+        {"plans": [{"index": 0, "label": "MAYBE"}]},
         {"warnings": "abc"},
         {"warnings": [["a"]]},
     ],
@@ -152,6 +206,29 @@ async def test_an_edited_passage_is_extracted_anew_and_leaves_others_runs_alone(
         {"question": QUESTION}, context=TOP1
     )
     assert ["Aurora Bridge"] in extractor.calls
+
+
+async def test_a_hop_edited_to_name_an_unknown_passage_is_told_and_can_be_mended(
+    saver: Any,
+) -> None:
+    graph = build(world(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["retrieve"])
+    [hop] = (await graph.aget_state(THREAD)).values["hops"]
+    wrong = {**hop, "passages": [*hop["passages"], "p9"], "scores": [1.0, 0.5]}
+    await graph.aupdate_state(THREAD, {"hops": [wrong]}, as_node="retrieve")
+    with pytest.raises(InputError, match=r"hop 0 names the passage 'p9'.*add it to `passages`"):
+        await graph.ainvoke(None, THREAD, context=TOP1)
+    await graph.aupdate_state(THREAD, {"hops": [hop]}, as_node="retrieve")
+    assert (await graph.ainvoke(None, THREAD, context=TOP1))["answer"] == "Narvik"
+
+
+@pytest.mark.parametrize("node", ["retrieve", "to_triples"])
+async def test_a_run_whose_hops_were_all_taken_out_is_told(saver: Any, node: str) -> None:
+    graph = build(world(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=[node])
+    await graph.aupdate_state(THREAD, {"hops": Overwrite([])}, as_node=node)
+    with pytest.raises(InputError, match="no hop"):
+        await graph.ainvoke(None, THREAD, context=TOP1)
 
 
 async def test_an_edited_triple_may_leave_out_its_passages() -> None:

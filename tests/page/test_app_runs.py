@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -79,13 +80,13 @@ async def test_a_question_asked_on_the_page_is_streamed_and_kept(tmp_path: Path)
         assert (summary["id"], summary["answer"]) == (run, "Narvik")
 
 
-async def test_a_question_asked_without_settings_has_those_of_the_graph(tmp_path: Path) -> None:
-    own = Context(top_k=1, max_hops=1)
+async def test_what_a_question_leaves_unsaid_is_set_by_the_graph(tmp_path: Path) -> None:
+    own = Context(top_k=2, max_hops=1)
     async with opened(tmp_path, defaults=own) as (runs, page):
         told = await page.events("api/runs", {"question": QUESTION, "settings": {}})
         assert (await runs.get(told[0]["run"])).context == own
         run = await ask(page)
-        assert (await runs.get(run)).context == Context(**SETTINGS)
+        assert (await runs.get(run)).context == replace(own, **SETTINGS)
 
 
 async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from ras_flow import Context
 from ras_flow.errors import ModelUnavailableError, RunError
+from ras_flow.runs.compare import compare
+from ras_flow.runs.export import to_turtle
 from ras_flow.runs.reading import graph_after
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.timeline import build_document
@@ -250,3 +252,16 @@ def test_thousands_of_triples_and_many_branches_take_no_time() -> None:
     assert perf_counter() - began < 2
     assert [len(way["steps"]) for way in document["branches"]] == [30, 60]
     assert len(document["evidence"]) == 2000
+
+
+async def test_a_hop_that_a_person_made_may_name_a_passage_that_nobody_found(saver: Any) -> None:
+    runs = await asked(saver)
+    graph = runs._threads.graph  # type: ignore[attr-defined]
+    hop = {"index": 2, "subquery": "Mine?", "passages": ["p9"], "scores": [1.0]}
+    thread = {"configurable": {"thread_id": "a"}}
+    await graph.aupdate_state(thread, {"hops": [hop]}, as_node="review_answer")
+    await events(runs.resume("a"))
+    document = await runs.document("a")
+    assert document["passages"]["p9"] == {"id": "p9", "title": "", "text": ""}
+    assert compare(document, 1, document, 2)["passages"]["only_b"] == ["p9"]
+    assert "urn:ras-flow:passage:p9" in to_turtle(document)

@@ -51,6 +51,16 @@ async def test_a_runs_settings_hold_over_the_graphs_own(saver: Any, context: Con
     assert (stored.state["stop_reason"], stored.state["answer"]) == ("sufficient", "Narvik")
 
 
+async def test_settings_that_are_named_leave_the_rest_to_the_graph(saver: Any) -> None:
+    parts = world(["[SUBQ] x"] * 3, defaults=Context(top_k=2, max_hops=1))
+    runs = Runs(build(parts, checkpointer=saver))
+    for given in ({"top_k": 1}, {}, None):
+        [event async for event in runs.start({"question": QUESTION}, given, run_id="a")]
+        stored = await runs.get("a")
+        assert stored.context == Context(top_k=1, max_hops=1)
+        assert stored.state["stop_reason"] == "max_hops"
+
+
 async def test_the_newest_question_is_listed_first(saver: Any) -> None:
     runs = Runs(build(world([], answerer=ScriptedAnswerer("so")), checkpointer=saver))
     none = Context(max_hops=0)

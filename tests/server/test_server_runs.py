@@ -21,7 +21,7 @@ from ras_flow.runs.server import open_server_runs
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Command
 from tests.graph.world import DOCUMENTS, QUESTION
-from tests.server.dev import KEYS, DevServer
+from tests.server.dev import KEYS, DevServer, langgraph_dev
 
 pytestmark = pytest.mark.slow
 
@@ -200,6 +200,27 @@ async def test_a_question_is_asked_of_a_server_on_the_command_line(
     assert done.code == 0 and "Answer   Narvik" in done.out, done.err
     [summary] = await runs.recent()
     assert summary.answer == "Narvik" and summary.id in done.out
+
+
+async def test_an_option_of_a_question_leaves_the_rest_to_the_servers_graph(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    own = {**settings, "max_hops": 1}
+    (tmp_path / "own_graph.py").write_text(
+        "from ras_flow import Context, build_graph\n"
+        f"graph = build_graph(defaults=Context(**{own})).compile()\n"
+    )
+    config = tmp_path / "langgraph.json"
+    config.write_text(
+        json.dumps({"dependencies": ["."], "graphs": {"ras": "./own_graph.py:graph"}})
+    )
+    with langgraph_dev(tmp_path, tmp_path / "cache", config) as server:
+        arguments = ["ask", QUESTION, "--top-k", "2", "--json", "--database", server.url]
+        done = await asyncio.to_thread(Command(*arguments).wait)
+    assert done.code == 0, done.err
+    asked = json.loads(done.out)
+    assert asked["settings"] == {**own, "top_k": 2}
+    assert [len(hop["passages"]) for hop in asked["hops"]] == [2]
 
 
 async def test_a_server_that_only_the_caller_names_gets_neither_prompt_nor_key(runs: Runs) -> None:

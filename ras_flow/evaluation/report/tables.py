@@ -71,7 +71,7 @@ def markdown_text(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-def score_table(summaries: Sequence[Summary]) -> Table:
+def score_table(summaries: Sequence[Summary], seed: int) -> Table:
     """Scores by system, with 95 % confidence intervals, and the distance from the reference."""
     reference = next(one.system for one in summaries if one.ahead is None)
     metrics = list(dict.fromkeys(metric for one in summaries for metric in one.scores))
@@ -86,7 +86,7 @@ def score_table(summaries: Sequence[Summary]) -> Table:
     note = (
         "In per cent, with 95 % bootstrap intervals. A failed run scores zero. The distance is in "
         f"{metrics[0]}, on the questions that both systems have; p is that of a paired permutation "
-        "test."
+        f"test. What chance decides follows from seed {seed}."
     )
     return Table("Scores", header, rows, note)
 

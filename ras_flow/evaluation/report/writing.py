@@ -83,7 +83,7 @@ def write_report(
 
 def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table]:
     tables = [
-        score_table(summaries),
+        score_table(summaries, config.seed),
         cost_table(summaries, config),
         step_table(summaries),
         stop_table(summaries),

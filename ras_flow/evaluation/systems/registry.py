@@ -49,6 +49,7 @@ class System:
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
         searches: Whether it looks for anything; without, it is not given documents either.
         plans: Whether it decides by itself what to search for, and when to stop.
+        draws: Whether chance decides what it does.
         budget: Values of :class:`ras_flow.Context` that suit it; settings may say otherwise.
         fixed: Values without which it would be another system.
         options: Its own options, with their defaults.
@@ -60,6 +61,7 @@ class System:
     baseline: bool = False
     searches: bool = True
     plans: bool = True
+    draws: bool = False
     budget: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, float | int] = field(default_factory=dict)
@@ -165,6 +167,7 @@ _ALL = (
         kind="ras_share",
         about="RAS whose answerer sees a share of the triples",
         build=partial(_ras, variant="share"),
+        draws=True,
         options={"share": 1.0, "shuffle": 1},
     ),
 )

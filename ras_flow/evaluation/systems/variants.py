@@ -30,7 +30,10 @@ class NoPlanner:
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Return the plan to search for the question, at no cost."""
-        return [Reply("[SUFFICIENT]" if one.chain else "[SUBQ] the question") for one in requests]
+        return [
+            Reply("[SUFFICIENT]" if one.chain else "[SUBQ] the question", calls=0)
+            for one in requests
+        ]
 
 
 class TextPlanner:

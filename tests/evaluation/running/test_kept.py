@@ -104,7 +104,7 @@ async def test_a_plan_is_asked_for_again_only_where_something_differs() -> None:
 
         async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
             self.asked += len(requests)
-            return [Reply(f"[SUBQ] {self.asked}", 9, 2, 1) for _ in requests]
+            return [Reply(f"[SUBQ] {self.asked}", 9, 2, 1, 2) for _ in requests]
 
     planner = Planner()
     kept = KeptPlanner(planner, KeptCalls(InMemoryStore()))
@@ -119,4 +119,4 @@ async def test_a_plan_is_asked_for_again_only_where_something_differs() -> None:
     first = [(await kept.plan([request]))[0] for request in requests]
     again = await kept.plan(requests)
     assert planner.asked == len(requests)
-    assert again == first == [Reply(f"[SUBQ] {n}", 9, 2, 1) for n in range(1, 6)]
+    assert again == first == [Reply(f"[SUBQ] {n}", 9, 2, 1, 2) for n in range(1, 6)]

@@ -287,6 +287,15 @@ async def test_other_settings_need_another_folder_or_name(tmp_path: Path) -> Non
     assert sum(call.startswith("answer") for call in world.calls) == 3
 
 
+async def test_what_chance_decided_can_be_repeated(tmp_path: Path) -> None:
+    systems = {"ras": {}, "half": {"kind": "ras_share", "share": 0.5}}
+    await run(tmp_path, World(), systems, seed=5)
+    assert "seed 5" in (tmp_path / "out" / "report.md").read_text()
+    with pytest.raises(ConfigurationError, match=r"'half'.*\(seed: 5, now 6\)"):
+        await run(tmp_path, World(), systems, seed=6)
+    assert (await run(tmp_path, World(), {"ras": {}}, seed=6)).finished
+
+
 async def test_two_evaluations_do_not_write_one_folder(tmp_path: Path) -> None:
     world = World()
 

@@ -1,0 +1,43 @@
+"""A large graph takes seconds to read: other runs of the process go on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from ras_flow.state.kg import QueryKG
+from ras_flow.state.schema import Triple
+from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
+from tests.graph.world import QUESTION, SECOND, build, read_birthplace, world
+
+THREAD = {"configurable": {"thread_id": "t1"}}
+
+
+async def test_reading_the_graph_does_not_block_the_event_loop(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turned, reads = threading.Event(), []
+    read = QueryKG.from_triples
+
+    def held(triples: Mapping[str, Triple]) -> QueryKG:
+        turned.clear()
+        assert turned.wait(20), "the event loop stood still for as long as a reading took"
+        reads.append(len(triples))
+        return read(triples)
+
+    monkeypatch.setattr(QueryKG, "from_triples", held)
+    parts = world(
+        planner=ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=True),
+        answerer=ScriptedAnswerer(read_birthplace, takes_soft_tokens=True),
+    )
+    run = asyncio.create_task(
+        build(parts, checkpointer=saver).ainvoke({"question": QUESTION}, THREAD)
+    )
+    while not run.done():
+        await asyncio.sleep(0.001)
+        turned.set()
+    assert (await run)["answer"] == "Narvik" and len(reads) > 5
