@@ -33,14 +33,14 @@ async def merge_graph(state: RasState, runtime: Runtime[Context], parts: Parts) 
     """
     check_hop(state)
     context = parts.context(state, runtime)
-    if not context.pause_after_merge:
-        await asyncio.to_thread(reads_encoding, state, context, parts)
-    delta, event = await asyncio.to_thread(_merge, state)
+    delta, event = await asyncio.to_thread(_merge, state, context, parts)
     runtime.stream_writer(event)
     return {"triples": delta}
 
 
-def _merge(state: RasState) -> tuple[dict[str, Triple], GraphEvent]:
+def _merge(state: RasState, context: Context, parts: Parts) -> tuple[dict[str, Triple], GraphEvent]:
+    if not context.pause_after_merge:
+        reads_encoding(state, context, parts)
     delta = to_new_triples(state["extracted"])
     hops = state["hops"]
     merged = merge_triples(state["triples"], delta)

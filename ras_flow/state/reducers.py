@@ -67,6 +67,9 @@ def delta(
 
     class Checked(DeltaChannel[V]):
         def update(self, values: Sequence[Any]) -> bool:
+            if not values:
+                # LangGraph calls each channel at each step; there is nothing to check.
+                return super().update(values)
             before = _records(self.value) if self.is_available() else []
             changed = super().update(values)
             _check_kind(self.value, kind)
