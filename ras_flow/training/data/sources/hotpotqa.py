@@ -40,14 +40,14 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
     """Yield a case for each question whose answer its supporting sentences hold."""
     for row in rows:
         question, answer = row.text("question"), row.text("answer")
-        given = documents(row)
+        given = dict(documents(row))
         # What the question names comes first: it is what Q finds.
         gold = dict(sorted(support(row).items(), key=lambda item: not mentions(question, item[0])))
-        bridge = _bridge({title: _said(dict(given), title, gold[title]) for title in gold}, answer)
-        pages = {title: texts.page(title, sentences) for title, sentences in given}
+        bridge = _bridge({title: _said(given, title, gold[title]) for title in gold}, answer)
+        pages = {title: texts.page(title, sentences) for title, sentences in given.items()}
         verdict = answer.lower() in ("yes", "no")
         comparison = (row.value.get("qtype") or row.value.get("type")) == "comparison"
-        human = _human(row, question, list(gold), dict(given))
+        human = _human(row, question, list(gold), given)
         steps = []
         for title, sentences in gold.items():
             phrasings = human.get(title, ())
@@ -55,7 +55,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             if named or title in list(bridge)[1:]:
                 phrasings += _phrasings(question, title, comparison)
             needs = (0,) if phrasings and not named else ()
-            step = _step(title, sentences, dict(given), pages, texts)
+            step = _step(title, sentences, given, pages, texts)
             short = (bridge[title],) if title in bridge else ()
             steps.append(replace(step, phrasings=phrasings, needs=needs, short=short))
         missing = any(step.missing for step in steps)
