@@ -54,6 +54,9 @@ class Context:
         planning: ``"static"`` answers from the given documents without planning.
         instruction: Task-specific wording (paper table 5); the preset's own if empty.
         task: Preset of :mod:`ras_flow.tasks`: instruction and answer length.
+        max_triples: Of each hop's triples, how many planner and answerer read at most: those
+            nearest to its subquery, by ``encoder``; None for all. The graph, its citations and
+            what is stored stay whole.
         max_hops: Subqueries at most; the planner is not called after the last.
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
         max_seconds: Budget for working time in seconds; None for no limit. A call under way is
@@ -79,6 +82,7 @@ class Context:
     planning: Planning = "iterative"
     task: str = "short_qa"
     instruction: str = ""
+    max_triples: int | None = None
     max_hops: int = 5
     max_tokens: int | None = None
     max_seconds: float | None = None
@@ -106,6 +110,8 @@ class Context:
         _one_of("planning", self.planning, get_args(Planning))
         _one_of("extractor_output", self.extractor_output, get_args(ExtractorOutput))
         _at_least("top_k", self.top_k, 1)
+        if self.max_triples is not None:
+            _at_least("max_triples", self.max_triples, 1)
         _at_least("max_hops", self.max_hops, 0)
         _at_least("max_retries", self.max_retries, 0)
         _at_least("max_concurrency", self.max_concurrency, 1)

@@ -17,6 +17,9 @@ from ras_flow.errors import ConfigurationError
     [
         ("top_k", 0),
         ("top_k", "5"),
+        ("max_triples", 0),
+        ("max_triples", 1.5),
+        ("max_triples", 10**30),
         ("max_hops", -1),
         ("max_hops", 1.5),
         ("max_tokens", 0),

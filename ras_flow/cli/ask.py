@@ -90,6 +90,12 @@ def ask(
         str, typer.Option(help=f"Preset of instruction and length: {', '.join(TASKS)}.")
     ] = Context.task,
     top_k: Annotated[int, typer.Option(help="Passages for each subquery.")] = 5,
+    max_triples: Annotated[
+        int | None,
+        typer.Option(
+            help="Triples of each hop that are read at most, the nearest; all if left out."
+        ),
+    ] = None,
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
@@ -131,6 +137,7 @@ def ask(
         "task": task,
         "instruction": instruction,
         "top_k": top_k,
+        "max_triples": max_triples,
         "max_hops": max_hops,
         "max_tokens": max_tokens,
         "max_seconds": max_seconds,

@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ras_flow.components import AttributedGraph, SentenceEncoder
-from ras_flow.graph_llm.embeddings import EmbeddingCache
+from ras_flow.graph_llm.embeddings import EMBEDDINGS
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Hop, Triple
-
-_EMBEDDINGS = EmbeddingCache()
 
 
 async def attribute_graph(
@@ -37,7 +35,7 @@ async def attribute_graph(
     subqueries = [hop["subquery"] for hop in hops]
     # In a thread: an encoder may read its weights to know its name and its dimension.
     identity, dimension = await asyncio.to_thread(lambda: (encoder.identity, encoder.dimension))
-    vectors = await _EMBEDDINGS.encode(encoder, identity, [*nodes, *relations, *subqueries])
+    vectors = await EMBEDDINGS.encode(encoder, identity, [*nodes, *relations, *subqueries])
     asked = len(nodes) + len(relations)
     by_relation = dict(zip(relations, vectors[len(nodes) : asked], strict=True))
     edge_attr = np.zeros((len(edges), dimension), dtype=np.float32)

@@ -69,3 +69,7 @@ class EmbeddingCache:
         for row, text in enumerate(texts):
             rows[row] = found[text]
         return rows
+
+
+EMBEDDINGS = EmbeddingCache()
+"""The process's own, for all graphs."""

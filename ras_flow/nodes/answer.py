@@ -14,7 +14,7 @@ from ras_flow.events import AnswerEvent, WarningEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import chain, encoding, report_loss, warned
+from ras_flow.nodes.view import report_loss, view, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
@@ -46,10 +46,11 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     stop_reason = routed or "sufficient"
     keeps_text = parts.keeps_text(context)
     cost = Cost("answerer", "answer")
+    seen = await view(state, context, parts, soft_tokens=answerer.takes_soft_tokens)
     request = AnswerRequest(
         question=state["question"],
-        chain=await chain(state, texts=keeps_text),
-        graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
+        chain=seen.chain,
+        graph=seen.graph,
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
     )

@@ -13,7 +13,7 @@ from ras_flow.events import WarningEvent, plan_event
 from ras_flow.formats.plan import parse_plan
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import chain, encoding, report_loss, warned
+from ras_flow.nodes.view import report_loss, view, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan, was_searched
 from ras_flow.state.channels import RasState
@@ -43,10 +43,11 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
     )
     cost = Cost("planner", f"plan:{record['index']}")
+    seen = await view(state, context, parts, soft_tokens=planner.takes_soft_tokens)
     request = PlanRequest(
         question=state["question"],
-        chain=await chain(state, texts=parts.keeps_text(context)),
-        graph=await encoding(state, context, parts) if planner.takes_soft_tokens else None,
+        chain=seen.chain,
+        graph=seen.graph,
         instruction=context.instruction,
         problem=rejected.get("problem") if rejected else None,
     )

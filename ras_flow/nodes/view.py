@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
@@ -11,10 +12,12 @@ from ras_flow.context import Context
 from ras_flow.errors import InputError
 from ras_flow.events import WarningEvent
 from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.state.schema import Triple
 
 
 def check_hop(state: RasState) -> None:
@@ -30,18 +33,55 @@ def check_hop(state: RasState) -> None:
         )
 
 
-async def chain(state: RasState, *, texts: bool = False) -> list[ChainLink]:
-    """Return the subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms.
+class View(NamedTuple):
+    """What planner and answerer read.
+
+    Attributes:
+        chain: The subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms; with
+            the passages of each hop where they are kept as text.
+        graph: The attributed graph; None for models that take no soft tokens.
+    """
+
+    chain: list[ChainLink]
+    graph: AttributedGraph | None
+
+
+async def view(state: RasState, context: Context, parts: Parts, *, soft_tokens: bool) -> View:
+    """Return what planner or answerer reads of the state.
 
     Args:
         state: Hops and graph.
-        texts: Add the passages of each hop.
+        context: The run's settings.
+        parts: Where the sentence encoder comes from.
+        soft_tokens: Whether the model takes any.
+
+    Raises:
+        ConfigurationError: The sentence encoder is needed and not found, or its weights are
+            damaged.
+        MissingExtraError: It is needed, and its packages are not installed.
     """
-    return await asyncio.to_thread(_chain, state, texts)
+    triples = await _in_view(state, context, parts)
+    texts = parts.keeps_text(context)
+    return View(
+        await asyncio.to_thread(_chain, state, triples, texts),
+        await _attribute(state, triples, context, parts) if soft_tokens else None,
+    )
 
 
-def _chain(state: RasState, texts: bool) -> list[ChainLink]:
-    triples = QueryKG.from_triples(state["triples"]).triples
+async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
+    """Return the attributed graph; what was embedded before is not embedded again."""
+    return await _attribute(state, await _in_view(state, context, parts), context, parts)
+
+
+async def _in_view(state: RasState, context: Context, parts: Parts) -> dict[str, Triple]:
+    if context.max_triples is None:
+        return state["triples"]
+    encoder = await parts.get_encoder(context)
+    return await nearest_triples(state["triples"], state["hops"], encoder, context.max_triples)
+
+
+def _chain(state: RasState, in_view: dict[str, Triple], texts: bool) -> list[ChainLink]:
+    triples = QueryKG.from_triples(in_view).triples
     passages = state["passages"] if texts else {}
     return [
         ChainLink(
@@ -53,10 +93,10 @@ def _chain(state: RasState, texts: bool) -> list[ChainLink]:
     ]
 
 
-async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
-    """Return the attributed graph; what was embedded before is not embedded again."""
-    encoder = await parts.get_encoder(context)
-    return await attribute_graph(state["triples"], state["hops"], encoder)
+async def _attribute(
+    state: RasState, in_view: dict[str, Triple], context: Context, parts: Parts
+) -> AttributedGraph:
+    return await attribute_graph(in_view, state["hops"], await parts.get_encoder(context))
 
 
 def reads_encoding(state: RasState, context: Context, parts: Parts) -> bool:

@@ -12,7 +12,7 @@ from ras_flow.components import AnswerRequest
 from ras_flow.errors import RunError
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.nodes.view import chain, encoding
+from ras_flow.nodes.view import view
 from ras_flow.parts import Parts
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
@@ -96,10 +96,11 @@ async def _answer(state: RasState, parts: Parts) -> str:
     context = parts.context(state)
     task = get_task(context.task)
     answerer = await parts.get_answerer(context)
+    seen = await view(state, context, parts, soft_tokens=answerer.takes_soft_tokens)
     request = AnswerRequest(
         question=state["question"],
-        chain=await chain(state, texts=parts.keeps_text(context)),
-        graph=await encoding(state, context, parts) if answerer.takes_soft_tokens else None,
+        chain=seen.chain,
+        graph=seen.graph,
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
     )

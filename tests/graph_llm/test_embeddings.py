@@ -26,7 +26,7 @@ class CountingEncoder(HashEncoder):
 
 
 async def test_the_next_hop_embeds_only_what_is_new(monkeypatch: Any) -> None:
-    monkeypatch.setattr(attributes, "_EMBEDDINGS", EmbeddingCache())
+    monkeypatch.setattr(attributes, "EMBEDDINGS", EmbeddingCache())
     encoder = CountingEncoder()
     planner = ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=True)
     graph = build(world(planner=planner, encoder=encoder))

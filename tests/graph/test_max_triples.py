@@ -1,0 +1,65 @@
+"""max_triples: planner and answerer read the nearest triples of each hop; nothing is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ras_flow import Context
+from ras_flow.runs import Runs
+from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
+from tests.graph.world import QUESTION, build, read_birthplace, world
+from tests.graph_llm.test_nearest import SharedWords
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+ONE = Context(top_k=1, max_triples=1)
+READ = [("Aurora Bridge", "designer", "Mira Lund"), ("Mira Lund", "place of birth", "Narvik")]
+
+
+def parts(*, soft: bool = False) -> dict[str, Any]:
+    second = "[SUBQ] At what place of birth was Mira Lund born?"
+    return world(
+        planner=ScriptedPlanner(["[SUBQ] x", second], takes_soft_tokens=soft),
+        answerer=ScriptedAnswerer(read_birthplace, takes_soft_tokens=soft),
+        encoder=SharedWords(),
+    )
+
+
+def read(request: Any) -> list[tuple[str, str, str]]:
+    return [
+        (triple["subject"], triple["predicate"], triple["object"])
+        for link in request.chain
+        for triple in link.triples
+    ]
+
+
+@pytest.mark.parametrize("soft", [False, True])
+async def test_the_nearest_are_read_and_all_are_stored(saver: Any, soft: bool) -> None:
+    asked = parts(soft=soft)
+    graph = build(asked, checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=ONE)
+    assert result["answer"] == "Narvik"
+    assert [read(request) for request in asked["planner"].requests] == [[], READ[:1], READ]
+    [request] = asked["answerer"].requests
+    assert read(request) == READ
+    if soft:
+        assert request.graph.nodes == ["Aurora Bridge", "Mira Lund", "Narvik"]
+        assert request.graph.hops == [[0], [1]]
+    stored = (await graph.aget_state(THREAD)).values
+    assert len(stored["triples"]) == 4
+    assert len(result["citations"]) == 2, "what is cited is looked for in the whole graph"
+    # A run that was stored with the setting is read so again, as by `ras-flow runs explain`.
+    document = await Runs(graph).document("t")
+    assert document["branches"][-1]["settings"]["max_triples"] == 1
+
+
+async def test_a_fork_without_the_limit_reads_them_all(saver: Any) -> None:
+    asked = parts()
+    graph = build(asked, checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=ONE)
+    history = [state async for state in graph.aget_state_history(THREAD)]
+    before_answer = next(state for state in history if state.next == ("answer",))
+    again = await graph.ainvoke(None, before_answer.config, context=Context(top_k=1))
+    assert again["answer"] == "Narvik"
+    assert len(read(asked["answerer"].requests[-1])) == 4
