@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -27,7 +28,7 @@ from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.data.records import Split
 from ras_flow.training.graph_llm.examples import Examples, read_split, sample
-from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
+from ras_flow.training.graph_llm.graphs import build_graphs, nearest_records, shuffled
 
 SEED = 7
 
@@ -57,7 +58,9 @@ def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) 
     chosen = sample(later, most, seed=SEED)
     labels = [one.record["target"]["label"] == "SUFFICIENT" for one in chosen]
     encoder = LocalSentenceEncoder(model.config.encoder.partition("@")[0])
-    own = build_graphs([one.record for one in chosen], encoder)
+    records = nearest_records([one.record for one in chosen], encoder, model.config.max_triples)
+    chosen = [replace(one, record=record) for one, record in zip(chosen, records, strict=True)]
+    own = build_graphs(records, encoder)
     given = {"own": own, "another's": shuffled(own, SEED)}
     common = max(sum(labels), len(labels) - sum(labels)) / len(labels)
     print(f"{platform.machine()}, torch {torch.__version__}; {name}")

@@ -223,7 +223,10 @@ class Extraction:
 
 
 class Planner(Protocol):
-    """Decides what to do next; returns raw text, parsed by :mod:`ras_flow.formats.plan`."""
+    """Decides what to do next; returns raw text, parsed by :mod:`ras_flow.formats.plan`.
+
+    It may have ``max_triples``; see :func:`own_max_triples`.
+    """
 
     identity: str
     takes_soft_tokens: bool
@@ -245,7 +248,10 @@ class Extractor(Protocol):
 
 
 class Answerer(Protocol):
-    """Eq. 7 and 8: the answer, from the graph or without it."""
+    """Eq. 7 and 8: the answer, from the graph or without it.
+
+    It may have ``max_triples``; see :func:`own_max_triples`.
+    """
 
     identity: str
     takes_soft_tokens: bool
@@ -253,3 +259,16 @@ class Answerer(Protocol):
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request."""
         ...
+
+
+def own_max_triples(reader: Planner | Answerer) -> int | None:
+    """Return how many triples of each hop a model reads best, where a run does not say.
+
+    Args:
+        reader: A planner or answerer.
+
+    Returns:
+        Its ``max_triples``; None, for all of them, where it has none.
+    """
+    most: int | None = getattr(reader, "max_triples", None)
+    return most

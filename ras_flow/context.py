@@ -55,8 +55,9 @@ class Context:
         instruction: Task-specific wording (paper table 5); the preset's own if empty.
         task: Preset of :mod:`ras_flow.tasks`: instruction and answer length.
         max_triples: Of each hop's triples, how many planner and answerer read at most: those
-            nearest to its subquery, by ``encoder``; None for all. The graph, its citations and
-            what is stored stay whole.
+            nearest to its subquery, by ``encoder``; None for as many as each model reads best,
+            which is all unless a Graph LLM's own settings say otherwise. The graph, its
+            citations and what is stored stay whole.
         max_hops: Subqueries at most; the planner is not called after the last.
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
         max_seconds: Budget for working time in seconds; None for no limit. A call under way is

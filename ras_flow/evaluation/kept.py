@@ -19,7 +19,14 @@ from weakref import WeakValueDictionary
 
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp
 
-from ras_flow.components import Extraction, Extractor, Planner, PlanRequest, Reply
+from ras_flow.components import (
+    Extraction,
+    Extractor,
+    Planner,
+    PlanRequest,
+    Reply,
+    own_max_triples,
+)
 from ras_flow.nodes.measure import usage_by_role
 from ras_flow.state.schema import Passage, Usage
 
@@ -156,6 +163,7 @@ class KeptPlanner:
         self._planner, self._calls = planner, calls
         self.identity = planner.identity
         self.takes_soft_tokens = planner.takes_soft_tokens
+        self.max_triples = own_max_triples(planner)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan for each request, or return the plan that is kept, with its tokens."""

@@ -134,6 +134,8 @@ class GraphLLMConfig:
         lora: The adapters; None trains GNN and projector alone (ablation).
         projector_hidden: Width of the projector's inner layer.
         window: Input tokens at most, soft tokens included (the paper's maximum text length).
+        max_triples: Triples of each hop that it reads where a run does not say: those nearest to
+            the hop's subquery. None for all. Training always reads all.
     """
 
     base: str
@@ -143,6 +145,7 @@ class GraphLLMConfig:
     lora: LoraConfig | None = LoraConfig()
     projector_hidden: int = 2048
     window: int = 2500
+    max_triples: int | None = None
 
     def __post_init__(self) -> None:
         """Check every value.
@@ -153,6 +156,8 @@ class GraphLLMConfig:
         _at_least("encoder_dimension", self.encoder_dimension, 1)
         _at_least("projector_hidden", self.projector_hidden, 1)
         _at_least("window", self.window, 1)
+        if self.max_triples is not None:
+            _at_least("max_triples", self.max_triples, 1)
         if self.gnn is None and self.lora is None:
             raise ConfigurationError("Without gnn and without lora nothing is left to train.")
 

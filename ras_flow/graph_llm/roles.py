@@ -29,6 +29,7 @@ class _Role:
         self.batch_size = batch_size
         self.identity = source.identity
         self.takes_soft_tokens = source.takes_soft_tokens
+        self.max_triples = source.config.max_triples
 
 
 class GraphPlanner(_Role):

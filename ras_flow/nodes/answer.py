@@ -46,7 +46,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     stop_reason = routed or "sufficient"
     keeps_text = parts.keeps_text(context)
     cost = Cost("answerer", "answer")
-    seen = await view(state, context, parts, soft_tokens=answerer.takes_soft_tokens)
+    seen = await view(state, context, parts, answerer)
     request = AnswerRequest(
         question=state["question"],
         chain=seen.chain,

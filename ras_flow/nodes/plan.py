@@ -43,7 +43,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
     )
     cost = Cost("planner", f"plan:{record['index']}")
-    seen = await view(state, context, parts, soft_tokens=planner.takes_soft_tokens)
+    seen = await view(state, context, parts, planner)
     request = PlanRequest(
         question=state["question"],
         chain=seen.chain,

@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import AttributedGraph, ChainLink, Reply
+from ras_flow.components import (
+    Answerer,
+    AttributedGraph,
+    ChainLink,
+    Planner,
+    Reply,
+    own_max_triples,
+)
 from ras_flow.context import Context
 from ras_flow.errors import InputError
 from ras_flow.events import WarningEvent
@@ -46,38 +53,47 @@ class View(NamedTuple):
     graph: AttributedGraph | None
 
 
-async def view(state: RasState, context: Context, parts: Parts, *, soft_tokens: bool) -> View:
+async def view(state: RasState, context: Context, parts: Parts, reader: Planner | Answerer) -> View:
     """Return what planner or answerer reads of the state.
 
     Args:
         state: Hops and graph.
         context: The run's settings.
         parts: Where the sentence encoder comes from.
-        soft_tokens: Whether the model takes any.
+        reader: The planner or answerer.
 
     Raises:
         ConfigurationError: The sentence encoder is needed and not found, or its weights are
             damaged.
         MissingExtraError: It is needed, and its packages are not installed.
     """
-    triples = await _in_view(state, context, parts)
+    triples = await _in_view(state, context, parts, reader)
     texts = parts.keeps_text(context)
     return View(
         await asyncio.to_thread(_chain, state, triples, texts),
-        await _attribute(state, triples, context, parts) if soft_tokens else None,
+        await _attribute(state, triples, context, parts) if reader.takes_soft_tokens else None,
     )
 
 
 async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
-    """Return the attributed graph; what was embedded before is not embedded again."""
-    return await _attribute(state, await _in_view(state, context, parts), context, parts)
+    """Return the attributed graph that is read next; no text of it is embedded again."""
+    reader: Planner | Answerer | None = None
+    if decide(state, context).step != "answer":
+        reader = await parts.get_planner(context)
+    if reader is None or not reader.takes_soft_tokens:
+        reader = await parts.get_answerer(context)
+    triples = await _in_view(state, context, parts, reader)
+    return await _attribute(state, triples, context, parts)
 
 
-async def _in_view(state: RasState, context: Context, parts: Parts) -> dict[str, Triple]:
-    if context.max_triples is None:
+async def _in_view(
+    state: RasState, context: Context, parts: Parts, reader: Planner | Answerer
+) -> dict[str, Triple]:
+    most = own_max_triples(reader) if context.max_triples is None else context.max_triples
+    if most is None:
         return state["triples"]
     encoder = await parts.get_encoder(context)
-    return await nearest_triples(state["triples"], state["hops"], encoder, context.max_triples)
+    return await nearest_triples(state["triples"], state["hops"], encoder, most)
 
 
 def _chain(state: RasState, in_view: dict[str, Triple], texts: bool) -> list[ChainLink]:

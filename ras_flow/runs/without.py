@@ -96,7 +96,7 @@ async def _answer(state: RasState, parts: Parts) -> str:
     context = parts.context(state)
     task = get_task(context.task)
     answerer = await parts.get_answerer(context)
-    seen = await view(state, context, parts, soft_tokens=answerer.takes_soft_tokens)
+    seen = await view(state, context, parts, answerer)
     request = AnswerRequest(
         question=state["question"],
         chain=seen.chain,

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
+from ras_flow.components import own_max_triples
+from ras_flow.evaluation.kept import KeptCalls, KeptPlanner
+from ras_flow.evaluation.systems.variants import ShareAnswerer, TextAnswerer, TextPlanner
 from ras_flow.runs import Runs
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import QUESTION, build, read_birthplace, world
@@ -63,3 +67,39 @@ async def test_a_fork_without_the_limit_reads_them_all(saver: Any) -> None:
     again = await graph.ainvoke(None, before_answer.config, context=Context(top_k=1))
     assert again["answer"] == "Narvik"
     assert len(read(asked["answerer"].requests[-1])) == 4
+
+
+async def test_each_model_reads_its_own_number_unless_the_run_says(saver: Any) -> None:
+    asked = parts(soft=True)
+    asked["planner"].max_triples = 1
+    graph = build(asked, checkpointer=saver)
+    own = Context(top_k=1)
+    events: list[Any] = [
+        event
+        async for event in graph.astream(
+            {"question": QUESTION}, THREAD, context=own, stream_mode="custom"
+        )
+    ]
+    encoded = [(one["nodes"], one["edges"]) for one in events if one["type"] == "encoded"]
+    assert encoded == [(2, 1), (3, 2)], "what the planner reads, which is asked next"
+    assert [read(request) for request in asked["planner"].requests] == [[], READ[:1], READ]
+    assert len(read(asked["answerer"].requests[0])) == 4
+    both = Context(top_k=1, max_triples=2)
+    asked = parts(soft=True)
+    asked["planner"].max_triples = 1
+    again = {"configurable": {"thread_id": "again"}}
+    await build(asked, checkpointer=saver).ainvoke({"question": QUESTION}, again, context=both)
+    assert len(read(asked["planner"].requests[-1])) == 4
+
+
+async def test_ablations_read_what_the_model_they_wrap_reads() -> None:
+    planner, answerer = (parts(soft=True)[role] for role in ("planner", "answerer"))
+    planner.max_triples = answerer.max_triples = 3
+    wrapped = (
+        TextPlanner(planner),
+        KeptPlanner(planner, KeptCalls(InMemoryStore())),
+        TextAnswerer(answerer),
+        ShareAnswerer(answerer, 0.5),
+    )
+    assert [own_max_triples(one) for one in wrapped] == [3, 3, 3, 3]
+    assert own_max_triples(TextPlanner(parts()["planner"])) is None

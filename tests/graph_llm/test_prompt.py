@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from ras_flow.components import AnswerRequest, PlanRequest
-from ras_flow.errors import InputError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
@@ -161,5 +161,11 @@ def test_settings_survive_json() -> None:
 
     made = config(Path("base"), lora=LoraConfig(targets=("a", "b")), window=77)
     assert GraphLLMConfig.from_mapping(json.loads(json.dumps(made.to_mapping()))) == made
+    near = config(Path("base"), max_triples=3)
+    assert GraphLLMConfig.from_mapping(json.loads(json.dumps(near.to_mapping()))) == near
+    older = {name: value for name, value in made.to_mapping().items() if name != "max_triples"}
+    assert GraphLLMConfig.from_mapping(older) == made
+    with pytest.raises(ConfigurationError, match="max_triples"):
+        config(Path("base"), max_triples=0)
     bare = config(Path("base"), gnn=None)
     assert GraphLLMConfig.from_mapping(json.loads(json.dumps(bare.to_mapping()))) == bare

@@ -69,6 +69,18 @@ async def test_a_reply_never_depends_on_the_others(source: SharedGraphLLM) -> No
     assert await planner.plan([]) == []
 
 
+def test_its_own_number_of_triples_is_that_of_its_folder(llama: Path, tmp_path: Path) -> None:
+    save_graph_llm(build_model(llama, max_triples=4), tmp_path / "near")
+    near = SharedGraphLLM(tmp_path / "near")
+    assert GraphPlanner(near).max_triples == GraphAnswerer(near).max_triples == 4
+
+
+def test_the_package_s_own_reads_the_nearest_triples() -> None:
+    shipped = shared.find_graph_llm("local:default")
+    assert shipped is not None
+    assert GraphPlanner(shipped).max_triples == 4
+
+
 async def test_answers_keep_their_own_limits(source: SharedGraphLLM) -> None:
     asked = [AnswerRequest(QUESTION, max_new_tokens=limit) for limit in (3, 9, 3)]
     replies = await GraphAnswerer(source).answer(asked)

@@ -17,6 +17,7 @@ from ras_flow.components import (
     Planner,
     PlanRequest,
     Reply,
+    own_max_triples,
 )
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Triple
@@ -48,6 +49,7 @@ class TextPlanner:
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
         self.identity = f"{planner.identity}|text"
+        self.max_triples = own_max_triples(planner)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan without soft tokens."""
@@ -66,6 +68,7 @@ class TextAnswerer:
     def __init__(self, answerer: Answerer) -> None:
         self._answerer = answerer
         self.identity = f"{answerer.identity}|text"
+        self.max_triples = own_max_triples(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer without soft tokens."""
@@ -73,7 +76,7 @@ class TextAnswerer:
 
 
 class ShareAnswerer:
-    """Gives an answerer a share of the graph's triples (figure 4); planning sees them all.
+    """Gives an answerer a share of the triples that it would read (figure 4), unlike the planner.
 
     A question's triples are shuffled by seed and question, and the first ones are kept, so that a
     larger share holds all that a smaller one of the same shuffle holds.
@@ -90,6 +93,7 @@ class ShareAnswerer:
         self._share, self._shuffle, self._seed = share, shuffle, seed
         self.identity = f"{answerer.identity}|{share}:{shuffle}:{seed}"
         self.takes_soft_tokens = answerer.takes_soft_tokens
+        self.max_triples = own_max_triples(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request from its share."""

@@ -14,7 +14,7 @@ from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.roles import PromptedAnswerer, PromptedPlanner
 from ras_flow.training.data.inputs import as_request
 from ras_flow.training.data.records import Record
-from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
+from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
 from ras_flow.training.graph_llm.scores import Measures, measure
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def evaluate_graph_llm(
         model: A Graph LLM, or a checkpoint's folder.
         records: What to ask, of either task.
         encoder: The sentence encoder of its training; by default the one that it names.
-        graphs: The records' graphs, where they were built already.
+        graphs: The graphs of ``records``, where they were built already; all of these is read.
         shuffle: Seed by which each record gets another one's graph, as a control; None for its
             own.
         batch_size: Records that are decoded at once.
@@ -61,7 +61,8 @@ def evaluate_graph_llm(
 
     if isinstance(model, Path | str):
         model = load_graph_llm(Path(model))
-    if model.config.gnn is None:
+    most = model.config.max_triples
+    if model.config.gnn is None and most is None:
         graphs = None
     elif graphs is None:
         trained = model.config.encoder
@@ -71,7 +72,8 @@ def evaluate_graph_llm(
                 f"The Graph LLM was trained with the sentence encoder {trained!r}, not with "
                 f"{encoder.identity!r}. Set `encoder` to that one."
             )
-        graphs = build_graphs(records, encoder)
+        records = nearest_records(records, encoder, most)
+        graphs = build_graphs(records, encoder) if model.config.gnn else None
     if graphs is not None and shuffle is not None:
         graphs = shuffled(graphs, shuffle)
     texts: dict[int, str] = {}

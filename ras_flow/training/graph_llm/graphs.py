@@ -7,13 +7,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 import numpy as np
 
 from ras_flow.components import AttributedGraph, SentenceEncoder
 from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.graph_llm.nearest import nearest_triples
+from ras_flow.state.kg import triple_id
 from ras_flow.training.data.inputs import as_graph
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.vectors import embed
@@ -107,3 +109,35 @@ def shuffled(graphs: Graphs, seed: int) -> Graphs:
     for here, there in zip(order, order[1:] + order[:1], strict=True):
         shapes[here] = graphs.shapes[there]
     return replace(graphs, shapes=shapes)
+
+
+def nearest_records(
+    records: Sequence[Record], encoder: SentenceEncoder, most: int | None
+) -> list[Record]:
+    """Leave of each record what a model reads that takes the nearest triples of each hop alone.
+
+    Not to be called from a running event loop.
+
+    Args:
+        records: Training records; not changed.
+        encoder: Says what is near.
+        most: Triples of a hop at most; None for all.
+
+    Returns:
+        One record each, in order.
+    """
+    if most is None:
+        return list(records)
+    nearest: list[Record] = []
+
+    async def cut() -> None:
+        for record in records:
+            kept = await nearest_triples(*as_graph(record), encoder, most)
+            chain = [
+                {**link, "triples": [one for one in link["triples"] if triple_id(*one) in kept]}
+                for link in record["chain"]
+            ]
+            nearest.append(cast(Record, {**record, "chain": chain}))
+
+    asyncio.run(cut())
+    return nearest

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError
 from ras_flow.testing import ListRetriever
-from ras_flow.training.graph_llm.evaluate import evaluate_language_model
+from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, evaluate_language_model
+from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.graph_llm.next_passage import NextPassage, find_next
 from ras_flow.training.graph_llm.scores import LATER
 from ras_flow.training.graph_llm.training import evaluate
-from tests.training.graph_llm.samples import config, records
+from tests.graph_llm.test_nearest import SharedWords
+from tests.graph_llm.tiny import build
+from tests.training.graph_llm.samples import config, record, records
 
 
 class Canned:
@@ -53,6 +57,31 @@ async def test_a_language_model_is_measured_as_a_graph_llm_is() -> None:
 def test_a_name_that_is_no_folder_is_a_model(tmp_path: object, base: object, data: object) -> None:
     with pytest.raises(ConfigurationError, match="nonesuch"):
         evaluate(config(base), "nonesuch:model", data=data)  # type: ignore[arg-type]
+
+
+def test_records_are_read_as_the_model_reads_its_runs(base: Path) -> None:
+    row = record(
+        1,
+        "answer",
+        {"answer": "Narvik"},
+        [["P1", "born in", "Narvik"], ["P2", "met", "Bo"]],
+        [["Bo", "is a", "baker"]],
+        question="Who?",
+    )
+    row["chain"][0]["subquery"] = "P1 born where"
+    cut = nearest_records([row], SharedWords(), 1)
+    assert [link["triples"] for link in cut[0]["chain"]] == [
+        [["P1", "born in", "Narvik"]],
+        [["Bo", "is a", "baker"]],
+    ]
+    assert len(row["chain"][0]["triples"]) == 2
+    assert nearest_records([row], SharedWords(), None) == [row]
+    encoder = SharedWords()
+    changes = {"encoder": encoder.identity, "encoder_dimension": encoder.dimension}
+    near, whole = (build(base, max_triples=most, **changes) for most in (1, None))
+    said = evaluate_graph_llm(near, [row], encoder=encoder).texts
+    assert said == evaluate_graph_llm(whole, cut, encoder=encoder).texts
+    assert said != evaluate_graph_llm(whole, [row], encoder=encoder).texts
 
 
 async def test_the_next_passage_is_found_or_not() -> None:
