@@ -58,6 +58,8 @@ class ModelSettings:
         encoder: The sentence encoder: a folder, or a name.
         projector_hidden: Width of the projector's inner layer.
         window: Input tokens at most.
+        max_triples: Triples of each hop that the trained model is to read in runs, those nearest to
+            its subquery; 0 for all. It learns from all that its records have.
         target: Tokens of a target at most.
         without: Parts that are left out: ``graph`` (no graph encoder), ``lora`` (graph encoder and
             projector alone are trained).
@@ -74,6 +76,7 @@ class ModelSettings:
     encoder: str = MINILM
     projector_hidden: int = 2048
     window: int = 2500
+    max_triples: int = 0
     target: int = 300
     without: tuple[str, ...] = ()
     task: Task = "both"
@@ -212,6 +215,7 @@ class TrainingConfig:
                 "mix.answer",
                 "pretrain.epochs",
                 "pretrain.learning_rate",
+                "model.max_triples",
                 "optimizer.learning_rate",
                 "optimizer.graph_learning_rate",
                 "optimizer.weight_decay",
@@ -244,6 +248,7 @@ class TrainingConfig:
             lora=None if "lora" in self.model.without else self.lora,
             projector_hidden=self.model.projector_hidden,
             window=self.model.window,
+            max_triples=self.model.max_triples or None,
         )
 
     def as_record(self) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def evaluate_graph_llm(
         model: A Graph LLM, or a checkpoint's folder.
         records: What to ask, of either task.
         encoder: The sentence encoder of its training; by default the one that it names.
-        graphs: The graphs of ``records``, where they were built already; all of these is read.
+        graphs: The graphs of ``records``, where they were built already and are to be read whole.
         shuffle: Seed by which each record gets another one's graph, as a control; None for its
             own.
         batch_size: Records that are decoded at once.

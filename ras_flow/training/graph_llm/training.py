@@ -25,6 +25,7 @@ from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.paths import cache_folder
 from ras_flow.retrieval import open_retriever
 from ras_flow.training.callbacks import callbacks
+from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, evaluate_language_model
 from ras_flow.training.graph_llm.examples import (
@@ -36,7 +37,7 @@ from ras_flow.training.graph_llm.examples import (
     read_split,
     sample,
 )
-from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
+from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
 from ras_flow.training.graph_llm.next_passage import find_next
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
@@ -273,7 +274,7 @@ def _examples(
 ) -> Examples:
     if "graph" in config.model.without:
         return Examples(records, None)
-    graphs = _graphs(records, encoder)
+    graphs = _graphs([one.record for one in records], encoder)
     log(f"{len(graphs.vectors)} texts of {len(records)} graphs are embedded")
     if config.model.graphs == "shuffled":
         graphs = shuffled(graphs, config.optimizer.seed)
@@ -313,9 +314,8 @@ def _start_graph(
     spread_soft_tokens(model, [example.request.graph for example in some])
 
 
-def _graphs(records: Sequence[Placed], encoder: SentenceEncoder) -> Graphs:
-    cache = cache_folder() / "embeddings"
-    return build_graphs([one.record for one in records], encoder, cache)
+def _graphs(records: Sequence[Record], encoder: SentenceEncoder) -> Graphs:
+    return build_graphs(records, encoder, cache_folder() / "embeddings")
 
 
 def _check_window(config: TrainingConfig, model: GraphLLM) -> None:
@@ -335,12 +335,14 @@ def _measure(
     chosen = sample(dev, config.watch.generate, seed=config.optimizer.seed)
     if not chosen:
         return None
-    graphs = None if model.config.gnn is None else _graphs(chosen, encoder)
+    records = nearest_records([one.record for one in chosen], encoder, model.config.max_triples)
+    graphs = None if model.config.gnn is None else _graphs(records, encoder)
 
     def measure() -> Measures:
         return evaluate_graph_llm(
             model,
-            [one.record for one in chosen],
+            records,
+            encoder=encoder,
             graphs=graphs,
             shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
             batch_size=config.watch.batch_size,

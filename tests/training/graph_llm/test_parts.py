@@ -243,6 +243,7 @@ def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
         ),
         ('[data]\nsets = ["a"]\nmost = -10', "data.most = -10 must"),
         ('[data]\nsets = ["a"]\n[model]\ntarget = 0', "model.target = 0 must"),
+        ('[data]\nsets = ["a"]\n[model]\nmax_triples = -1', "model.max_triples = -1 must"),
         ('[data]\nsets = ["a"]\n[optimizer]\nschedule = "cosin"', "one of 'linear', 'cosine'"),
         ('[data]\nsets = ["a"]\n[optimizer]\nlearning_rate = -1', "optimizer.learning_rate = -1"),
         ('[data]\nsets = ["a"]\n[optimizer]\nepochs = nan', "optimizer.epochs = nan must"),

@@ -230,7 +230,8 @@ def test_training_goes_on_from_an_earlier_one(
         ours, theirs = load_file(tmp_path / "still" / name), load_file(unbroken / name)
         assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
     assert f"| Began with | {begun} |" in (tmp_path / "still" / "README.md").read_text()
-    train(base, data, tmp_path / "more", model={"start": begun})
+    train(base, data, tmp_path / "more", model={"start": begun, "max_triples": 3})
+    assert read_manifest(tmp_path / "more").config.max_triples == 3
     before, after = (
         json.loads((folder / "training.json").read_text())["dev_loss"]
         for folder in (unbroken, tmp_path / "more")
