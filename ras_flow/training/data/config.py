@@ -6,6 +6,7 @@
     dev = 0.05
     test = 0.05
     base_model = "local:default"        # optional: tells what needs no retrieval
+    max_triples = 4                     # optional: of a hop, for models that read so many
     passages = [                        # optional: distractors, and better triples of known texts
       {file = "text_triples.jsonl.gz", only = ["wikiofgraph"]},
     ]
@@ -79,6 +80,9 @@ class MixConfig:
             [NO_RETRIEVAL].
         base_url: Its server, where it is not the provider's own.
         as_text: Write passages instead of triples, to train without text-to-triples.
+        max_triples: Triples of each hop that planner and answerer read, those nearest to its
+            subquery, as :class:`ras_flow.Context` has it; None for all. What they do not read is
+            not known: labels go by what is read.
     """
 
     sources: tuple[Source, ...]
@@ -90,6 +94,15 @@ class MixConfig:
     base_model: str | None = None
     base_url: str | None = None
     as_text: bool = False
+    max_triples: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check what does not go together."""
+        if self.as_text and self.max_triples is not None:
+            raise ConfigurationError(
+                "as_text writes whole passages, and max_triples chooses among triples. Leave one "
+                "of them out."
+            )
 
     @property
     def splitter(self) -> Splitter:
@@ -137,6 +150,8 @@ def _check(config: MixConfig, where: str) -> None:
             raise ConfigurationError(f"{where}: weight = {source.weight} must be a number over 0.")
         if source.max_records is not None and source.max_records < 1:
             raise ConfigurationError(f"{where}: max_records = {source.max_records} must be over 0.")
+    if config.max_triples is not None and config.max_triples < 1:
+        raise ConfigurationError(f"{where}: max_triples = {config.max_triples} must be at least 1.")
     noise = config.noise
     for item in fields(Noise):
         number = getattr(noise, item.name)

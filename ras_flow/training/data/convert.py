@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
-from ras_flow.components import LanguageModel
+from ras_flow.components import LanguageModel, SentenceEncoder
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.roles import PromptedAnswerer
@@ -29,6 +29,8 @@ async def convert_mix(
     folder: Path,
     base_model: LanguageModel | None = None,
     progress: Progress | None = None,
+    *,
+    encoder: SentenceEncoder | None = None,
 ) -> Stats:
     """Convert a mix.
 
@@ -37,6 +39,8 @@ async def convert_mix(
         folder: Where to; ``calls.jsonl`` of an earlier attempt in it is used.
         base_model: Attempts every question without retrieval; None for no [NO_RETRIEVAL].
         progress: Told how far the work is.
+        encoder: Says which triples are near, where the mix has ``max_triples``; None for that of
+            runs, all-MiniLM-L6-v2.
 
     Returns:
         The statistics, as saved.
@@ -46,6 +50,7 @@ async def convert_mix(
             is none, or holds something else.
         ConfigurationError: A setting is wrong, or another build uses the folder.
         ModelError: The base model fails, or rejects every request; what it answered before is kept.
+        MissingExtraError: The mix has ``max_triples``, and the extra ``local`` is not installed.
     """
     check_folder(folder)
     inputs = await asyncio.to_thread(read_inputs, config, progress)
@@ -69,6 +74,7 @@ async def convert_mix(
         inputs,
         known=told,
         usage={step: asdict(used) for step, used in usage.items()},
+        encoder=encoder,
         progress=progress,
     )
 

@@ -6,24 +6,39 @@ are played on its questions. Where two sources have the same input, the first on
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ras_flow.components import SentenceEncoder
 from ras_flow.formats.normalize import normalize_name, normalize_question
-from ras_flow.training.data.case import Case, Page
+from ras_flow.graph_llm.nearest import nearest_triples
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.state.schema import Hop, Triple
+from ras_flow.training.data.case import Case, Page, Spo
 from ras_flow.training.data.config import MixConfig, Source
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.records import SPLITS, Record, Split
-from ras_flow.training.data.rollout import closed_book, first_plan, no_retrieval, roll_out
+from ras_flow.training.data.rollout import (
+    Reading,
+    closed_book,
+    first_plan,
+    no_retrieval,
+    roll_out,
+)
 from ras_flow.training.data.sources import read_cases
 from ras_flow.training.data.sources.texts import Texts, read_pages
 from ras_flow.training.data.splits import fraction
 from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.data.writer import check_folder, write_splits
+
+TEXTS_KEPT = 400_000
+"""Vectors of triples that are kept while a mix is written; 600 MB at most."""
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -98,9 +113,10 @@ def write_mix(
     *,
     known: Callable[[Case], bool | None] = lambda case: None,
     usage: Mapping[str, Any] | None = None,
+    encoder: SentenceEncoder | None = None,
     progress: Progress | None = None,
 ) -> Stats:
-    """Write the records of a mix.
+    """Write the records of a mix. Not to be called from a running event loop.
 
     Args:
         config: The mix.
@@ -109,6 +125,8 @@ def write_mix(
         known: Whether a base model answers a question without retrieval; None where that was not
             tried.
         usage: What the base model cost, for the statistics.
+        encoder: Says which triples are near, where the mix has ``max_triples``; None for that of
+            runs, all-MiniLM-L6-v2.
         progress: Told how many questions are done.
 
     Returns:
@@ -116,15 +134,32 @@ def write_mix(
 
     Raises:
         InputError: A file is wrong, or the folder cannot be written to or holds something else.
+        MissingExtraError: The mix has ``max_triples``, and the extra ``local`` is not installed.
     """
     check_folder(folder)
     inputs = inputs or read_inputs(config, progress)
     stats = Stats(inputs=inputs.counts, usage=dict(usage or {}))
+    with _reading(config.max_triples, encoder) as reading:
 
-    def records(split: Split) -> Iterator[Record]:
-        return _records(config, inputs, split, known, progress)
+        def records(split: Split) -> Iterator[Record]:
+            return _records(config, inputs, split, known, reading, progress)
 
-    return write_set(config, folder, records, stats)
+        return write_set(config, folder, records, stats)
+
+
+@contextmanager
+def _reading(most: int | None, encoder: SentenceEncoder | None) -> Iterator[Reading | None]:
+    """Give what planner and answerer read of a graph; None where they read all of it."""
+    if most is None:
+        yield None
+        return
+    near = encoder or LocalSentenceEncoder(cache_size=TEXTS_KEPT)
+    with asyncio.Runner() as loop:
+
+        def reading(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> dict[str, Triple]:
+            return loop.run(nearest_triples(triples, hops, near, most))
+
+        yield reading
 
 
 def write_set(
@@ -159,9 +194,10 @@ def _records(
     inputs: Inputs,
     split: Split,
     known: Callable[[Case], bool | None],
+    reading: Reading | None,
     progress: Progress | None,
 ) -> Iterator[Record]:
-    pool = Pool(_pages(inputs, split))
+    pool = Pool(_pages(inputs, split), _facts(inputs, split))
     for source, cases in zip(config.sources, inputs.cases, strict=True):
         limit = _limit(config, source, split)
         weight = source.weight if split == "train" else min(source.weight, 1.0)
@@ -171,13 +207,19 @@ def _records(
                 progress(f"{split}: {source.file.name}", number, len(cases[split]))
             if count >= limit:
                 break
-            for record in _of_case(case, pool, config, split, weight, known(case)):
+            for record in _of_case(case, pool, config, split, weight, known(case), reading):
                 yield record
                 count += 1
 
 
 def _of_case(
-    case: Case, pool: Pool, config: MixConfig, split: Split, weight: float, known: bool | None
+    case: Case,
+    pool: Pool,
+    config: MixConfig,
+    split: Split,
+    weight: float,
+    known: bool | None,
+    reading: Reading | None,
 ) -> Iterator[Record]:
     runs = int(weight) + (fraction(config.seed, "runs", case.source, case.id) < weight % 1)
     if not runs:
@@ -199,6 +241,7 @@ def _of_case(
             number=number,
             split=split,
             as_text=config.as_text,
+            reading=reading,
         )
 
 
@@ -208,6 +251,13 @@ def _pages(inputs: Inputs, split: Split) -> Iterable[Page]:
         for case in cases[split]:
             yield from (step.page for step in case.steps)
             yield from case.context
+
+
+def _facts(inputs: Inputs, split: Split) -> Iterable[Spo]:
+    for cases in inputs.cases:
+        for case in cases[split]:
+            for step in case.steps:
+                yield from step.facts
 
 
 def _limit(config: MixConfig, source: Source, split: Split) -> float:

@@ -18,7 +18,7 @@ from typing import cast
 from langgraph.store.base import BaseStore
 
 from ras_flow.cluster.engine import in_order
-from ras_flow.components import Extractor, Retriever
+from ras_flow.components import Extractor, Retriever, SentenceEncoder
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.graph import build_graph
@@ -72,6 +72,7 @@ async def play_mix(
     store: BaseStore,
     *,
     limit: int | None = None,
+    encoder: SentenceEncoder | None = None,
     progress: Progress | None = None,
 ) -> Stats:
     """Play a run on each question whose passages and short facts are known.
@@ -83,6 +84,8 @@ async def play_mix(
         extractor: Makes the triples.
         store: Keeps them: what was extracted before is not extracted again.
         limit: Training questions at most, by chance; of the other splits in proportion.
+        encoder: Says which triples are near, where the mix has ``max_triples``; None for that of
+            runs, all-MiniLM-L6-v2.
         progress: Told how far the work is.
 
     Returns:
@@ -105,7 +108,11 @@ async def play_mix(
             "The mix has no question to play: that takes files with documents and short gold "
             "facts, as those of 2WikiMultihopQA and MuSiQue."
         )
-    settings = Context(top_k=config.noise.passages, max_hops=config.noise.max_hops)
+    settings = Context(
+        top_k=config.noise.passages,
+        max_hops=config.noise.max_hops,
+        max_triples=config.max_triples,
+    )
     played = _Played()
     for splits, searched in ((SPLITS[:1], SPLITS[:1]), (SPLITS[1:], SPLITS)):
         cases = [(case, split) for split in splits for case in chosen[split]]
@@ -114,7 +121,7 @@ async def play_mix(
         with TemporaryDirectory(prefix="ras-flow-play-") as folder_of_index:
             documents = _documents(inputs, searched)
             index = await sync_index(Path(folder_of_index), documents, None)
-            run = _runs(index.retriever("bm25"), extractor, store, settings)
+            run = _runs(index.retriever("bm25"), extractor, encoder, store, settings)
             done = 0
             async with aclosing(in_order(run, cases, AT_ONCE)) as ended:
                 async for _, (teacher, state) in ended:
@@ -134,7 +141,11 @@ async def play_mix(
 
 
 def _runs(
-    retriever: Retriever, extractor: Extractor, store: BaseStore, settings: Context
+    retriever: Retriever,
+    extractor: Extractor,
+    encoder: SentenceEncoder | None,
+    store: BaseStore,
+    settings: Context,
 ) -> Callable[[tuple[Case, Split]], Awaitable[tuple[Teacher, RasOutput]]]:
     """Return what plays one run."""
 
@@ -145,6 +156,7 @@ def _runs(
             planner=teacher,
             retriever=retriever,
             extractor=extractor,
+            encoder=encoder,
             answerer=teacher,
             defaults=settings,
         )

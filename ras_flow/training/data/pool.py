@@ -15,7 +15,8 @@ from typing import Any
 from ras_flow.retrieval.bm25 import build_bm25
 from ras_flow.retrieval.tokens import tokenize
 from ras_flow.state.schema import Passage
-from ras_flow.training.data.case import Page
+from ras_flow.training.data.case import Page, Spo
+from ras_flow.training.data.kin import Kin
 
 DEPTH = 24
 """How many of BM25's best are distractors that look like an answer."""
@@ -31,9 +32,15 @@ class Pool:
 
     Args:
         pages: The passages; repeated ones count once.
+        facts: Gold facts of the split, for made-up ones of their kind.
+
+    Attributes:
+        pages: The passages.
+        kin: Makes up facts.
     """
 
-    def __init__(self, pages: Iterable[Page]) -> None:
+    def __init__(self, pages: Iterable[Page], facts: Iterable[Spo] = ()) -> None:
+        self.kin = Kin(facts)
         self.pages = list(dict.fromkeys(page for page in pages if page.triples))
         self._engine: Any = build_bm25(
             Passage(id="", title=page.title, text=" ".join(map(" ".join, page.triples)))

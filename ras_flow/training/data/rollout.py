@@ -22,13 +22,14 @@ retriever and its failures:
   (algorithm 1, lines 3 to 7); such a question then has no other records, so that no input gets two
   labels.
 
-The target is a function of what is visible: the same graph and chain get the same plan. Chance
-comes from the seed, the case's id and the number of the run.
+The target is a function of what is visible: the same graph and chain get the same plan. Where a
+mix says that the nearest triples of each hop alone are read, that is what is visible. Chance comes
+from the seed, the case's id and the number of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -42,6 +43,9 @@ from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.recorder import Recorder
 from ras_flow.training.data.records import Link, Record, Split, Target
 from ras_flow.training.data.surface import Surface
+
+Reading = Callable[[Mapping[str, Triple], Sequence[Hop]], Mapping[str, Triple]]
+"""Returns what planner and answerer read of the graph G_Q and the subquery chain."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class Noise:
         nothing: Of failed hops: nothing was extracted at all.
         missed: Of hops whose page is not found: it is there, but the facts were not extracted.
         related: A distractor looks like an answer.
+        kin: The page of a gold fact tells a made-up fact of the same subject, as the gold fact is
+            told; see :mod:`~ras_flow.training.data.kin`. Two may come, each with this chance.
         respelled: A triple is respelled; see :mod:`~ras_flow.training.data.surface`.
     """
 
@@ -72,6 +78,7 @@ class Noise:
     nothing: float = 0.2
     missed: float = 0.3
     related: float = 0.7
+    kin: float = 0.0
     respelled: float = 0.3
 
 
@@ -105,6 +112,7 @@ def roll_out(
     number: int,
     split: Split,
     as_text: bool = False,
+    reading: Reading | None = None,
 ) -> Iterator[Record]:
     """Play one run.
 
@@ -116,14 +124,15 @@ def roll_out(
         number: Number of the run, for cases that are played more than once.
         split: The question's split.
         as_text: Write the passages instead of their triples; labels are the same.
+        reading: What planner and answerer read of the graph; None for all of it.
 
     Yields:
-        A plan for each hop, and the answer where the graph suffices.
+        A plan for each hop, and the answer where what is read suffices.
     """
     if not case.static:
         yield first_plan(case, split)
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
-    run = _Run(case, pool, noise, rng, as_text)
+    run = _Run(case, pool, noise, rng, as_text, reading)
     names = Recorder(case, split, str(number))
     run.search(" ".join(case.question.split()), step=None)
     while True:
@@ -143,14 +152,21 @@ class _Run:
     """The state of one run: hops and graph, as the state of the real graph holds them."""
 
     def __init__(
-        self, case: Case, pool: Pool, noise: Noise, rng: Random, as_text: bool = False
+        self,
+        case: Case,
+        pool: Pool,
+        noise: Noise,
+        rng: Random,
+        as_text: bool,
+        reading: Reading | None,
     ) -> None:
         self.case, self.pool, self.noise, self.rng = case, pool, noise, rng
-        self.as_text = as_text
+        self.as_text, self.reading = as_text, reading
         self.surface = Surface(rng, noise.respelled)
         self.order = rng.random()
         self.hops: list[Hop] = []
         self.triples: dict[str, Triple] = {}
+        self.read: Mapping[str, Triple] = {}
         self.texts: list[list[list[str]]] = []
         self.agenda = Agenda(case)
         self.drawn: set[Page] = set()
@@ -164,12 +180,12 @@ class _Run:
         self.titles = {step.page.title for step in case.steps} - {""}
 
     def missing(self) -> list[int]:
-        """Return the steps whose facts are not all in the graph."""
+        """Return the steps whose facts are not all read."""
         return [
             at
             for at, step in enumerate(self.case.steps)
             if not step.facts
-            or not all(triple_id(*self.surface(fact)) in self.triples for fact in step.facts)
+            or not all(triple_id(*self.surface(fact)) in self.read for fact in step.facts)
         ]
 
     def answer(self) -> str:
@@ -221,7 +237,7 @@ class _Run:
                 Link(subquery=hop["subquery"], triples=[], passages=passages)
                 for hop, passages in zip(self.hops, self.texts, strict=True)
             ]
-        seen = QueryKG.from_triples(self.triples).triples
+        seen = QueryKG.from_triples(self.read).triples
         return [
             Link(
                 subquery=hop["subquery"],
@@ -246,6 +262,7 @@ class _Run:
             )
         )
         self.triples = merge_triples(self.triples, dict(to_new_triples(extracted)))
+        self.read = self.reading(self.triples, self.hops) if self.reading else self.triples
         self.texts.append([[page.title, page.text] for page in pages if page.text])
 
     def _said(self, page: Page) -> list[Spo]:
@@ -256,6 +273,7 @@ class _Run:
         step = self.case.steps[at]
         gold = set(step.facts)
         others = [triple for triple in step.page.triples if triple not in gold]
+        others = [*self._kin(at), *others]
         room = max(self.noise.max_triples - len(gold), 0)
         # What other steps have to find is not given away by chance.
         others = [t for t in others if not self._given_away(t)][:room]
@@ -264,6 +282,23 @@ class _Run:
         Random(f"{self.order}\0{at}").shuffle(kept)
         hidden = self.gold - self.told[at] if facts else self.gold
         return self._seen(step.page, kept, hidden)
+
+    def _kin(self, at: int) -> list[Spo]:
+        """Return made-up facts for a step's page, the same ones each time."""
+        if not self.noise.kin:
+            return []
+        rng = Random(f"{self.order}\0{at}\0kin")
+        drawn = [
+            self.pool.kin.fact(subject, predicate, rng)
+            for subject, predicate, _ in self.case.steps[at].facts
+            for _ in range(2)
+            if rng.random() < self.noise.kin
+        ]
+        return [
+            fact
+            for fact in dict.fromkeys(drawn)
+            if fact and (normalize_name(fact[0]), normalize_name(fact[1])) not in self.slots
+        ]
 
     def _distractors(self, subquery: str, count: int) -> list[Page]:
         given = [page for page in self.case.context if page not in self.drawn]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.llms import load_language_model
+from ras_flow.testing import HashEncoder
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig, Source, load_config
@@ -18,6 +20,7 @@ from ras_flow.training.data.mix import write_mix
 from ras_flow.training.data.records import SPLITS, Record, Split, read_records
 from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter, check_labels
+from ras_flow.training.graph_llm.graphs import nearest_records
 from tests.cli.command import ras_flow as run
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
@@ -123,6 +126,35 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
     assert (folder / "one/train.jsonl").read_bytes() != (folder / "three/train.jsonl").read_bytes()
 
 
+def test_the_nearest_triples_are_all_that_is_read(folder: Path) -> None:
+    config = replace(load_config(folder / "mix.toml"), max_triples=3)
+    write_mix(config, folder / "out", encoder=HashEncoder())
+    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+    assert nearest_records(records, HashEncoder(), 3) == records
+    labels = set()
+    for record in records:
+        if record["source"] != "2wiki" or not record["chain"]:
+            continue
+        number = int("".join(filter(str.isdigit, record["id"].split("/")[1])))
+        seen = {tuple(triple) for link in record["chain"] for triple in link["triples"]}
+        subjects = {subject for subject, *_ in seen}
+        enough = {f"Film{number}", f"Person{number}"} <= subjects
+        label = record["target"].get("label", "SUFFICIENT")
+        assert (label == "SUFFICIENT") == enough
+        labels.add(label)
+    assert labels == {"SUBQ", "SUFFICIENT"}
+
+
+def test_passages_as_text_are_not_chosen_by_triples(folder: Path) -> None:
+    (folder / "mix.toml").write_text("max_triples = 4" + MIX)
+    done = run("data", "convert", str(folder / "mix.toml"), "--as-text", "--out", str(folder / "o"))
+    assert done.code == 1
+    assert "as_text writes whole passages" in done.err
+    (folder / "mix.toml").write_text("max_triples = 0" + MIX)
+    with pytest.raises(ConfigurationError, match="max_triples = 0 must be at least 1"):
+        load_config(folder / "mix.toml")
+
+
 def test_weights_and_limits(folder: Path) -> None:
     films, choices = Source(folder / "films.jsonl"), Source(folder / "choices.jsonl")
     quiet = Noise(dead_end=0.0, found=1.0, lucky=0.0)
@@ -131,8 +163,6 @@ def test_weights_and_limits(folder: Path) -> None:
         config = MixConfig((source,), dev=0.2, test=0.1, noise=quiet)
         write_mix(config, folder / "out")
         return sum(record["task"] == "answer" for record in read_split(folder / "out", "train"))
-
-    from dataclasses import replace
 
     once = answers(films)
     assert answers(replace(films, weight=3.0)) > 2 * once

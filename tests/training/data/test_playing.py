@@ -14,7 +14,7 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow.components import AnswerRequest, ChainLink, Extraction, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.state.schema import Passage, Triple
-from ras_flow.testing import MappingExtractor
+from ras_flow.testing import HashEncoder, MappingExtractor
 from ras_flow.training.data.case import Case, Page, Spo, Step
 from ras_flow.training.data.config import load_config
 from ras_flow.training.data.playing import play_mix
@@ -133,6 +133,28 @@ async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mi
         assert facts <= seen(answer)
     asked = {record["target"].get("subquery") for record in records}
     assert any(f"When was Aino{n} Laine{n} born?" in asked for n in range(COUNT))
+
+
+async def test_the_teacher_knows_no_more_than_what_is_read(mix: Path) -> None:
+    config = replace(load_config(mix), max_triples=1)
+    folder = mix.parent / "out"
+    store, encoder = InMemoryStore(), HashEncoder()
+    await play_mix(config, folder, MappingExtractor(SAID), store, encoder=encoder)
+    records = [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]
+    sufficient = 0
+    for number in range(COUNT):
+        facts = {
+            (f"Salt{number} Road{number}", "made by", f"Aino{number} Laine{number}"),
+            (f"Aino{number} Laine{number}", "born on", f"May {number}, 1921"),
+        }
+        for record in of(records, number):
+            assert len(seen(record)) <= len(record["chain"])
+            if record["chain"] and record["task"] == "plan":
+                enough = facts <= seen(record)
+                assert (record["target"]["label"] == "SUFFICIENT") == enough
+                sufficient += enough
+    plans = [record for record in records if record["chain"] and record["task"] == "plan"]
+    assert 0 < sufficient < len(plans)
 
 
 async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix: Path) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.data.case import Case, Page, Spo, Step
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.records import Record, check_record
@@ -131,6 +134,52 @@ def test_a_page_whose_facts_were_missed_is_not_enough() -> None:
     assert "[SUFFICIENT]" not in plans(records)
 
 
+def test_made_up_facts_stand_beside_gold_ones_and_in_their_place() -> None:
+    facts = [
+        (f"Person {n}", predicate, f"{value} {n}")
+        for n in range(5)
+        for predicate, value in ((BORN[1], "day"), ("place of death", "town"))
+    ]
+    # Too rarely seen together to be taken for a habit.
+    facts += [("Person 1", "spouse", "Person 2"), ("Person 3", "spouse", "Person 4")]
+    pool = Pool(POOL.pages, facts)
+    certain = replace(PERFECT, kin=1.0)
+    missed = replace(certain, found=0.0, missed=1.0)
+    for noise in (certain, missed):
+        made = roll_out(CASE, pool, noise, seed=1, number=0, split="train")
+        records = [check_record(record, record["id"]) for record in made]
+        told = {triple for triple in visible(records[-1]) if triple[0] == "Aino Laine"}
+        deaths = [triple for triple in told if triple[1] == "place of death"]
+        assert deaths and all(object.startswith("town ") for _, _, object in deaths)
+        assert {predicate for _, predicate, _ in told} <= {
+            BORN[1],
+            "place of death",
+            "instance of",
+        }
+        assert (BORN in told) == (noise is certain)
+        assert ("[SUFFICIENT]" in plans(records)) == (noise is certain)
+    assert pool.kin.fact("Salt Road", DIRECTED[1], Random(1)) is None
+
+
+def test_what_a_question_asks_for_is_not_made_up() -> None:
+    died: Spo = ("Aino Laine", "place of death", "Oulu")
+    steps = (
+        CASE.steps[0],
+        CASE.steps[1],
+        Step(("Where did Aino Laine die?",), (died,), Page("Aino Laine", (died,)), needs=(0,)),
+    )
+    pairs = ((BORN[1], "day"), (died[1], "town"))
+    facts = [(f"Person {n}", name, f"{value} {n}") for n in range(5) for name, value in pairs]
+    case = replace(CASE, steps=steps)
+    for seed in range(20):
+        noise = replace(PERFECT, kin=1.0)
+        for record in roll_out(
+            case, Pool(POOL.pages, facts), noise, seed=seed, number=0, split="train"
+        ):
+            told = {triple for triple in visible(record) if triple[1] in (BORN[1], died[1])}
+            assert told <= {BORN, died}
+
+
 def test_the_side_of_a_comparison_that_is_missing_is_asked_for() -> None:
     sides = tuple(
         Step((f"When was {name} born?",), ((name, "date of birth", year),), Page(name, ()))
@@ -174,6 +223,27 @@ def test_distractors_do_not_tell_the_facts_and_come_from_the_pool() -> None:
         for record in roll_out(CASE, pool, noise, seed=seed, number=0, split="dev"):
             seen = {subject for subject, _, _ in visible(record)}
             assert seen <= {f"Film {n}" for n in range(10, 60)}
+
+
+def test_what_is_not_read_does_not_suffice() -> None:
+    def reading(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> dict[str, Triple]:
+        assert hops
+        return {id: triple for id, triple in triples.items() if triple["predicate"] != BORN[1]}
+
+    records = [
+        check_record(record, record["id"])
+        for record in roll_out(
+            CASE, POOL, PERFECT, seed=1, number=0, split="train", reading=reading
+        )
+    ]
+    assert plans(records) == [
+        f"[SUBQ] {Q}",
+        "[SUBQ] When was Aino Laine born?",
+        "[SUBQ] Aino Laine date of birth",
+    ]
+    assert {record["task"] for record in records} == {"plan"}
+    assert DIRECTED in visible(records[-1])
+    assert BORN not in visible(records[-1])
 
 
 def test_documents_of_the_question_are_distractors() -> None:
@@ -245,6 +315,7 @@ noises = st.builds(
     nothing=chances,
     missed=chances,
     related=chances,
+    kin=chances,
     respelled=st.just(0.0),
 )
 
