@@ -166,7 +166,7 @@ class _Run:
         self.order = rng.random()
         self.hops: list[Hop] = []
         self.triples: dict[str, Triple] = {}
-        self.read: Mapping[str, Triple] = {}
+        self.visible: Mapping[str, Triple] = {}
         self.texts: list[list[list[str]]] = []
         self.agenda = Agenda(case)
         self.drawn: set[Page] = set()
@@ -185,7 +185,7 @@ class _Run:
             at
             for at, step in enumerate(self.case.steps)
             if not step.facts
-            or not all(triple_id(*self.surface(fact)) in self.read for fact in step.facts)
+            or not all(triple_id(*self.surface(fact)) in self.visible for fact in step.facts)
         ]
 
     def answer(self) -> str:
@@ -237,7 +237,7 @@ class _Run:
                 Link(subquery=hop["subquery"], triples=[], passages=passages)
                 for hop, passages in zip(self.hops, self.texts, strict=True)
             ]
-        seen = QueryKG.from_triples(self.read).triples
+        seen = QueryKG.from_triples(self.visible).triples
         return [
             Link(
                 subquery=hop["subquery"],
@@ -262,7 +262,7 @@ class _Run:
             )
         )
         self.triples = merge_triples(self.triples, dict(to_new_triples(extracted)))
-        self.read = self.reading(self.triples, self.hops) if self.reading else self.triples
+        self.visible = self.reading(self.triples, self.hops) if self.reading else self.triples
         self.texts.append([[page.title, page.text] for page in pages if page.text])
 
     def _said(self, page: Page) -> list[Spo]:
