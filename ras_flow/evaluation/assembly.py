@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ras_flow.components import LanguageModel
 from ras_flow.context import NO_EXTRACTOR, Context
@@ -20,9 +20,11 @@ from ras_flow.evaluation.metrics.long_answers import check_mauve
 from ras_flow.evaluation.question import Benchmark, Question, findable
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.loop import Graph
+from ras_flow.nodes.view import in_view
 from ras_flow.parts import Parts
 from ras_flow.retrieval.source import SourceDocument
-from ras_flow.state.channels import RasInput
+from ras_flow.state.channels import RasInput, RasState
+from ras_flow.state.schema import Triple
 from ras_flow.training.data.config import load_config
 
 DEMO = "demo"
@@ -41,6 +43,7 @@ class Cell:
         system: The system.
         context: Its settings there.
         graph: Its graph, to be compiled.
+        parts: What the graph is made of.
         identities: Names of the parts' models by role.
         seed: What chance depends on.
     """
@@ -49,6 +52,7 @@ class Cell:
     system: SystemConfig
     context: Context
     graph: Graph
+    parts: Parts
     identities: Mapping[str, str]
     seed: int
 
@@ -70,6 +74,21 @@ class Cell:
         given = self.given(question)
         asked = self.record(), given["question"], given.get("documents")
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+
+    async def read(self, state: Mapping[str, Any]) -> Mapping[str, Triple] | None:
+        """Return the triples of a run's graph that its answerer read; None where it has no graph.
+
+        Args:
+            state: The run's state.
+
+        Raises:
+            ConfigurationError: The sentence encoder that says which are near is not found.
+            MissingExtraError: Its packages are not installed.
+        """
+        if self.system.system.baseline or not state.get("triples"):
+            return None
+        answerer = await self.parts.get_answerer(self.context)
+        return await in_view(cast(RasState, state), self.context, self.parts, answerer)
 
     def record(self) -> dict[str, Any]:
         """Return all that its answers depend on, as JSON-like data."""
@@ -280,6 +299,7 @@ async def _cell(
         system=system,
         context=context,
         graph=system.system.build(ingredients),
+        parts=parts,
         identities=identities,
         seed=config.seed,
     )

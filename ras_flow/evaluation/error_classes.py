@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from ras_flow.evaluation.facts import MOST_WORDS, holds
 from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
-from ras_flow.evaluation.triples import token_f1
+from ras_flow.evaluation.triples import Spo, token_f1
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.state.schema import Passage, Triple
 
@@ -25,6 +25,7 @@ ErrorKind = Literal[
     "wandered",
     "retrieval_missed",
     "extraction_missed",
+    "not_read",
     "answerer_wrong",
     "undecided",
 ]
@@ -37,6 +38,7 @@ ABOUT: dict[ErrorKind, str] = {
     "retrieval_missed": "The retriever did not find what was asked for; for a system that does not "
     "plan, whatever is missing.",
     "extraction_missed": "The passage was found, but what it says is not in the graph.",
+    "not_read": "It is in the graph, but not among the triples that the answerer was given.",
     "answerer_wrong": "All that was needed was there, and the answer is wrong all the same.",
     "undecided": "No gold support is known, and the answer is none that could be looked for.",
 }
@@ -63,6 +65,7 @@ class Evidence:
         plans: Whether the system decides by itself what to search for, and when to stop.
         may_search: Whether it can search at all.
         error: Why it failed; empty where it did not.
+        read: What the answerer read of the graph; None for all of it.
     """
 
     searches: Sequence[str] = ()
@@ -72,6 +75,7 @@ class Evidence:
     plans: bool = True
     may_search: bool = True
     error: str = ""
+    read: Mapping[str, Triple] | None = None
 
 
 @dataclass(frozen=True)
@@ -161,17 +165,17 @@ def _planners(never: Sequence[str], evidence: Evidence) -> ErrorFinding:
 
 
 def _graphs(question: Question, support: Sequence[Support], evidence: Evidence) -> ErrorFinding:
-    """Decide between extraction and answer, where all passages are there."""
+    """Decide between extraction, reading and answer, where all passages are there."""
     if evidence.triples is None:
         return ErrorFinding("answerer_wrong", "All gold passages were in view.")
-    spo = [(one["subject"], one["predicate"], one["object"]) for one in evidence.triples.values()]
+    read = evidence.triples if evidence.read is None else evidence.read
     facts = [fact for one in support for fact in one.facts]
-    lost = [fact for fact in facts if not holds(spo, fact)]
-    if lost:
-        said = "; ".join(" | ".join(fact) for fact in lost)
-        return ErrorFinding("extraction_missed", f"Not in the graph: {said}.")
+    if lost := _not_held(facts, evidence.triples):
+        return ErrorFinding("extraction_missed", f"Not in the graph: {lost}.")
+    if unread := _not_held(facts, read):
+        return ErrorFinding("not_read", f"In the graph, but not read: {unread}.")
     if facts:
-        return ErrorFinding("answerer_wrong", "All gold facts were in the graph.")
+        return ErrorFinding("answerer_wrong", "All gold facts were read.")
     sources = {id for triple in evidence.triples.values() for id in triple["passages"]}
     for one in support:
         passages = [passage for passage in evidence.passages if _has(passage, one)]
@@ -183,7 +187,15 @@ def _graphs(question: Question, support: Sequence[Support], evidence: Evidence) 
         if any(_in_text(answers, passage) for passage in evidence.passages):
             said = f"The answer {answers[0]!r} is in a passage, not in the graph."
             return ErrorFinding("extraction_missed", said)
+    elif answers and not _in_triples(answers, read):
+        return ErrorFinding("not_read", f"{answers[0]!r} is in the graph, but was not read.")
     return ErrorFinding("answerer_wrong", "All gold passages had triples in the graph.")
+
+
+def _not_held(facts: Sequence[Spo], triples: Mapping[str, Triple]) -> str:
+    """Return the facts that triples do not hold, written out."""
+    spo = [(one["subject"], one["predicate"], one["object"]) for one in triples.values()]
+    return "; ".join(" | ".join(fact) for fact in facts if not holds(spo, fact))
 
 
 def _by_answer(question: Question, evidence: Evidence) -> ErrorFinding:
@@ -193,6 +205,8 @@ def _by_answer(question: Question, evidence: Evidence) -> ErrorFinding:
         said = "No support is known, and the answer is none that can be looked for."
         return ErrorFinding("undecided", said)
     if evidence.triples and _in_triples(answers, evidence.triples):
+        if evidence.read is not None and not _in_triples(answers, evidence.read):
+            return ErrorFinding("not_read", f"{answers[0]!r} is in the graph, but was not read.")
         return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in the graph.")
     if any(_in_text(answers, passage) for passage in evidence.passages):
         if evidence.triples is None:

@@ -14,8 +14,9 @@ from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
+from ras_flow.state.schema import Triple
 
-JUDGING = 2
+JUDGING = 3
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 
@@ -25,6 +26,7 @@ def judge(
     outcome: Outcome,
     state: Mapping[str, Any],
     saved_tokens: Mapping[str, list[int]],
+    read: Mapping[str, Triple] | None = None,
 ) -> Row:
     """Judge what a system made of a question.
 
@@ -34,6 +36,7 @@ def judge(
         outcome: What became of it; a failure scores zero by every metric.
         state: The run's state, also of one that failed.
         saved_tokens: By role tokens that were not paid for, read and written.
+        read: The triples that the answerer read; None for all.
 
     Returns:
         The row.
@@ -43,7 +46,7 @@ def judge(
         for metric in cell.benchmark.metrics
     }
     wrong = next(iter(scores.values())) < WRONG_BELOW
-    finding = classify(question, _evidence(cell, outcome, state)) if wrong else None
+    finding = classify(question, _evidence(cell, outcome, state, read)) if wrong else None
     return Row(
         benchmark=cell.benchmark.name,
         system=cell.system.name,
@@ -107,7 +110,9 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
     return measures
 
 
-def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any]) -> Evidence:
+def _evidence(
+    cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Mapping[str, Triple] | None
+) -> Evidence:
     system = cell.system.system
     reads_text = system.baseline or cell.context.extractor == NO_EXTRACTOR
     passages = state.get("passages", {})
@@ -115,6 +120,7 @@ def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any]) -> Evidenc
         searches=[hop.subquery for hop in outcome.hops],
         passages=list(passages.values()),
         triples=None if reads_text else state.get("triples", {}),
+        read=read,
         stop_reason=outcome.stop_reason,
         plans=system.plans,
         may_search=system.searches,

@@ -251,8 +251,9 @@ class _Run:
         state = await _steps_of(row, self._graphs[number])
         if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
+        cell = self._cells[number]
         judged = await asyncio.to_thread(
-            judge, self._cells[number], question, row.outcome, state, row.saved_tokens
+            judge, cell, question, row.outcome, state, row.saved_tokens, await cell.read(state)
         )
         await asyncio.to_thread(self._rows.put, judged)
         return judged
@@ -287,7 +288,8 @@ class _Run:
             for role, use in kept.items()
             if use["calls"]
         }
-        return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens)
+        read = await cell.read(state)
+        return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens, read)
 
     def _tell(self) -> None:
         if self._progress is not None:

@@ -67,7 +67,7 @@ async def view(state: RasState, context: Context, parts: Parts, reader: Planner 
             damaged.
         MissingExtraError: It is needed, and its packages are not installed.
     """
-    triples = await _in_view(state, context, parts, reader)
+    triples = await in_view(state, context, parts, reader)
     texts = parts.keeps_text(context)
     return View(
         await asyncio.to_thread(_chain, state, triples, texts),
@@ -82,13 +82,26 @@ async def encoding(state: RasState, context: Context, parts: Parts) -> Attribute
         reader = await parts.get_planner(context)
     if reader is None or not reader.takes_soft_tokens:
         reader = await parts.get_answerer(context)
-    triples = await _in_view(state, context, parts, reader)
+    triples = await in_view(state, context, parts, reader)
     return await _attribute(state, triples, context, parts)
 
 
-async def _in_view(
+async def in_view(
     state: RasState, context: Context, parts: Parts, reader: Planner | Answerer
 ) -> dict[str, Triple]:
+    """Return the triples that planner or answerer reads: all, or those nearest to each subquery.
+
+    Args:
+        state: Hops and graph.
+        context: The run's settings.
+        parts: Where the sentence encoder comes from.
+        reader: The planner or answerer.
+
+    Raises:
+        ConfigurationError: The sentence encoder is needed and not found, or its weights are
+            damaged.
+        MissingExtraError: It is needed, and its packages are not installed.
+    """
     most = own_max_triples(reader) if context.max_triples is None else context.max_triples
     if most is None:
         return state["triples"]

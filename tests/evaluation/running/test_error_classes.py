@@ -49,6 +49,8 @@ FULL = Evidence(
     [
         ("answerer_wrong", FULL, ""),
         ("answerer_wrong", replace(FULL, triples=None), "in view"),
+        ("not_read", replace(FULL, read={"a": DESIGNER}), "'Narvik' is in the graph, but was not"),
+        ("answerer_wrong", replace(FULL, read={"b": BORN}), ""),
         ("failed", replace(FULL, error="timed out"), "timed out"),
         ("from_memory", Evidence(may_search=False), ""),
         (
@@ -118,6 +120,9 @@ def test_gold_facts_decide_what_extraction_missed() -> None:
     assert missed.kind == "extraction_missed"
     assert "Mira Lund | place of birth | Narvik" in missed.why
     assert classify(question, FULL).kind == "answerer_wrong"
+    unread = classify(question, replace(FULL, read={"b": BORN}))
+    assert unread.kind == "not_read"
+    assert "Aurora Bridge | designer | Mira Lund" in unread.why
 
 
 @pytest.mark.parametrize(
@@ -125,6 +130,8 @@ def test_gold_facts_decide_what_extraction_missed() -> None:
     [
         (("Narvik",), FULL, "answerer_wrong"),
         (("Narvik",), replace(FULL, triples=None), "answerer_wrong"),
+        (("Narvik",), replace(FULL, read={"b": BORN}), "answerer_wrong"),
+        (("Narvik",), replace(FULL, read={"a": DESIGNER}), "not_read"),
         (("Narvik",), replace(FULL, triples={"a": DESIGNER}), "extraction_missed"),
         (("Narvik",), replace(FULL, triples={}, passages=(BRIDGE,)), "stopped_early"),
         (
@@ -166,6 +173,7 @@ SUPPORT = st.builds(
     st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3),
     st.sampled_from(["sufficient", "max_hops", "static", None]),
     st.booleans(),
+    st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3),
 )
 def test_every_run_gets_a_class_with_a_reason(
     answers: list[str],
@@ -175,7 +183,9 @@ def test_every_run_gets_a_class_with_a_reason(
     triples: dict[str, Triple] | None,
     stop: str | None,
     plans: bool,
+    read: dict[str, Triple] | None,
 ) -> None:
     question = Question(id="q", question="?", answers=tuple(answers), support=tuple(support))
-    finding = classify(question, Evidence(searches, passages, triples, stop, plans))
+    evidence = Evidence(searches, passages, triples, stop, plans, read=read)
+    finding = classify(question, evidence)
     assert finding.kind in KINDS and finding.kind in ABOUT and finding.why

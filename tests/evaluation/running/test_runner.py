@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ras_flow import build_graph
@@ -502,6 +504,30 @@ async def test_answers_of_before_are_judged_as_they_would_be_today(
     monkeypatch.setattr(runner, "JUDGING", judging.JUDGING + 1)
     await run(tmp_path, world, {"ras": {}})
     assert world.calls == [] and rows_of(tmp_path, "ras") == rows
+
+
+class FarFrom:
+    """Finds all texts alike, but for those that have this word."""
+
+    identity = "test:far"
+    dimension = 2
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    async def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.array([[0, 1] if self._word in text else [1, 0] for text in texts], np.float32)
+
+
+async def test_what_was_not_given_to_the_answerer_is_no_fault_of_its(tmp_path: Path) -> None:
+    world = World()
+    settings = config(tmp_path, {"ras": {"max_triples": 1}, "whole": {"kind": "ras"}})
+    parts = replace(world.parts, encoder=FarFrom("Leo Fahr"))
+    await evaluate(settings, tmp_path / "out", parts=parts, reader=world.reader)
+    for system, kind in (("ras", "not_read"), ("whole", "answerer_wrong")):
+        [row] = [row for row in rows_of(tmp_path, system) if row.id == "harbour"]
+        assert (row.error_class, row.outcome.triples) == (kind, 3)
+    assert "not read" in (tmp_path / "out" / "report.md").read_text()
 
 
 async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
