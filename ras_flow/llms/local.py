@@ -23,6 +23,7 @@ from ras_flow.llms.generation import (
     memory_errors_say,
 )
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
+from ras_flow.llms.precision import Precision, local_precision
 from ras_flow.llms.tuned import check_files, find_tuned
 from ras_flow.llms.weights import (
     SMOLLM2,
@@ -49,7 +50,7 @@ class LoadedModel:
     """A model in memory, shared by everything in this process that names it.
 
     Attributes:
-        model: A model of transformers, in evaluation mode, float32.
+        model: A model of transformers, in evaluation mode.
         key: The fingerprint of its weights; empty where nothing else shares it.
         prefixes: Keys and values by token ids, least recently used first.
     """
@@ -69,7 +70,7 @@ class LoadedModel:
 
 
 _loading = threading.Lock()
-_models: dict[tuple[str, str], LoadedModel] = {}
+_models: dict[tuple[str, str, Precision], LoadedModel] = {}
 _loading_tokenizers = threading.Lock()
 """Not that of models: a tokenizer would wait for all of another model's weights."""
 _tokenizers: dict[str, Any] = {}
@@ -143,18 +144,25 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
 
-def load_model(name: str, key: str, *, kind: str = "AutoModelForCausalLM") -> LoadedModel:
+def load_model(
+    name: str,
+    key: str,
+    *,
+    kind: str = "AutoModelForCausalLM",
+    precision: Precision = "float32",
+) -> LoadedModel:
     """Return a model, loaded once per process, on the GPU where there is one.
 
     Args:
         name: As for :func:`ras_flow.llms.weights.resolve`.
         key: Its fingerprint. The model that was loaded under another one is let go.
         kind: Class of transformers that reads it.
+        precision: Number format of its weights.
 
     Raises:
         ConfigurationError: It cannot be found, downloaded or read, or it has another fingerprint.
     """
-    place = name, kind
+    place = name, kind, precision
     with _loading:
         if place not in _models or _models[place].key != key:
             if fingerprint(name) != key:
@@ -165,13 +173,12 @@ def load_model(name: str, key: str, *, kind: str = "AutoModelForCausalLM") -> Lo
             if _models.pop(place, None):
                 with _loading_tokenizers:
                     _tokenizers.pop(name, None)
-            # bfloat16 has no fast path on many CPUs, and makes results depend on the batch.
-            _models[place] = LoadedModel(read_model(name, kind=kind), key)
+            _models[place] = LoadedModel(read_model(name, precision, kind=kind), key)
         return _models[place]
 
 
 class LocalLanguageModel:
-    """A chat model of transformers, run greedily in float32.
+    """A chat model of transformers, run greedily.
 
     Everything before a prompt's last message (instruction and examples) is computed once per
     process and kept, so prompts that differ in their last message only are cheap. Calls that wait
@@ -184,7 +191,8 @@ class LocalLanguageModel:
         batch_size: Prompts that are decoded at once; lower it where memory is short.
 
     Raises:
-        ConfigurationError: The name is a path that does not exist.
+        ConfigurationError: The name is a path that does not exist, or the environment names an
+            unknown number format (:mod:`ras_flow.llms.precision`).
     """
 
     def __init__(self, name: str = SMOLLM2, *, window: int = 2500, batch_size: int = 32) -> None:
@@ -192,7 +200,9 @@ class LocalLanguageModel:
         self._window = window
         self.batch_size = batch_size
         self._key = fingerprint(name)
-        self.identity = f"local:{self._key}"
+        self._precision = local_precision()
+        rounded = "" if self._precision == "float32" else f"-{self._precision}"
+        self.identity = f"local:{self._key}{rounded}"
         tuned = find_tuned(name)
         self._turns = tuned.turns if tuned else 0
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
@@ -224,7 +234,8 @@ class LocalLanguageModel:
             stop: Strings at which an output ends; they are not part of it.
 
         Returns:
-            One generation a prompt, in order; a result never depends on the other prompts.
+            One generation a prompt, in order; in float32 a result never depends on the other
+            prompts.
 
         Raises:
             ConfigurationError: The model cannot be loaded, its files have changed, or memory ran
@@ -261,7 +272,7 @@ class LocalLanguageModel:
             f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
             f"{self.batch_size}) or its window (now {self._window} tokens)."
         ):
-            loaded = load_model(self.name, self._key)
+            loaded = load_model(self.name, self._key, precision=self._precision)
             tokenizer = load_tokenizer(self.name)
             share = decoding.can_share(loaded.model)
             return serve_together(calls, encode, make)

@@ -49,7 +49,7 @@ def is_seq2seq(name: str) -> bool:
 
 
 class LocalSeq2SeqModel(LocalLanguageModel):
-    """A sequence-to-sequence model of transformers, run greedily in float32.
+    """A sequence-to-sequence model of transformers, run greedily.
 
     It knows no chat: it reads the texts of a prompt's messages, one after the other.
 
@@ -59,7 +59,8 @@ class LocalSeq2SeqModel(LocalLanguageModel):
         batch_size: Prompts that are decoded at once; lower it where memory is short.
 
     Raises:
-        ConfigurationError: The name is a path that does not exist.
+        ConfigurationError: The name is a path that does not exist, or the environment names an
+            unknown number format (:mod:`ras_flow.llms.precision`).
     """
 
     def __init__(self, name: str, *, window: int = WINDOW, batch_size: int = 16) -> None:
@@ -102,7 +103,9 @@ class LocalSeq2SeqModel(LocalLanguageModel):
         self, batch: Sequence[tuple[int, ...]], limits: Call, given_up: threading.Event
     ) -> list[Generation]:
         torch = require("torch", extra="local")
-        model = load_model(self.name, self._key, kind="AutoModelForSeq2SeqLM").model
+        kind = "AutoModelForSeq2SeqLM"
+        loaded = load_model(self.name, self._key, kind=kind, precision=self._precision)
+        model = loaded.model
         tokenizer = load_tokenizer(self.name, chat=False)
         longest = max(map(len, batch))
         pad = tokenizer.pad_token_id or 0

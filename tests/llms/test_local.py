@@ -84,6 +84,24 @@ def reference(folder: Path, prompt: list[Message], new: int) -> list[int]:
     return out[0, ids.shape[1] :].tolist()
 
 
+async def test_the_environment_chooses_the_number_format(
+    folder: Path, model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", "bfloat16")
+    rounded = LocalLanguageModel(str(folder))
+    # What one wrote is never taken for what the other would write.
+    assert rounded.identity == f"{model.identity}-bfloat16"
+    [made] = await rounded.generate([chat("what is this?")], max_new_tokens=8)
+    assert made.output_tokens == 8
+    [exact] = await model.generate([chat("what is this?")], max_new_tokens=8)
+    assert exact.output_tokens == 8
+    formats = {loaded.model.dtype for loaded in local._models.values()}
+    assert formats == {torch.bfloat16, torch.float32}
+    monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", "float8")
+    with pytest.raises(ConfigurationError, match="'float8': set it to float32 or bfloat16"):
+        LocalLanguageModel(str(folder))
+
+
 async def test_batch_and_shared_prefix_equal_plain_generation(
     folder: Path, model: LocalLanguageModel
 ) -> None:
