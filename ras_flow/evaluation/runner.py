@@ -251,9 +251,10 @@ class _Run:
         state = await _steps_of(row, self._graphs[number])
         if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
-        cell = self._cells[number]
+        cell, outcome = self._cells[number], row.outcome
+        read = None if outcome.error else await cell.read(state)
         judged = await asyncio.to_thread(
-            judge, cell, question, row.outcome, state, row.saved_tokens, await cell.read(state)
+            judge, cell, question, outcome, state, row.saved_tokens, read
         )
         await asyncio.to_thread(self._rows.put, judged)
         return judged
@@ -288,7 +289,7 @@ class _Run:
             for role, use in kept.items()
             if use["calls"]
         }
-        read = await cell.read(state)
+        read = None if error else await cell.read(state)
         return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens, read)
 
     def _tell(self) -> None:
