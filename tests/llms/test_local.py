@@ -520,10 +520,10 @@ async def test_a_tokenizer_does_not_wait_for_another_models_weights(
 ) -> None:
     loading, may_go_on, read = threading.Event(), threading.Event(), local.read_model
 
-    def held(name: str, **how: Any) -> Any:
+    def held(*name: Any, **how: Any) -> Any:
         loading.set()
         assert may_go_on.wait(60)
-        return read(name, **how)
+        return read(*name, **how)
 
     monkeypatch.setattr(local, "read_model", held)
     call = asyncio.create_task(model.generate([chat("a")], max_new_tokens=3))
