@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
@@ -47,7 +48,8 @@ class EmbeddingCache:
         Returns:
             An array of shape (number of texts, dimension).
         """
-        dimension = encoder.dimension
+        # In a thread: an encoder may read its weights to know its dimension.
+        dimension = await asyncio.to_thread(lambda: encoder.dimension)
         found: dict[str, npt.NDArray[np.float32]] = {}
         with self._lock:
             for text in dict.fromkeys(texts):
