@@ -135,7 +135,9 @@ class Context:
             "base_url",
         ):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, str) or scrub(value) != value):
+            if value is None and name == "base_url":
+                continue
+            if not isinstance(value, str) or scrub(value) != value:
                 raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {value!r}.")
         for name in PAUSES:
             value = getattr(self, name)

@@ -42,6 +42,7 @@ from ras_flow.errors import ConfigurationError
         ("max_seconds", float("nan")),
         ("model_timeout", float("inf")),
         ("instruction", 5),
+        ("instruction", None),
         ("instruction", "Answer \ud800"),
         ("index", "caf\udce9"),
         ("planner", "openai:\0"),
