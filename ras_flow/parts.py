@@ -20,6 +20,7 @@ from ras_flow.context import NO_EXTRACTOR, Context, resolve_context
 from ras_flow.errors import ConfigurationError
 from ras_flow.limits import check_server
 from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.retrieval import LangChainRetriever
 from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
 from ras_flow.state.channels import RasState
@@ -205,6 +206,17 @@ class Parts:
         models = [context.planner] if self.planner is None else []
         models += [context.answerer] if self.answerer is None else []
         return await asyncio.to_thread(named.attribute_encoder_of, context, models)
+
+    async def check_encoder(self, context: Context) -> None:
+        """Find out whether the sentence encoder of the graph's attributes can be used.
+
+        Raises:
+            ConfigurationError: The encoder is not found, or its weights are damaged.
+            MissingExtraError: Its packages are not installed.
+        """
+        encoder = await self.get_encoder(context)
+        if isinstance(encoder, LocalSentenceEncoder):
+            await asyncio.to_thread(encoder.check)
 
     def takes_soft_tokens(self, context: Context, *, plans: bool) -> bool:
         """Tell whether the encoded graph is needed for the rest of a run.

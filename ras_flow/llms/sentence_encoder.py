@@ -113,6 +113,16 @@ class LocalSentenceEncoder:
             return _CARRIED[self.name].dimension
         return int(self._model.get_embedding_dimension())
 
+    def check(self) -> None:
+        """Find out whether the model can be used; it is not loaded.
+
+        Raises:
+            ConfigurationError: The model is not found, or its weights are damaged.
+            MissingExtraError: sentence-transformers is not installed.
+        """
+        require("sentence_transformers", extra="local")
+        _weights(self.name)
+
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Encode texts off the event loop; see :meth:`encode_sync`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
 from ras_flow.components import own_max_triples
+from ras_flow.errors import MissingExtraError
 from ras_flow.evaluation.kept import KeptCalls, KeptPlanner
 from ras_flow.evaluation.systems.variants import ShareAnswerer, TextAnswerer, TextPlanner
+from ras_flow.roles import KeptText
 from ras_flow.runs import Runs
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import QUESTION, build, read_birthplace, world
@@ -56,6 +59,22 @@ async def test_the_nearest_are_read_and_all_are_stored(saver: Any, soft: bool) -
     # A run that was stored with the setting is read so again, as by `ras-flow runs explain`.
     document = await Runs(graph).document("t")
     assert document["branches"][-1]["settings"]["max_triples"] == 1
+
+
+async def test_a_missing_encoder_is_told_before_any_model_is_asked(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = parts() | {"encoder": None}
+    graph = build(asked, checkpointer=saver)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "sentence_transformers", None)
+        with pytest.raises(MissingExtraError, match=r"ras-flow\[local\]"):
+            await graph.ainvoke({"question": QUESTION}, THREAD, context=ONE)
+        assert not asked["planner"].requests
+        text = build(asked | {"extractor": KeptText()})
+        assert (await text.ainvoke({"question": QUESTION}, context=ONE))["answer"]
+    again = build(parts(), checkpointer=saver)
+    assert (await again.ainvoke(None, THREAD, context=ONE))["answer"] == "Narvik"
 
 
 async def test_a_fork_without_the_limit_reads_them_all(saver: Any) -> None:
