@@ -204,7 +204,9 @@ def _drop_triple(draft: _Draft, edit: Any) -> None:
     draft.extracted = [
         Extracted(
             passage=item["passage"],
-            triples=[parts for parts in item["triples"] if triple_id(*parts) != id],
+            triples=[
+                parts for parts in item["triples"] if triple_id(*map(clean_field, parts)) != id
+            ],
         )
         for item in draft.extracted
     ]

@@ -252,6 +252,13 @@ def test_a_model_is_a_setting_of_the_run() -> None:
     assert made.values["documents"] == documents, "given documents are lost"
 
 
+def test_a_triple_whose_name_is_cleaned_in_the_merge_can_be_dropped_before_it() -> None:
+    extracted = [{"passage": "p", "triples": [["f(x", "is", "even"]]}]
+    drop = {"op": "drop_triple", "triple": triple_id("fx", "is", "even")}
+    after, _ = edited([drop], "merge_graph", extracted=extracted)
+    assert after["extracted"] == [{"passage": "p", "triples": []}]
+
+
 @pytest.mark.parametrize("before", ["plan", "to_triples", "merge_graph", "answer", ""])
 def test_no_edits_change_nothing(before: str) -> None:
     assert apply_edits(state(), [], before).values == {}
