@@ -9,21 +9,23 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import AfterValidator, BaseModel, Field
 
 from ras_flow.context import Context
+from ras_flow.limits import check_question
 from ras_flow.state.channels import RasOutput
 
 _CUT_SHORT = ("max_hops", "no_progress", "budget", "error")
 """Stop reasons of a search that ended before its planner found the facts sufficient."""
 
 
-def _not_empty(question: str) -> str:
+def _usable(question: str) -> str:
     if not question.strip():
         raise ValueError("The question is empty. Give it some text.")
+    check_question(question)
     return question
 
 
 class _Arguments(BaseModel):
     # Refused here, the model is told of it; refused by the graph, it would end the agent.
-    question: Annotated[str, AfterValidator(_not_empty)] = Field(
+    question: Annotated[str, AfterValidator(_usable)] = Field(
         description="A complete question in plain words."
     )
 

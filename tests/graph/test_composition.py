@@ -195,9 +195,17 @@ async def test_invoke_works_beside_an_event_loop_that_is_at_work() -> None:
     assert build(world()).invoke({"question": QUESTION})["answer"] == "Narvik"
 
 
-async def test_an_empty_question_is_told_to_the_agent_and_does_not_end_it() -> None:
-    result = await build_agent(calls(" "), build(world())).ainvoke({"messages": [("user", "?")]})
-    assert "The question is empty" in result["messages"][2].content
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [(" ", "The question is empty"), ("?" * 20_001, "at most 20000 are taken")],
+)
+async def test_an_unusable_question_is_told_to_the_agent_and_does_not_end_it(
+    saver: Any, question: str, said: str
+) -> None:
+    agent = create_agent(calls(question), tools=[as_tool(build(world()))], checkpointer=saver)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    result = await agent.ainvoke({"messages": [("user", "?")]}, thread)
+    assert said in result["messages"][2].content
     assert result["messages"][-1].content == "In Narvik."
 
 
