@@ -92,7 +92,9 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
 
 
 def _text(value: object, name: str) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str | None):
+        raise InputError(f"The {name} is a {type(value).__name__}: pass a text.")
+    if value is None or not value.strip():
         raise InputError(f"The {name} is empty: give it some text.")
     return scrub(value).strip()
 
