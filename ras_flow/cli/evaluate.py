@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -153,7 +154,7 @@ def _rows(folder: Path) -> list[Row]:
 def _chosen(address: str, benchmark: str) -> list[Row]:
     """Return the rows of a folder, or those of one of its systems."""
     folder, system = Path(address), ""
-    if not folder.exists() and ":" in address:
+    if not os.path.exists(folder) and ":" in address:
         name, _, system = address.rpartition(":")
         folder = Path(name)
     rows = _rows(folder)

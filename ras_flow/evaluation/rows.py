@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -203,7 +204,8 @@ def open_rows(folder: Path) -> Iterator[Rows]:
     Raises:
         RunError: It holds no evaluation.
     """
-    if not (folder / FILE).is_file():
+    # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
+    if not os.path.isfile(folder / FILE):
         raise RunError(
             f"There is no evaluation in {folder}: give the folder that `ras-flow eval CONFIG "
             "--out FOLDER` wrote."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -61,7 +62,8 @@ def _folder(address: str | None, new: bool) -> Path | None:
     if address is None:
         return None
     folder = Path(address).expanduser()
-    if not new and not (folder / "runs.sqlite").is_file():
+    # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
+    if not new and not os.path.isfile(folder / "runs.sqlite"):
         raise RunError(
             f"There are no runs in {folder}: give a folder that has a file runs.sqlite, as the "
             "environment variable RAS_FLOW_HOME of `ras-flow ask` names it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -48,7 +49,8 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
             "LangGraph server keeps its triples in its own database."
         )
     folder = Path(address).expanduser() if address else home_folder()
-    if address and not new and not (folder / STORE).is_file():
+    # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
+    if address and not new and not os.path.isfile(folder / STORE):
         raise RunError(
             f"There are no triples in {folder}: give a folder that has a file {STORE}, as "
             "`ras-flow ask` and `ras-flow triples precompute` make it."
