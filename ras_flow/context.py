@@ -235,7 +235,8 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
 
 
 def _at_least(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or not least <= value <= LARGEST:
+    # For Python true is the number 1.
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
         raise ConfigurationError(
             f"{name} must be a whole number of at least {least} and at most {LARGEST}, "
             f"not {value!r}."
@@ -243,5 +244,6 @@ def _at_least(name: str, value: object, least: int) -> None:
 
 
 def _positive(name: str, value: object) -> None:
-    if not isinstance(value, int | float) or not 0 < value <= LARGEST:
+    number = None if isinstance(value, bool) else value
+    if not isinstance(number, int | float) or not 0 < number <= LARGEST:
         raise ConfigurationError(f"{name} must be a finite number greater than 0, not {value!r}.")

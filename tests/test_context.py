@@ -17,6 +17,8 @@ from ras_flow.errors import ConfigurationError
     [
         ("top_k", 0),
         ("top_k", "5"),
+        ("top_k", True),
+        ("max_seconds", True),
         ("max_triples", 0),
         ("max_triples", 1.5),
         ("max_triples", 10**30),
