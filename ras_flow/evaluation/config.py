@@ -35,6 +35,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -334,8 +335,9 @@ def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:
 
 def _systems(name: str, table: _Table, shared: Mapping[str, Any]) -> list[SystemConfig]:
     """Make the systems of a table: one, or one for each combination of listed values."""
+    kind = table.take("kind", str, name)
     try:
-        system = find_system(table.take("kind", str, name))
+        system = find_system(kind)
     except ConfigurationError as error:
         raise ConfigurationError(f"{table.where}: {error}") from error
     own = table.some(_PLAIN | {"reader"} | set(system.options))
@@ -347,6 +349,9 @@ def _systems(name: str, table: _Table, shared: Mapping[str, Any]) -> list[System
                 f"{system.kind!r}, which has {value!r}."
             )
     lists = {key: value for key, value in own.items() if isinstance(value, list)}
+    for key, listed in lists.items():
+        if not listed:
+            raise ConfigurationError(f"{table.where}: {key} = [] makes no system: list a value.")
     made = []
     for values in product(*lists.values()):
         chosen = own | dict(zip(lists, values, strict=True))
@@ -384,6 +389,7 @@ def _limits(table: _Table) -> Limits:
         money=table.take("money", int | float, None),
     )
     table.nothing_else()
+    _not_negative(table.where, tokens=made.tokens, money=made.money)
     if made.at_once < 1:
         raise ConfigurationError(f"{table.where}: at_once must be at least 1.")
     return made
@@ -394,4 +400,14 @@ def _price(table: _Table) -> Price:
         float(table.take("input", int | float, 0.0)), float(table.take("output", int | float, 0.0))
     )
     table.nothing_else()
+    _not_negative(table.where, input=made.input, output=made.output)
     return made
+
+
+def _not_negative(where: str, **numbers: float | None) -> None:
+    """Refuse numbers with which no ceiling would ever be reached."""
+    for name, number in numbers.items():
+        if number is not None and not 0 <= number < math.inf:
+            raise ConfigurationError(
+                f"{where}: {name} = {number:g} must be a finite number of at least 0."
+            )

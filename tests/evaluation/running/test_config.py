@@ -109,6 +109,10 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
         ({'[prices."openai:big"]\ninput = 0.5\noutput = 2.0': ""}, "limits.money needs prices"),
         ({'prices."openai:big"': 'prices."big"'}, "no system asks a model 'big'"),
         ({"[models]": "[model]"}, "there is no setting 'model'"),
+        ({"max_hops = 9": "max_hops = []"}, "max_hops = [] makes no system"),
+        ({"input = 0.5": "input = nan"}, "input = nan must be a finite number"),
+        ({"output = 2.0": "output = -2.0"}, "output = -2 must be a finite number"),
+        ({"at_once = 2": "at_once = 2\ntokens = -1"}, "tokens = -1 must be a finite number"),
     ],
 )
 def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:
@@ -119,6 +123,12 @@ def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         parse(text)
     assert message in str(raised.value)
+
+
+def test_where_a_wrong_kind_stands_is_said_once() -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        parse(GOOD.replace('kind = "ras"', "kind = 3"))
+    assert str(raised.value) == "eval.toml: systems: swap: kind = 3 is of a wrong type."
 
 
 def test_a_benchmarks_setting_is_less_particular_than_a_systems_own() -> None:
