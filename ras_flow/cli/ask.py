@@ -93,7 +93,8 @@ def ask(
     max_triples: Annotated[
         int | None,
         typer.Option(
-            help="Triples of each hop that are read at most, the nearest; all if left out."
+            help="Triples of each hop that are read at most, the nearest; if left out, as many as "
+            "each model reads best."
         ),
     ] = None,
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
