@@ -113,11 +113,21 @@ async def open_folder(path: Path) -> AsyncIterator[RunFolder]:
 
 
 def read_corpus_scores(folder: Path) -> dict[str, dict[str, float]]:
-    """Return scores of all answers together: by ``BENCHMARK/SYSTEM``, then by metric."""
+    """Return scores of all answers together: by ``BENCHMARK/SYSTEM``, then by metric.
+
+    Raises:
+        RunError: The file is damaged.
+    """
     path = folder / CORPUS_SCORES
     if not path.is_file():
         return {}
-    found: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        found: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RunError(
+            f"{path} is damaged ({error}). Delete it and run the evaluation again, which asks "
+            "nothing twice and writes it anew."
+        ) from error
     return found
 
 

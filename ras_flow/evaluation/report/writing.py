@@ -56,7 +56,7 @@ def write_report(
         remarks: What else is to be known, such as a ceiling that was reached.
 
     Raises:
-        RunError: The folder cannot be written.
+        RunError: The folder cannot be written, or its scores of all answers are damaged.
     """
     found = summarise(config, rows, read_corpus_scores(folder))
     markdown = ["# Evaluation", "", *(f"{markdown_text(remark)}\n" for remark in remarks)]

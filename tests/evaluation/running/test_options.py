@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ras_flow.cli import app
-from ras_flow.errors import InputError, ModelResponseError
+from ras_flow.errors import InputError, ModelResponseError, RunError
 from tests.evaluation.running.small import QUESTIONS, World
 
 SETTINGS = """
@@ -106,3 +106,15 @@ def test_a_benchmark_that_is_not_there_is_named(out: Path) -> None:
     sides = [f"{out}:ras", f"{out}:ras_no_retrieval"]
     with pytest.raises(InputError, match=r"no benchmark 'twons'.*bridges, towns"):
         run_cli("compare", *sides, "--benchmark", "twons")
+
+
+def test_damaged_scores_are_named_and_made_anew(tmp_path: Path) -> None:
+    folder = write_evaluation(tmp_path)
+    evaluate(folder, World())
+    scores = folder / "out" / "corpus_scores.json"
+    scores.write_text("{")
+    with pytest.raises(RunError, match=r"corpus_scores\.json is damaged.*run the evaluation again"):
+        run_cli("report", folder / "out")
+    world = World()
+    evaluate(folder, world)
+    assert world.calls == [] and run_cli("report", folder / "out").exit_code == 0
