@@ -51,7 +51,7 @@ def make_trainer(
     transformers = require("transformers", extra="local")
     torch = require("torch", extra="local")
     # It imports torch.
-    from ras_flow.graph_llm.collate import Collator  # noqa: PLC0415
+    from ras_flow.graph_llm.collate import IGNORED, Collator  # noqa: PLC0415
 
     settings, watch = config.optimizer, config.watch
     arguments = training_arguments(
@@ -94,6 +94,15 @@ def make_trainer(
             if measure is not None:
                 self.log(measure().summary())
             return metrics
+
+        def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> Any:
+            """Return the mean of the records' losses, which no batch size changes."""
+            inputs = self._prepare_inputs(inputs)
+            counts = (inputs["labels"] != IGNORED).sum(1, keepdim=True)
+            shares = {"weights": inputs["weights"] / counts, "num_items_in_batch": len(counts)}
+            with torch.no_grad(), self.compute_loss_context_manager():
+                loss = model(**{**inputs, **shares})["loss"]
+            return loss, None, None
 
         def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
             save_trained(model, Path(output_dir or run))

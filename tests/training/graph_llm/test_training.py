@@ -94,6 +94,18 @@ def test_memory_settings_may_change_in_a_run_and_others_may_not(
     assert train(base, data, tmp_path / "run", optimizer=halved).finished
 
 
+def test_the_watched_loss_is_the_same_whatever_the_batch(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    watched: list[list[float]] = []
+    for size in (1, 3):
+        output = tmp_path / str(size)
+        train(base, data, output, watch={"records": 8, "generate": 0, "batch_size": size})
+        watched.append([loss for _, name, loss in losses(output) if name == "eval_loss"])
+    assert len(watched[0]) == 2
+    assert watched[1] == pytest.approx(watched[0], rel=1e-5)
+
+
 def test_each_step_keeps_its_records_whatever_the_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
