@@ -207,16 +207,30 @@ class Parts:
         models += [context.answerer] if self.answerer is None else []
         return await asyncio.to_thread(named.attribute_encoder_of, context, models)
 
-    async def check_encoder(self, context: Context) -> None:
-        """Find out whether the sentence encoder of the graph's attributes can be used.
+    async def check(self, context: Context, *, plans: bool, extracts: bool) -> None:
+        """Find out whether a run's models can be used, before any of them is asked.
+
+        The index is opened by the first search: a run may need none.
+
+        Args:
+            context: The run's settings.
+            plans: Whether the run can plan a search.
+            extracts: Whether it can have passages to extract triples from.
 
         Raises:
-            ConfigurationError: The encoder is not found, or its weights are damaged.
-            MissingExtraError: Its packages are not installed.
+            ConfigurationError: A model's name, key or package is missing or wrong, or the sentence
+                encoder that ``max_triples`` needs is not found or damaged.
+            MissingExtraError: Packages of a local model or of the encoder are not installed.
         """
-        encoder = await self.get_encoder(context)
-        if isinstance(encoder, LocalSentenceEncoder):
-            await asyncio.to_thread(encoder.check)
+        if plans:
+            await self.get_planner(context)
+        if extracts:
+            await self.get_extractor(context)
+        await self.get_answerer(context)
+        if extracts and context.max_triples is not None and not self.keeps_text(context):
+            encoder = await self.get_encoder(context)
+            if isinstance(encoder, LocalSentenceEncoder):
+                await asyncio.to_thread(encoder.check)
 
     def takes_soft_tokens(self, context: Context, *, plans: bool) -> bool:
         """Tell whether the encoded graph is needed for the rest of a run.

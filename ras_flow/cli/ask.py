@@ -199,9 +199,7 @@ async def _ask(
     # What is wrong with a name or key is said before any work is done or paid for.
     parts = Parts()
     if not on_server:  # It has keys and models of its own.
-        await parts.get_planner(context)
-        await parts.get_extractor(context)
-        await parts.get_answerer(context)
+        await parts.check(context, plans=True, extracts=True)
     documents = _documents(given)
     screen = Screen(quiet=as_json)
     if docs is not None:

@@ -37,7 +37,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     Args:
         state: Holds ``question`` and, where given, ``documents``.
         runtime: LangGraph's runtime.
-        parts: Where the settings and the sentence encoder come from.
+        parts: Where the settings and the models come from.
 
     Returns:
         What it takes to have nothing of an earlier question in the state.
@@ -46,9 +46,8 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         InputError: The question is empty or too long, a document is not usable, there are too many
             of them, or static inference has none.
         ConfigurationError: The run is to pause, but nothing keeps its state meanwhile; a limit in
-            the environment is no number; or the sentence encoder that `max_triples` needs is not
-            found, or its weights are damaged.
-        MissingExtraError: The sentence encoder's packages are not installed.
+            the environment is no number; or a model's name, key or package is missing or wrong.
+        MissingExtraError: Packages of a local model are not installed.
         OverloadedError: This process has too much under way to take a further question.
     """
     check_room()
@@ -68,8 +67,8 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
             "A run that pauses for a review must be kept meanwhile: compile the graph with a "
             "checkpointer and name a thread_id in the config."
         )
-    if context.max_triples is not None and not parts.keeps_text(context):
-        await parts.check_encoder(context)
+    plans = context.planning == "iterative" and context.max_hops > bool(passages)
+    await parts.check(context, plans=plans, extracts=plans or bool(passages))
     runtime.stream_writer(StartEvent(type="start", question=question))
     update: dict[str, Any] = {
         name: Overwrite(empty()) for name, empty in _GATHERED.items() if state.get(name)

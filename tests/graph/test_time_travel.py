@@ -146,17 +146,37 @@ async def test_an_edit_of_nothing_changes_nothing(saver: Any, update: Any) -> No
     assert (await graph.aget_state(THREAD)).values == before
 
 
+@pytest.mark.parametrize("role", ["planner", "extractor", "answerer"])
+async def test_a_model_that_cannot_be_set_up_is_told_before_any_is_asked(
+    saver: Any, monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    parts, missing = world(), Context.from_mapping({"top_k": 1, role: "anthropic:x"})
+    graph = build(parts | {role: None}, checkpointer=saver)
+    with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
+        await graph.ainvoke({"question": QUESTION}, THREAD, context=missing)
+    assert not parts["planner"].requests and not parts["retriever"].queries
+    result = await build(parts, checkpointer=saver).ainvoke(None, THREAD, context=TOP1)
+    assert result["answer"] == "Narvik"
+
+
 @pytest.mark.parametrize("pauses", [False, True])
 async def test_a_run_goes_on_after_a_model_that_could_not_be_set_up(
     saver: Any, monkeypatch: pytest.MonkeyPatch, pauses: bool
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    node = "review_graph" if pauses else "merge_graph"
     context = Context(top_k=1, answerer="anthropic:x", pause_after_merge=pauses)
+    await build(world(), checkpointer=saver).ainvoke(
+        {"question": QUESTION},
+        THREAD,
+        context=context,
+        interrupt_before=[node] if not pauses else [],
+    )
+    go_on = Command(resume={"edits": []}) if pauses else None
     graph = build(world(answerer=None), checkpointer=saver)
     with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
-        await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
-        await graph.ainvoke(Command(resume={"edits": []}), THREAD, context=context)
-    node = "review_graph" if pauses else "merge_graph"
+        await graph.ainvoke(go_on, THREAD, context=context)
     assert (await graph.aget_state(THREAD)).next == (node,)
     result = await build(world([SECOND]), checkpointer=saver).ainvoke(None, THREAD, context=TOP1)
     assert result["answer"] == "Narvik"
