@@ -32,7 +32,7 @@ class MissingExtraError(ConfigurationError, ImportError):
 
 
 class AuthenticationError(ConfigurationError):
-    """A model server refused the key (401, 403). Never retried."""
+    """A model server refused the key (401, 403), or it has no credit left. Never retried."""
 
 
 class ClusterError(ConfigurationError):

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from time import monotonic
 from typing import Literal, TypeVar
 
 from langchain_core.exceptions import ContextOverflowError
@@ -42,11 +43,15 @@ _TRANSIENT = {
     "APIConnectionError",
     "APIResponseValidationError",
     "APITimeoutError",
+    "ClientError",  # aiohttp's own, as for what is no HTTP
     "ConnectionError",
     "HTTPError",  # the base of transport errors in httpx; status errors are told apart earlier
     "TimeoutError",
 }
 _TRANSIENT_STATUS = {408, 429}
+_REFUSED_STATUS = {401, 402, 403}
+_NO_CREDIT = "insufficient_quota"
+"""Code of a 429 that no later attempt changes."""
 _EVENTS: dict[str, Kind] = {
     "authentication_error": "refused",
     "permission_error": "refused",
@@ -108,12 +113,12 @@ def classify(error: BaseException) -> Kind | None:
         error: What the client raised.
 
     Returns:
-        ``"retry"``: a later attempt may succeed. ``"refused"``: the key is wrong.
-        ``"rejected"``: the request is wrong. None: this is no failure of the call.
+        ``"retry"``: a later attempt may succeed. ``"refused"``: the key is wrong, or has no credit
+        left. ``"rejected"``: the request is wrong. None: this is no failure of the call.
     """
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status >= 400:
-        if status in (401, 403):
+        if status in _REFUSED_STATUS or getattr(error, "code", None) == _NO_CREDIT:
             return "refused"
         return "retry" if status >= 500 or status in _TRANSIENT_STATUS else "rejected"
     if isinstance(error, BrokenAnswerError | json.JSONDecodeError):
@@ -144,15 +149,17 @@ async def call_with_retries(
         What the first successful attempt returned.
 
     Raises:
-        AuthenticationError: The key was refused (401, 403); not retried.
+        AuthenticationError: The key was refused (401, 403), or has no credit left; not retried.
         ModelResponseError: The request was rejected (400, 404, 422, ...); not retried.
         ModelUnavailableError: The last attempt failed too.
     """
     tries = 0
+    began = 0.0
 
     async def attempt() -> T:
-        nonlocal tries
+        nonlocal tries, began
         tries += 1
+        began = monotonic()
         async with asyncio.timeout(retries.timeout):
             return await call()
 
@@ -169,7 +176,8 @@ async def call_with_retries(
         if kind is None:
             raise
         # The cause is left out of the traceback: clients' errors may quote the key.
-        raise _explained(kind, error, tries, endpoint, retries.timeout) from None
+        late = retries.timeout if monotonic() - began >= retries.timeout else None
+        raise _explained(kind, error, tries, endpoint, late) from None
 
 
 class _Wait:
@@ -200,21 +208,34 @@ def _retry_after(error: BaseException | None) -> float | None:
         return None
 
 
+def _said(error: BaseException) -> str:
+    """Return what an error says, with what clients leave out of their own messages."""
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    status, body = getattr(error, "status_code", None), getattr(error, "body", None)
+    if body and str(error) == f"Error code: {status}":
+        said += f" - {body}"
+    origin = error
+    while origin.__cause__:
+        origin = origin.__cause__
+    if status is None and str(origin) not in said:
+        said += f" ({type(origin).__name__}: {origin})"
+    return " ".join(said.split())
+
+
 def _explained(
-    kind: Kind, error: Exception, tries: int, endpoint: Endpoint, timeout: float
+    kind: Kind, error: Exception, tries: int, endpoint: Endpoint, late: float | None
 ) -> Exception:
+    """Return the error to raise; ``late`` is the limit that the last attempt came to, if any."""
     who = f"the model {endpoint.model!r} at {endpoint.host}"
-    said = endpoint.redact(f"{type(error).__name__}: {error}".rstrip(": "))
-    if any("Timeout" in cls.__name__ for cls in type(error).__mro__):
-        said += (
-            f" (no answer within {timeout:g} seconds; a slow server needs a longer model_timeout)"
-        )
+    said = endpoint.redact(_said(error))
+    if late is not None:
+        said += f" (no answer within {late:g} seconds; a slow server needs a longer model_timeout)"
     if kind == "refused":
         status = getattr(error, "status_code", 401)
         fix = f" Check the key in {endpoint.key_variable}." if endpoint.key_variable else ""
         return AuthenticationError(
-            f"The key for {who} was refused ({status}).{fix} It must be valid and allowed to use "
-            "this model."
+            f"The key for {who} was refused ({status}).{fix} It must be valid, allowed to "
+            "use this model, and have credit left."
         )
     result: ModelError
     if kind == "rejected":

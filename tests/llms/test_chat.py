@@ -203,6 +203,56 @@ async def test_a_refused_key_is_not_retried_and_not_shown(kind: str, status: int
     assert caught.value.__suppress_context__
 
 
+@pytest.mark.parametrize(
+    ("status", "code"), [(402, "invalid_request_error"), (429, "insufficient_quota")]
+)
+async def test_a_key_without_credit_is_not_asked_again(status: int, code: str) -> None:
+    class Unpaid(OpenAIServer):
+        def failure(self, answer: Answer) -> dict[str, Any]:
+            return {"error": {"message": "no credit", "type": code, "code": code}}
+
+    with Unpaid([Answer(match="", status=status)]) as server:
+        with pytest.raises(AuthenticationError, match=f"{status}.*OPENAI_API_KEY.*credit"):
+            await client("openai", server).generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 1
+
+
+async def test_what_a_server_says_outside_of_openais_form_is_told() -> None:
+    class Other(OpenAIServer):
+        def failure(self, answer: Answer) -> dict[str, Any]:
+            return {"detail": [{"loc": ["body", "stop"], "msg": answer.error}]}
+
+    with Other([Answer(match="", status=422, error=f"too many, {KEY}")]) as server:
+        with pytest.raises(ModelResponseError, match="'stop'.*too many") as caught:
+            await client("openai", server).generate([PROMPT], max_new_tokens=9)
+    assert KEY not in str(caught.value)
+
+
+@both
+@pytest.mark.parametrize(
+    ("said", "told"), [(b"", "isconnected"), (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "SSH-2.0")]
+)
+async def test_what_is_wrong_with_a_connection_is_told(kind: str, said: bytes, told: str) -> None:
+    asked = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        asked += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        model = load_language_model(
+            KINDS[kind][1], base_url=f"http://127.0.0.1:{port}", max_retries=1
+        )
+        with pytest.raises(ModelUnavailableError, match=f"2 attempts.*{told}") as caught:
+            await model.generate([PROMPT], max_new_tokens=9)
+    assert asked == 2
+    assert "model_timeout" not in str(caught.value)
+
+
 @both
 @pytest.mark.parametrize("status", [400, 404, 409, 413, 422])
 async def test_a_rejected_request_is_not_retried(kind: str, status: int) -> None:
