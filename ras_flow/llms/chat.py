@@ -39,6 +39,7 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 
 _ENDS = ("finish_reason", "stop_reason", "done_reason", "status")
 _CUT_OFF = {"length", "max_tokens", "model_context_window_exceeded", "incomplete"}
+_WITHHELD = {"content_filter", "refusal"}
 _STRICT = ("openai", "anthropic")
 """Kinds of chat model that always tell why an answer ended, unless it broke off."""
 
@@ -120,7 +121,7 @@ class ChatLanguageModel:
         Raises:
             AuthenticationError: The key was refused.
             ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
-            ModelResponseError: The request was rejected.
+            ModelResponseError: The request was rejected, or the answer was refused or withheld.
             OverloadedError: Too many calls of this process wait already.
         """
         if prompts and schema is not None and not await self._writes_by(schema):
@@ -159,6 +160,12 @@ class ChatLanguageModel:
             if self._may_change_settings(chat, error):
                 return await self._answer(prompt, max_new_tokens, stop, schema)
             raise
+        if why := _withheld(answer):
+            raise ModelResponseError(
+                f"The model {self._endpoint.model!r} at {self._endpoint.host} refused to answer, "
+                f"or its server withheld what it wrote ({self._endpoint.redact(why)}). Change what "
+                "is asked, or name another model."
+            )
         made = self._generation(prompt, answer, stop)
         if thinks or not _only_thought(answer):
             return made
@@ -260,6 +267,12 @@ def _body(chat: BaseChatModel) -> dict[str, Any]:
 def _is_cut_off(answer: AIMessage) -> bool:
     ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
     return bool(ends & _CUT_OFF)
+
+
+def _withheld(answer: AIMessage) -> str:
+    """Return why an answer is not the one that was asked for; empty where it is."""
+    ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
+    return str(answer.additional_kwargs.get("refusal") or "") or ", ".join(ends & _WITHHELD)
 
 
 def _only_thought(answer: AIMessage) -> bool:

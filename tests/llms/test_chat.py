@@ -27,6 +27,8 @@ from ras_flow.errors import (
     ModelUnavailableError,
 )
 from ras_flow.llms import ChatLanguageModel, load_language_model
+from ras_flow.roles import make_extractor
+from ras_flow.state.schema import make_passage
 from tests.servers import Answer, AnthropicServer, OpenAIServer, ScriptedServer
 from tests.servers.scripted import last_message
 
@@ -305,6 +307,29 @@ async def test_an_answer_without_a_message_is_broken(kind: str, fields: dict[str
         (made,) = await client(kind, server).generate([PROMPT], max_new_tokens=9)
     assert made.text == "Paris"
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "why"),
+    [
+        ("openai", {"finish_reason": "content_filter", "message": {"content": "(S> Os"}}, "filter"),
+        ("openai", {"finish_reason": "stop", "message": {"refusal": "I will not."}}, "I will not"),
+        ("anthropic", {"stop_reason": "refusal"}, "refusal"),
+    ],
+)
+async def test_a_passage_whose_answer_is_withheld_is_no_passage_without_triples(
+    kind: str, fields: dict[str, Any], why: str
+) -> None:
+    if kind == "openai":
+        fields["message"] = {"role": "assistant", "content": None, **fields["message"]}
+        fields = {"choices": [{"index": 0, **fields}]}
+    with serve(kind, Answer("", match="", fields=fields)) as server:
+        extractor = make_extractor(client(kind, server))
+        (made,) = await extractor.extract([make_passage("Oslo", "Oslo is a town.")])
+    assert made.triples == []
+    assert made.error is not None
+    assert why in made.error
+    assert len(server.requests) == 1
 
 
 @both
