@@ -13,10 +13,10 @@ MAX_SUBQUERY = 400
 
 _WORD = r"(sub[ _-]?q(?:uery)?|sufficient|no[ _-]*retrieval)"
 _DECORATION = "*_`\"'“”‘’"
-_LABEL = re.compile(rf"\[\s*{_WORD}\s*\]", re.IGNORECASE)
+_LABEL = re.compile(rf"[\[［【]\s*{_WORD}\s*[\]］】]", re.IGNORECASE)
 _BARE = re.compile(rf"{_WORD}[{_DECORATION}\s]*[.!:]?", re.IGNORECASE)
 _BARE_SUBQ = re.compile(
-    rf"sub[ _-]?q(?:uery)?[{_DECORATION}]*\s*:(?:[{_DECORATION}]+(?=\s))?(.+)"
+    rf"sub[ _-]?q(?:uery)?[{_DECORATION}]*\s*[:：](?:[{_DECORATION}]+(?=\s))?(.+)"
     rf"|subq[{_DECORATION}]*\s(.+)",
     re.IGNORECASE,
 )
@@ -25,7 +25,7 @@ _PREFIX = re.compile(
     rf"[{_DECORATION}]*\s*:[\s{_DECORATION}]*)?",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"(?::\s*|[–—-]\s+|(?:sub-?)?(?:question|query)\s*:\s*)+", re.IGNORECASE)
+_LEAD = re.compile(r"(?:[:：]\s*|[–—-]\s+|(?:sub-?)?(?:question|query)\s*:\s*)+", re.IGNORECASE)
 _QUOTES = {"“": "”", "‘": "’", "«": "»"}
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
 _RUN_ON = re.compile(r"\s*(?:retrieved graph information\s*:|\[prev_)", re.IGNORECASE)

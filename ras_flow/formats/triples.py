@@ -12,8 +12,8 @@ from ras_flow.formats.normalize import normalize_name
 MAX_FIELD = 300
 """Characters; a longer field is a sentence, not an entity or a relation."""
 
-_MARKER = re.compile(r"(?<![^\s(|\[{\"'`,;*])([SPO])\s*>", re.IGNORECASE)
-_LOOKALIKE = re.compile(rf"{_MARKER.pattern}(?:\s*>)*", re.IGNORECASE)
+_MARKER = re.compile(r"(?<![^\s(（|\[{\"'`,;*])([SPO])\s*[>＞](?:\*\*)?", re.IGNORECASE)
+_LOOKALIKE = re.compile(rf"{_MARKER.pattern}(?:\s*[>＞](?:\*\*)?)*", re.IGNORECASE)
 _UNMARKED_OBJECT = re.compile(
     r"(?<=[\s|(])(P\s*>[^|()\n]{1,300}\|)(?!\s*[SP]\s*>)(?![^()\n]{0,300}\bO\s*>)"
     r"\s*(?:[A-Z]\s*>)?",
@@ -22,7 +22,9 @@ _UNMARKED_OBJECT = re.compile(
 _OBJECT_IN_PREDICATE = re.compile(
     r"(?<=[\s|(])(P\s*>\s*(?:is|are|was|were))\s+((?:an?|the)\s[^|()\n]{1,300}\))", re.IGNORECASE
 )
-_COMPARISON = re.compile(r"\w(?:\s+>|>(?=[\d.]))")
+_COMPARISON = re.compile(r"\w(?:\s+[>＞]|[>＞](?=[\d.]))")
+_WIDE = re.compile(r"（\s*S\s*[>＞]", re.IGNORECASE)
+_NARROW = str.maketrans("（）｜＞", "()|>")
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
@@ -89,8 +91,9 @@ def parse_triples(text: str) -> ParsedTriples:
 
     Read are the triple format and what models make of it: other letter case and spacing of the
     markers, parentheses inside fields, line breaks, bullets, quotes or brackets around triples,
-    code fences, a missing "|" or outer parenthesis. Output without such triples is read as JSON
-    objects with "subject", "predicate" (or "relation") and "object".
+    code fences, bold markers, the wide "（S＞" and "｜" of Chinese, a missing "|" or outer
+    parenthesis. Output without such triples is read as JSON objects with "subject", "predicate" (or
+    "relation") and "object".
 
     =========================================  ==================================================
     piece                                      outcome
@@ -115,6 +118,8 @@ def parse_triples(text: str) -> ParsedTriples:
     Returns:
         The triples with cleaned fields, and the dropped pieces.
     """
+    if _WIDE.search(text):
+        text = text.translate(_NARROW)
     text = _UNMARKED_OBJECT.sub(r"\1 O>", _INVISIBLE.sub("", text))
     text = _OBJECT_IN_PREDICATE.sub(r"\1| O> \2", text)
     found = list(_read_marked(text))
@@ -187,7 +192,7 @@ def _read_group(text: str, markers: list[re.Match[str]], end: int) -> _Found:
     first, second, third = (clean_field(part) for part, _, _ in fields)
     yield text[subject.start() : object_end], (first, second, third)
     for surplus in [*(more for _, _, more in fields), text[object_end:end]]:
-        if surplus.strip(_SPACES + "\n|()"):
+        if surplus.strip(_SPACES + "\n|()*"):
             yield surplus, None
 
 

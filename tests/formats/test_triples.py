@@ -58,6 +58,12 @@ def test_the_form():
         "(S> Stamford| P> river| O> Welland\n",
         "['(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire', "
         "'(S> Stamford| P> river| O> Welland']",
+        "（S＞Pick Motor Company｜P＞location｜O＞Stamford, Lincolnshire），"
+        "（S＞Stamford｜P＞river｜O＞Welland）。",
+        "（S> Pick Motor Company| P> location| O> Stamford, Lincolnshire）、"
+        "（S> Stamford| P> river| O> Welland）",
+        "- **S>** Pick Motor Company | **P>** location | **O>** Stamford, Lincolnshire\n"
+        "- **S>** Stamford | **P>** river | **O>** Welland",
         "```\n(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire), "
         "(S> Stamford| P> river| O> Welland)\n```",
         "Here are the triples (both of them):\n"
