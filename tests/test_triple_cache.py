@@ -123,6 +123,6 @@ async def test_an_address_without_a_store_is_told(address: str) -> None:
 
 async def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").write_text("not a database, but long enough to look at" * 9)
-    with pytest.raises(RunError, match="cannot be used"):
+    with pytest.raises(RunError, match=r"cannot be used.*move its files away"):
         async with open_store(str(tmp_path)):
             pass

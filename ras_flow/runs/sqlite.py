@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from ras_flow.errors import RunError
 from ras_flow.paths import home_folder
 from ras_flow.runs.runs import Builder, Runs
-from ras_flow.runs.stores import open_sqlite_store
+from ras_flow.runs.stores import advice, open_sqlite_store
 
 PAGE_SIZE = 1024
 """Bytes. Checkpoints take one to two KiB each; the larger default pages stay a fifth empty."""
@@ -97,18 +97,5 @@ def told(folder: Path) -> Iterator[None]:
                 "Nothing is lost. Try again when it is done; a run that stopped can be resumed."
             ) from error
         raise RunError(
-            f"The run database in {folder} cannot be used ({error}). {_advice(error)}"
+            f"The run database in {folder} cannot be used ({error}). {advice(error)}"
         ) from error
-
-
-def _advice(error: DatabaseError) -> str:
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
-        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            return "What was stored is kept: make room on its disk, or check it, and try again."
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return "Runs need files that can be written: change that, or copy the folder."
-        case _:
-            return (
-                "Close other programs that use it, or move its files away to start with an empty "
-                "one."
-            )

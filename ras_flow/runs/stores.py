@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -57,10 +58,17 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"The folder for triples cannot be made ({error}). Give one where you may write."
+        ) from error
+    try:
         async with open_sqlite_store(folder) as store:
             yield store
-    except (OSError, DatabaseError) as error:
-        raise RunError(f"The triples in {folder} cannot be used ({error}).") from error
+    except DatabaseError as error:
+        raise RunError(
+            f"The triples in {folder} cannot be used ({error}). {advice(error)}"
+        ) from error
 
 
 @asynccontextmanager
@@ -92,3 +100,23 @@ async def open_sqlite_store(folder: Path) -> AsyncIterator[AsyncSqliteStore]:
                 "its runs takes. Copy it to a place where you may write."
             ) from error
         yield store
+
+
+def advice(error: DatabaseError) -> str:
+    """Return what to do about an error of a database.
+
+    Args:
+        error: What SQLite raised.
+    """
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_BUSY:
+            return "Another program is writing there. Nothing is lost: try again when it is done."
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return "What was stored is kept: make room on its disk, or check it, and try again."
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return "Its files must be writable: change that, or copy the folder."
+        case _:
+            return (
+                "Close other programs that use it, or move its files away to start with an empty "
+                "one."
+            )

@@ -13,7 +13,7 @@ import pytest
 
 from ras_flow.cli.triples import export
 from ras_flow.components import Extraction
-from ras_flow.errors import RunError
+from ras_flow.errors import InputError, RunError
 from ras_flow.runs.stores import open_store
 from ras_flow.triple_cache import TripleCache
 from tests.cli.command import Command, ras_flow
@@ -160,6 +160,16 @@ def test_a_server_that_is_away_stops_the_work(model: Model, index: Path) -> None
     done = ras_flow(*command(model, index))
     assert done.code == 1 and "go on with the same command" in done.err
     assert "Traceback" not in done.err
+
+
+def test_an_output_that_is_full_is_not_blamed_on_the_triples(tmp_path: Path) -> None:
+    async def keep() -> None:
+        async with open_store(str(tmp_path), new=True) as store:
+            await TripleCache(store, "x").put({"p1": Extraction([("a" * 300, "b", "c")] * 99)})
+
+    asyncio.run(keep())
+    with pytest.raises(InputError, match="/dev/full cannot be written: No space left"):
+        export(output=Path("/dev/full"), database=str(tmp_path))
 
 
 @pytest.mark.parametrize(
