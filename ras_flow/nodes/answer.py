@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.citations import cite, cite_passages
-from ras_flow.components import AnswerRequest
+from ras_flow.components import Answerer, AnswerRequest, Reply
 from ras_flow.context import Context
 from ras_flow.events import AnswerEvent, WarningEvent
 from ras_flow.formats.answer import clean_answer
@@ -38,30 +38,20 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         ModelError: The answerer cannot be reached or its reply is unusable.
     """
     context = parts.context(state, runtime)
-    task = get_task(context.task)
-    answerer = await parts.get_answerer(context)
     # None where the run is resumed with wider settings than routed it here, or where an edit of
     # the state sent it here: to its editor the graph suffices.
     routed = decide(state, context).stop_reason or decide(state, parts.context(state)).stop_reason
     stop_reason = routed or "sufficient"
-    keeps_text = parts.keeps_text(context)
+    answerer = await parts.get_answerer(context)
     cost = Cost("answerer", "answer")
-    seen = await view(state, context, parts, answerer)
-    request = AnswerRequest(
-        question=state["question"],
-        chain=seen.chain,
-        graph=seen.graph,
-        instruction=context.instruction or task.instruction,
-        max_new_tokens=task.max_answer_tokens,
-    )
-    [reply] = one_each(await answerer.answer([request]), 1, answerer)
+    reply = await ask(answerer, state, context, parts)
     cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
     warnings = report_loss(runtime, "answerer", reply)
     if not text:
         warnings.append("The answerer wrote nothing: there is no answer.")
         runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
-    citations = await asyncio.to_thread(_cite, text, state, keeps_text)
+    citations = await asyncio.to_thread(_cite, text, state, parts.keeps_text(context))
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
     )
@@ -72,6 +62,32 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         "usage": cost.usage(),
         **warned(warnings),
     }
+
+
+async def ask(answerer: Answerer, state: RasState, context: Context, parts: Parts) -> Reply:
+    """Ask the answerer with what it reads of the state.
+
+    Args:
+        answerer: The answerer.
+        state: Question, chain and graph.
+        context: The run's settings.
+        parts: Where the sentence encoder comes from.
+
+    Raises:
+        ConfigurationError: The answerer or the sentence encoder cannot be used.
+        ModelError: The answerer cannot be reached or its reply is unusable.
+    """
+    task = get_task(context.task)
+    seen = await view(state, context, parts, answerer)
+    request = AnswerRequest(
+        question=state["question"],
+        chain=seen.chain,
+        graph=seen.graph,
+        instruction=context.instruction or task.instruction,
+        max_new_tokens=task.max_answer_tokens,
+    )
+    [reply] = one_each(await answerer.answer([request]), 1, answerer)
+    return reply
 
 
 def _cite(answer: str, state: RasState, keeps_text: bool) -> list[Citation]:

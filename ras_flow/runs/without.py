@@ -8,17 +8,15 @@ from typing import cast
 from typing_extensions import TypedDict
 
 from ras_flow.citations import MAX_CITATIONS
-from ras_flow.components import AnswerRequest
 from ras_flow.errors import RunError
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.nodes.view import view
+from ras_flow.nodes.answer import ask
 from ras_flow.parts import Parts
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import get_branch, graph_of, name_of
 from ras_flow.state.channels import RasState
-from ras_flow.tasks import get_task
 
 
 class Without(TypedDict):
@@ -92,17 +90,6 @@ async def answers_without(
 
 
 async def _answer(state: RasState, parts: Parts) -> str:
-    """Ask as the node ``answer`` does."""
     context = parts.context(state)
-    task = get_task(context.task)
-    answerer = await parts.get_answerer(context)
-    seen = await view(state, context, parts, answerer)
-    request = AnswerRequest(
-        question=state["question"],
-        chain=seen.chain,
-        graph=seen.graph,
-        instruction=context.instruction or task.instruction,
-        max_new_tokens=task.max_answer_tokens,
-    )
-    [reply] = await answerer.answer([request])
+    reply = await ask(await parts.get_answerer(context), state, context, parts)
     return clean_answer(reply.text)

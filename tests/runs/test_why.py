@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow import Context, Runs
-from ras_flow.components import AnswerRequest
-from ras_flow.errors import RunError
+from ras_flow.components import AnswerRequest, Reply
+from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.parts import Parts
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.why import Explanation, explain
@@ -187,6 +188,15 @@ async def test_no_more_calls_are_made_than_allowed() -> None:
     answerer = ScriptedAnswerer("Narvik")
     assert len(await asked(narvik(), answerer, limit=1)) == 2
     assert len(answerer.requests) == 2
+
+
+async def test_an_answerer_of_ones_own_that_returns_nothing_is_told() -> None:
+    class Silent(ScriptedAnswerer):
+        async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+            return []
+
+    with pytest.raises(ConfigurationError, match="Silent returned 0 results where 1 were"):
+        await asked(narvik(), Silent("Narvik"))
 
 
 async def test_the_encoded_graph_lacks_the_triple_too() -> None:
