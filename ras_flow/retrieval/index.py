@@ -113,7 +113,7 @@ class CorpusIndex:
             shards: Files that the vectors are split into; built and searched in parallel.
             engine: Splits documents and builds what searches the shards. The encoder is given
                 as many batches at once as keep it busy; see
-                :func:`ras_flow.cluster.parts.encoder_on`.
+                :func:`ras_flow.cluster.encoder.encoder_on`.
 
         Returns:
             The new index, opened.

@@ -51,7 +51,6 @@ class Inputs:
     Attributes:
         cases: Cases of each source by split.
         pages: Pages of files of passages by split.
-        texts: Extractions and pages by text and title.
         counts: Questions of each file, and how many of each split.
     """
 

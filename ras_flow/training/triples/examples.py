@@ -23,7 +23,7 @@ class Example:
         title: What the text is about; empty where the source does not say.
         text: The text.
         triples: Its triples; empty only where nothing is left after cleaning.
-        complete: Whether the triples are all that the text states; see :mod:`.completeness`.
+        complete: Whether the triples are all that the text states; see :mod:`.cleaning`.
     """
 
     id: str
