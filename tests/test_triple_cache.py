@@ -77,7 +77,7 @@ async def test_what_is_kept_can_be_read_and_cleared_by_extractor(tmp_path: Path)
             assert await store.aget(("other",), "k") is not None
 
 
-def write(folder: str, number: int, start: Any) -> None:
+def write(folder: str, number: int, together: Any) -> None:
     async def work() -> None:
         async with open_store(folder, new=True) as store:
             cache = TripleCache(store, f"extractor {number % 2}")
@@ -89,18 +89,16 @@ def write(folder: str, number: int, start: Any) -> None:
                     | {"common": Extraction([("all", "agree", "here")])}
                 )
 
-    start.wait(60)
+    together.wait(60)
     asyncio.run(work())
 
 
 async def test_writers_of_several_processes_lose_nothing(tmp_path: Path) -> None:
     processes = multiprocessing.get_context("spawn")
-    start = processes.Event()
-    writers = [processes.Process(target=write, args=(str(tmp_path), n, start)) for n in range(4)]
+    together = processes.Barrier(4)
+    writers = [processes.Process(target=write, args=(str(tmp_path), n, together)) for n in range(4)]
     for writer in writers:
         writer.start()
-    await asyncio.sleep(1)
-    start.set()
     for writer in writers:
         await asyncio.to_thread(writer.join, 120)
     assert [writer.exitcode for writer in writers] == [0] * 4
