@@ -148,12 +148,13 @@ async def test_no_hops_means_no_planner_and_no_retrieval() -> None:
     assert parts["planner"].requests == [] and parts["retriever"].queries == []
 
 
-async def test_a_token_budget_ends_the_run_with_an_answer() -> None:
-    context = Context(top_k=1, max_tokens=1)
+@pytest.mark.parametrize("more, hops", [(0, 0), (1, 1)])
+async def test_a_token_budget_counts_input_and_output(more: int, hops: int) -> None:
+    first_plan = len(QUESTION.split()) + len("[SUBQ] x".split())
+    context = Context(top_k=1, max_tokens=first_plan + more)
     result = await build(world()).ainvoke({"question": QUESTION}, context=context)
-    assert result["stop_reason"] == "budget"
-    assert result["answer"] == "unknown"
-    assert result["hops"] == []
+    assert (result["stop_reason"], result["answer"]) == ("budget", "unknown")
+    assert len(result["hops"]) == hops
 
 
 async def test_a_time_budget_ends_the_run_with_the_graph_so_far(
