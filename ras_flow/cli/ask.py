@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
@@ -39,7 +40,9 @@ def ask(
     index: Annotated[
         Path | None,
         typer.Option(
-            parser=path_of, metavar="PATH", help="An index made by `ras-flow index build`."
+            parser=path_of,
+            metavar="PATH",
+            help="An index made by `ras-flow index build`, or a vector database's TOML file.",
         ),
     ] = None,
     given: Annotated[
@@ -64,14 +67,9 @@ def ask(
     extractor: Annotated[
         str | None, typer.Option(help="The same; or none: passages are read as text.")
     ] = None,
-    extractor_output: Annotated[
-        str,
-        typer.Option(help="How a remote extractor is asked: text, json (by a schema), trained."),
-    ] = Context.extractor_output,
+    extractor_output: ExtractorOutput = Context.extractor_output,
     answerer: Model = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of a compatible model server.")
-    ] = None,
+    base_url: BaseUrl = None,
     retriever: Annotated[
         str | None,
         typer.Option(
@@ -100,12 +98,8 @@ def ask(
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
-    model_timeout: Annotated[
-        float, typer.Option(help="Seconds that one call of a model server may take.")
-    ] = Context.model_timeout,
-    max_retries: Annotated[
-        int, typer.Option(help="Further attempts when a model server fails.")
-    ] = Context.max_retries,
+    model_timeout: Timeout = Context.model_timeout,
+    max_retries: Retries = Context.max_retries,
     max_concurrency: Annotated[
         int, typer.Option(help="Calls of a model server at once, for each model.")
     ] = Context.max_concurrency,

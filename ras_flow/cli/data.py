@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.models import BaseUrl, ExtractorOutput
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, log, print_json
 from ras_flow.cli.triples import Database
@@ -40,7 +41,7 @@ def build(
     filter_model: Annotated[str | None, typer.Option(help="Keeps the documents needed.")] = None,
     subquery_model: Annotated[str | None, typer.Option(help="Writes the subqueries.")] = None,
     extractor: Annotated[str | None, typer.Option(help="Turns texts into triples.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="Server of models that are remote.")] = None,
+    base_url: BaseUrl = None,
     distractors: Annotated[int, typer.Option(help="Other documents in each hop.")] = 4,
     failures: Annotated[bool, typer.Option("--failures", help="Let hops fail too.")] = False,
     limit: Annotated[int | None, typer.Option(help="Use only the first questions.")] = None,
@@ -129,10 +130,8 @@ def play(
     extractor: Annotated[
         str, typer.Option(help="Turns the passages into triples; as runs name it.")
     ] = _MODEL,
-    extractor_output: Annotated[
-        str, typer.Option(help="text, json (by a schema) or trained; as in the runs.")
-    ] = "text",
-    base_url: Annotated[str | None, typer.Option(help="Server of a remote extractor.")] = None,
+    extractor_output: ExtractorOutput = "text",
+    base_url: BaseUrl = None,
     limit: Annotated[
         int | None, typer.Option(help="Training questions at most; others in proportion.")
     ] = None,
@@ -194,7 +193,7 @@ def complete_triples(
     extractor: Annotated[
         str, typer.Option(help="Model whose triples are completed; as runs name it.")
     ] = _MODEL,
-    base_url: Annotated[str | None, typer.Option(help="Server of a remote model.")] = None,
+    base_url: BaseUrl = None,
 ) -> None:
     """Complete an extractor's triples with the evidence of questions; start it again to go on."""
     from ras_flow.context import NO_EXTRACTOR, Context

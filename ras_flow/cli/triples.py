@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
+from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout
 from ras_flow.cli.names import address_of
 from ras_flow.cli.output import AsJson, confirmed, json_line, print_json
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
@@ -55,21 +56,13 @@ def precompute(
             help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH, as the runs name it."
         ),
     ] = Context.extractor,
-    extractor_output: Annotated[
-        str, typer.Option(help="text, json (by a schema) or trained; as in the runs.")
-    ] = Context.extractor_output,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of a compatible model server.")
-    ] = None,
+    extractor_output: ExtractorOutput = Context.extractor_output,
+    base_url: BaseUrl = None,
     workers: Annotated[
         int, typer.Option(min=1, help="Batches (of a remote model: requests) under way at once.")
     ] = Context.max_concurrency,
-    model_timeout: Annotated[
-        float, typer.Option(help="Seconds that one call of a model server may take.")
-    ] = Context.model_timeout,
-    max_retries: Annotated[
-        int, typer.Option(help="Further attempts when a model server fails.")
-    ] = Context.max_retries,
+    model_timeout: Timeout = Context.model_timeout,
+    max_retries: Retries = Context.max_retries,
     database: Database = None,
     engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,

@@ -1,0 +1,14 @@
+"""Options of the commands that ask models, described once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+BaseUrl = Annotated[str | None, typer.Option(help="Address of a compatible model server.")]
+ExtractorOutput = Annotated[
+    str, typer.Option(help="How a remote extractor is asked: text, json (by a schema), trained.")
+]
+Timeout = Annotated[float, typer.Option(help="Seconds that one call of a model server may take.")]
+Retries = Annotated[int, typer.Option(help="Further attempts when a model server fails.")]
