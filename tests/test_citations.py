@@ -175,3 +175,24 @@ def test_names_are_found_where_words_have_no_spaces(answer: str, objects: list[s
     passage = Passage(id="p", title="维斯瓦河", text="维斯瓦河流经华沙。")
     found = cite_passages(answer, "哪条？", {"p": passage})
     assert bool(found) == ("维斯瓦河" in answer)
+
+
+def test_names_of_two_letters_are_too_short_to_be_found_in_a_sentence() -> None:
+    triples = graph({"p": [("Ob", "flows to", "Kara Sea"), ("Don", "flows to", "Azov")]})
+    assert [object for _, object, _ in cited("It is the Don there", "?", triples)] == ["Azov"]
+    assert cited("It is the Ob there", "?", triples) == []
+    assert len(cited("Ob", "?", triples)) == 1
+
+
+def test_passages_that_are_kept_as_text_are_cited_best_first() -> None:
+    texts = ["It is old."] * 7 + ["It is old and large."] + ["It is old."] * 2
+    passages = {
+        f"p{i}": Passage(id=f"p{i}", title="Rome", text=text) for i, text in enumerate(texts)
+    }
+
+    def ids(answer: str, question: str) -> list[list[str]]:
+        return [one["passages"] for one in cite_passages(answer, question, passages)]
+
+    assert ids("Rome", "Which city is large?") == [["p7"], *([f"p{i}"] for i in range(7))]
+    assert ids("yes", "Is Rome large?") == [["p7"], *([f"p{i}"] for i in range(4))]
+    assert ids("yes", "Is it so?") == []
