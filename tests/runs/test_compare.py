@@ -87,6 +87,24 @@ def test_cost_is_that_of_the_whole_way() -> None:
     assert found["b"]["spent"]["input_tokens"] == 90
 
 
+def test_what_both_graphs_have_decided_nothing_and_nor_did_a_passage() -> None:
+    writer = Writer()
+    first = writer.ask().hop(writer.question, {"Aurora Bridge": [DESIGNER]})
+    second = first.fork()
+    elsewhere = ("Mira Lund", "place of birth", "Bergen")
+    first.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer("Narvik")
+    second.hop(SUBQUERY, {"Ada Lund": [elsewhere]}).answer("Bergen")
+    document = writer.document()
+    one, two = document["branches"]
+    for way in (one, two):
+        assert triple_id(*DESIGNER) in {citation["triple"] for citation in way["citations"]}
+        way["citations"].append({"triple": "", "passages": [*document["passages"]]})
+    assert compare(document, 1, document, 2)["deciding"] == [
+        {"triple": triple_id(*BORN), "cited_by": "a"},
+        {"triple": triple_id(*elsewhere), "cited_by": "b"},
+    ]
+
+
 def test_swapping_the_sides_swaps_the_findings() -> None:
     document = forked().document()
     one, two = compare(document, 1, document, 2), compare(document, 2, document, 1)
