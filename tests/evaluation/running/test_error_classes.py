@@ -110,6 +110,27 @@ def test_the_same_question_of_another_is_another_question() -> None:
     assert classify(question, unnamed).why == "Not found: Mira Lund."
 
 
+@pytest.mark.parametrize(
+    ("support", "search", "kind"),
+    [
+        (Support("Mira Lund"), "Who was born in Narvik?", "stopped_early"),
+        (Support("Mira Lund"), "Who is Mira Lund?", "retrieval_missed"),
+        (Support("", LUND["text"], "Where was she born?"), "Who is Leo Fahr?", "stopped_early"),
+        (
+            Support("", LUND["text"], "Where was she born?"),
+            "Where was she born",
+            "retrieval_missed",
+        ),
+        (Support("", LUND["text"]), "Who is Leo Fahr?", "retrieval_missed"),
+    ],
+)
+def test_a_search_asks_by_title_or_by_subquery_and_any_search_for_a_bare_text(
+    support: Support, search: str, kind: str
+) -> None:
+    evidence = replace(FULL, searches=(search,), passages=(OTHER,))
+    assert classify(replace(QUESTION, support=(support,)), evidence).kind == kind
+
+
 def test_gold_facts_decide_what_extraction_missed() -> None:
     support = (
         Support("Aurora Bridge", facts=(("Aurora Bridge", "designer", "Mira Lund"),)),
