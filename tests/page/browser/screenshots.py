@@ -48,14 +48,9 @@ async def main(folder: Path) -> None:
     async with server.running(), launched() as browser:
         camera = Photographer(browser, server, folder)
 
-        page = await camera.open("", "light", 560)
-        await page.get_by_role("list", name="Runs").wait_for()
-        await camera.save(page, "runs")
-
-        for scheme in ("dark", "light"):
-            page = await camera.open(f"{RUN}&branch=1&step=10", scheme)
-            await drawn(page)
-            await camera.save(page, f"step-{scheme}")
+        page = await camera.open(f"{RUN}&branch=1&step=10", "light")
+        await drawn(page)
+        await camera.save(page, "step")
 
         page = await camera.open(f"{RUN}&branch=1", "dark")
         await drawn(page)
