@@ -182,6 +182,8 @@ def test_inner_quotes_survive():
         'Who sang "Imagine"',
         "Who sang 'Imagine'?",
         '"Imagine" or "Yesterday"',
+        "Who is 6'2\"",
+        "Who sang Imagine”",
         "-5 degrees is the record of which town?",
     ):
         assert parse_plan(f"[SUBQ] {subquery}").subquery == subquery
