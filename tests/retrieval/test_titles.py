@@ -76,6 +76,11 @@ def test_what_is_added_is_the_rarity_of_the_titles_words() -> None:
     ]
 
 
+def test_a_query_may_be_the_title_itself_and_a_title_that_is_a_text_is_no_name() -> None:
+    found = scored(("Ada " * 60, 9), ("Ada", 8))
+    assert order(named_first(found, ["ada"], lambda _: 5.0)) == [("Ada", 13), ("Ada " * 60, 9)]
+
+
 @given(
     st.lists(st.tuples(st.text("ab (Ω東", max_size=6), st.floats(0.5, 9)), max_size=12).map(
         lambda pairs: sorted(pairs, key=lambda pair: -pair[1])
