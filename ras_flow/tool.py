@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, cast
 
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import AfterValidator, BaseModel, Field
 
 from ras_flow.context import Context
 from ras_flow.limits import check_question
 from ras_flow.state.channels import RasOutput
+
+_CONFIG = RunnableConfig(recursion_limit=10_000)
+"""A limit that an agent has for its own steps is not one for the steps of a search."""
 
 _CUT_SHORT = ("max_hops", "no_progress", "budget", "error")
 """Stop reasons of a search that ended before its planner found the facts sufficient."""
@@ -58,11 +61,13 @@ def as_tool(
         graph = shipped
 
     async def run(question: str) -> tuple[str, RasOutput]:
-        result = cast(RasOutput, await graph.ainvoke({"question": question}, context=context))
+        result = cast(
+            RasOutput, await graph.ainvoke({"question": question}, _CONFIG, context=context)
+        )
         return describe(result), result
 
     def run_sync(question: str) -> tuple[str, RasOutput]:
-        result = cast(RasOutput, graph.invoke({"question": question}, context=context))
+        result = cast(RasOutput, graph.invoke({"question": question}, _CONFIG, context=context))
         return describe(result), result
 
     return StructuredTool(

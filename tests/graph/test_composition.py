@@ -237,6 +237,18 @@ async def test_the_tool_follows_its_own_context_then_the_agents() -> None:
         assert len(result["messages"][2].artifact["hops"]) == hops
 
 
+async def test_an_agents_limit_of_its_own_steps_does_not_end_a_search(saver: Any) -> None:
+    def agent(**compiled: Any) -> Any:
+        tool = as_tool(build(world()), context=Context(top_k=1))
+        return create_agent(calls(QUESTION), tools=[tool], **compiled)
+
+    asked: Any = {"messages": [("user", "?")]}
+    few: Any = {"recursion_limit": 5}
+    kept = await agent(checkpointer=saver).ainvoke(asked, THREAD | few)
+    for result in (kept, agent().invoke(asked, few)):
+        assert "Answer: Narvik" in result["messages"][2].content
+
+
 def test_an_object_that_cannot_play_its_role_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="retrieve"):
         build({"retriever": object()})
