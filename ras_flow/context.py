@@ -201,7 +201,8 @@ def resolve_context(given: object, default: Context) -> Context:
         The run's settings.
 
     Raises:
-        ConfigurationError: A mapping of ours has an unknown name or a bad value.
+        ConfigurationError: What is under ``ras_flow`` is neither, or has an unknown name or a bad
+            value.
     """
     if isinstance(given, Context):
         ours: object = given
@@ -213,7 +214,12 @@ def resolve_context(given: object, default: Context) -> Context:
         return default if ours.is_empty() else ours
     if isinstance(ours, Mapping):
         return Context.from_mapping(ours)
-    return default
+    if ours is None:
+        return default
+    raise ConfigurationError(
+        f"The context's `ras_flow` is a {type(ours).__name__}: pass a Context, or a mapping of its "
+        "fields."
+    )
 
 
 def _check_names(values: object) -> None:

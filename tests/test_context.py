@@ -80,3 +80,10 @@ def test_settings_are_found_in_what_a_run_carries() -> None:
     for nothing in (None, {}, SimpleNamespace(), Context()):
         assert resolve_context(nothing, default) == default
     assert resolve_context(Context(top_k=5), default).top_k == 5
+
+
+@pytest.mark.parametrize("wrong", ["max_hops=1", 3, SimpleNamespace(max_hops=1), [("max_hops", 1)]])
+def test_settings_of_another_kind_are_told_and_not_left_out(wrong: Any) -> None:
+    for given in ({"ras_flow": wrong}, SimpleNamespace(ras_flow=wrong)):
+        with pytest.raises(ConfigurationError, match=f"`ras_flow` is a {type(wrong).__name__}"):
+            resolve_context(given, Context())
