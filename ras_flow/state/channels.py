@@ -17,7 +17,11 @@ from ras_flow.state.reducers import (
     USAGE,
     by_index,
     by_key,
+    check_answer,
+    check_citations,
+    check_stop_reason,
     delta,
+    last,
     latest,
     once,
     storable,
@@ -70,9 +74,9 @@ class RasState(TypedDict):
     triples: Annotated[dict[str, Triple], delta(merge_triples, dict, TRIPLE)]
     usage: Annotated[dict[str, Usage], delta(by_key, dict, USAGE)]
     warnings: Annotated[list[str], delta(once, list)]
-    answer: str
-    citations: list[Citation]
-    stop_reason: StopReason
+    answer: Annotated[str, last(check_answer)]
+    citations: Annotated[list[Citation], last(check_citations)]
+    stop_reason: Annotated[StopReason, last(check_stop_reason)]
 
 
 class RasOutput(TypedDict):

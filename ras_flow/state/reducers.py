@@ -12,11 +12,11 @@ from numbers import Real
 from types import NoneType
 from typing import Any, TypeVar, get_args
 
-from langgraph.channels import DeltaChannel
+from langgraph.channels import DeltaChannel, LastValue
 
 from ras_flow.errors import InputError
 from ras_flow.formats.text import scrub
-from ras_flow.state.schema import PlanLabel
+from ras_flow.state.schema import PlanLabel, StopReason
 
 V = TypeVar("V")
 
@@ -24,6 +24,7 @@ Fields = Mapping[str, type | tuple[type, ...]]
 """What a record has to have: types by name."""
 
 LABELS = (*get_args(PlanLabel), None)
+STOP_REASONS = (*get_args(StopReason), None)
 
 PLAN: Fields = {
     "index": int,
@@ -36,6 +37,7 @@ HOP: Fields = {"index": int, "subquery": str, "passages": list, "scores": list}
 PASSAGE: Fields = {"id": str, "title": str, "text": str}
 TRIPLE: Fields = {"subject": str, "predicate": str, "object": str, "passages": list}
 EXTRACTED: Fields = {"passage": str, "triples": list}
+CITATION: Fields = {"triple": str, "passages": list}
 USAGE: Fields = {
     "role": str,
     "calls": Real,
@@ -83,6 +85,57 @@ def delta(
             return changed
 
     return Checked(fold, kind)
+
+
+def last(check: Callable[[Any], None]) -> LastValue[Any]:
+    """Make a channel that holds the last value.
+
+    Args:
+        check: Raises an InputError for a value that someone edited so that it is no good.
+
+    Returns:
+        The channel, for use in ``Annotated``; what is stored already it takes as it is.
+    """
+
+    class Checked(LastValue[Any]):
+        def update(self, values: Sequence[Any]) -> bool:
+            for value in values:
+                check(value)
+            return super().update(values)
+
+    return Checked(object)
+
+
+def check_answer(value: object) -> None:
+    """Refuse what is no text.
+
+    Raises:
+        InputError: It is none.
+    """
+    _check_kind(value, str)
+
+
+def check_citations(value: Any) -> None:
+    """Refuse what is no list of citations.
+
+    Raises:
+        InputError: It is none; the message tells what is missing.
+    """
+    _check_kind(value, list)
+    for item in value:
+        _check_record(item, CITATION)
+
+
+def check_stop_reason(value: object) -> None:
+    """Refuse what is neither a stop reason nor None, for a run that is not over.
+
+    Raises:
+        InputError: It is neither.
+    """
+    if value not in STOP_REASONS:
+        raise InputError(
+            f"{value!r} is no stop reason: give one of {', '.join(map(str, STOP_REASONS))}."
+        )
 
 
 def by_index(items: list[dict[str, Any]], update: list[dict[str, Any]]) -> list[dict[str, Any]]:

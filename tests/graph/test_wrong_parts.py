@@ -160,6 +160,13 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"plans": [{"index": 0, "label": "MAYBE"}]},
         {"warnings": "abc"},
         {"warnings": [["a"]]},
+        {"answer": None},
+        {"citations": {}},
+        {"citations": [{"triple": None, "passages": []}]},
+        {"citations": [{"triple": "x"}]},
+        {"citations": [{"triple": "x", "passages": [1]}]},
+        {"stop_reason": "enough"},
+        {"stop_reason": []},
     ],
 )
 async def test_a_malformed_edit_is_refused_before_it_is_stored(
