@@ -210,8 +210,6 @@ class Parts:
     async def check(self, context: Context, *, plans: bool, extracts: bool) -> None:
         """Find out whether a run's models can be used, before any of them is asked.
 
-        The index is opened by the first search: a run may need none.
-
         Args:
             context: The run's settings.
             plans: Whether the run can plan a search.

@@ -47,7 +47,8 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
             of them, or static inference has none.
         ConfigurationError: The run is to pause, but nothing keeps its state meanwhile; a limit in
             the environment is no number; or a model's name, key or package is missing or wrong.
-        MissingExtraError: Packages of a local model are not installed.
+        CorpusIndexError: The run can search, and the index cannot be opened.
+        MissingExtraError: Packages of a local model or of the retriever are not installed.
         OverloadedError: This process has too much under way to take a further question.
     """
     check_room()
@@ -69,6 +70,8 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         )
     plans = context.planning == "iterative" and context.max_hops > bool(passages)
     await parts.check(context, plans=plans, extracts=plans or bool(passages))
+    if plans:
+        await parts.get_retriever(context)
     runtime.stream_writer(StartEvent(type="start", question=question))
     update: dict[str, Any] = {
         name: Overwrite(empty()) for name, empty in _GATHERED.items() if state.get(name)

@@ -9,7 +9,7 @@ from langgraph.types import Command
 
 from examples.replay_and_fork import fork_without
 from ras_flow import Context
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, IndexMissingError
 from ras_flow.state.kg import triple_id
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, build, world
 
@@ -158,6 +158,19 @@ async def test_a_model_that_cannot_be_set_up_is_told_before_any_is_asked(
     assert not parts["planner"].requests and not parts["retriever"].queries
     result = await build(parts, checkpointer=saver).ainvoke(None, THREAD, context=TOP1)
     assert result["answer"] == "Narvik"
+
+
+async def test_an_index_that_is_missing_is_told_before_any_model_is_asked(saver: Any) -> None:
+    parts, nowhere = world(), {"top_k": 1, "index": "nowhere", "retriever": "bm25"}
+    graph = build(parts | {"retriever": None}, checkpointer=saver)
+    with pytest.raises(IndexMissingError, match="no index at nowhere"):
+        await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(**nowhere))
+    assert not parts["planner"].requests
+    result = await build(parts, checkpointer=saver).ainvoke(None, THREAD, context=TOP1)
+    assert result["answer"] == "Narvik"
+    never = Context(**nowhere, max_hops=1)
+    given = {"question": QUESTION, "documents": DOCUMENTS}
+    assert (await graph.ainvoke(given, THREAD, context=never))["answer"] == "Narvik"
 
 
 @pytest.mark.parametrize("pauses", [False, True])
