@@ -56,6 +56,9 @@ class RasInput(TypedDict):
 class RasState(TypedDict):
     """What the nodes read and what checkpoints hold.
 
+    It is no state for a parent: its keys would merge what two questions on a thread found, where
+    those of :class:`RasOutput` take the last one's.
+
     ``documents`` last until the next step, lest they be taken for those of a later question: an
     edit before ``start`` has to give them again.
 

@@ -21,7 +21,7 @@ from langgraph.types import Command
 
 from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
-from ras_flow import Context, as_tool
+from ras_flow import Context, RasOutput, as_tool
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
@@ -91,6 +91,24 @@ async def test_a_subgraphs_events_reach_the_parents_stream() -> None:
     )
     types = [event["type"] async for _, event in stream]
     assert types[0] == "start" and types[-1] == "answer"
+
+
+async def test_a_second_question_on_a_parents_thread_keeps_nothing_of_the_first(saver: Any) -> None:
+    class Keeping(RasOutput):
+        question: str
+
+    def keeping(plans: list[str]) -> Any:
+        builder = StateGraph(Keeping)
+        builder.add_node("ras", build(world(plans)))
+        builder.add_edge(START, "ras")
+        return builder.compile(checkpointer=saver)
+
+    context = {"ras_flow": Context(top_k=1)}
+    await keeping(["[SUBQ] x", SECOND]).ainvoke({"question": QUESTION}, THREAD, context=context)
+    other = {"question": "Who designed Harbour Bridge?"}
+    result = await keeping(["[SUBQ] x"]).ainvoke(other, THREAD, context=context)
+    assert [hop["subquery"] for hop in result["hops"]] == list(other.values())
+    assert [triple["object"] for triple in result["triples"].values()] == ["Leo Fahr"]
 
 
 async def test_the_parent_app_example() -> None:
