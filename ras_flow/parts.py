@@ -62,7 +62,7 @@ class Parts:
         retriever: object = None,
         extractor: object = None,
         answerer: object = None,
-        encoder: Encoder | None = None,
+        encoder: object = None,
         defaults: Context | None = None,
     ) -> Parts:
         """Take parts of ours as they are, and wrap LangChain's models and retrievers.
@@ -94,7 +94,7 @@ class Parts:
                 defaults,
             ),
             answerer=_part(answerer, ("answer", *soft), PromptedAnswerer, defaults),
-            encoder=encoder,
+            encoder=_encoder_part(encoder),
             defaults=defaults,
         )
 
@@ -304,5 +304,19 @@ def _retriever_part(given: Any) -> Retriever | None:
     )
 
 
+def _encoder_part(given: Any) -> Encoder | None:
+    missing = _missing(given, ("encode", "identity"))
+    if given is None or not missing:
+        return cast("Encoder | None", given)
+    raise ConfigurationError(
+        f"{type(given).__name__} is no sentence encoder, since it has no {missing}: name a model "
+        "of sentence-transformers in the Context, or pass an object with all that an encoder needs "
+        "(see ras_flow.components)."
+    )
+
+
 def _missing(given: Any, needed: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in needed if not hasattr(given, name))
+    # Of the class first: a property of the object, such as an identity, may take its weights.
+    return ", ".join(
+        f"`{name}`" for name in needed if not (hasattr(type(given), name) or hasattr(given, name))
+    )
