@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 _ENDS = ("finish_reason", "stop_reason", "done_reason", "status")
 _CUT_OFF = {"length", "max_tokens", "model_context_window_exceeded", "incomplete"}
 _WITHHELD = {"content_filter", "refusal"}
+_NAMES_STOP = re.compile(r"\bstop(?:_?sequences)?\b", re.IGNORECASE)
 _STRICT = ("openai", "anthropic")
 """Kinds of chat model that always tell why an answer ended, unless it broke off."""
 
@@ -84,6 +86,7 @@ class ChatLanguageModel:
         limit = profile.get("max_input_tokens")
         known = max(limit - ROOM_FOR_OUTPUT, ROOM_FOR_OUTPUT) if limit else DEFAULT_WINDOW
         self.window = known if window is None else window
+        self._takes_stops = True
         self._thinks = bool(profile.get("reasoning_output")) and profile.get("temperature") is False
         # Some servers pass over the name that OpenAI gives the limit now.
         compatible = self._by_name and self._chat._llm_type.startswith("openai") and not profile
@@ -157,7 +160,7 @@ class ChatLanguageModel:
                         endpoint=self._endpoint,
                     )
         except ModelResponseError as error:
-            if self._may_change_settings(chat, error):
+            if self._may_change_settings(chat, sent, error):
                 return await self._answer(prompt, max_new_tokens, stop, schema)
             raise
         if why := _withheld(answer):
@@ -196,8 +199,13 @@ class ChatLanguageModel:
             raise BrokenAnswerError("the answer broke off before its end")
         return answer
 
-    def _may_change_settings(self, chat: BaseChatModel, error: ModelResponseError) -> bool:
-        """Leave out what a model that was named here refused; tell whether there was anything."""
+    def _may_change_settings(
+        self, chat: BaseChatModel, sent: Sequence[str], error: ModelResponseError
+    ) -> bool:
+        """Leave out what a model refused and was set here; tell whether there was anything."""
+        if sent and _NAMES_STOP.search(str(error)):
+            self._takes_stops = False
+            return True
         if not self._by_name:
             return False
         if "max_completion_tokens" in str(error) and "max_tokens" in _body(chat):
@@ -235,7 +243,7 @@ class ChatLanguageModel:
 
     def _accepted(self, stop: Sequence[str]) -> list[str]:
         """Return the stop strings that the server takes; all are cut off here in any case."""
-        if self._thinks:
+        if self._thinks or not self._takes_stops:
             return []
         if self._chat._llm_type.startswith("anthropic"):
             stop = [string for string in stop if string.strip()]

@@ -453,6 +453,26 @@ async def test_unknown_models_that_refuse_the_temperature_are_asked_without() ->
     assert sent == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "Unsupported parameter: 'stop' is not supported with this model.",
+        "Argument not supported on this model: stop",
+        "Unable to submit request because the model does not support the stopSequences parameter.",
+    ],
+)
+async def test_models_that_refuse_stop_strings_are_asked_without(refusal: str) -> None:
+    """As OpenAI's reasoning models do; their outputs are cut all the same."""
+    script = [Answer(status=400, error=refusal), Answer("Paris\nQuestion: x", match="")]
+    with OpenAIServer(script) as server:
+        model = client("openai", server)
+        for _ in range(2):
+            (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
+            assert made.text == "Paris"
+    sent = [request["body"].get("stop") for request in server.requests]
+    assert sent == [["\nQuestion:"], None, None]
+
+
 @pytest.mark.parametrize("thought", ["", "<think>France? Its", "<think>France?\nQuestion: is it"])
 async def test_a_model_that_turns_out_to_think_first_is_given_room_for_it(thought: str) -> None:
     def answer(body: dict[str, Any]) -> Answer:
