@@ -32,6 +32,9 @@ ROOM_FOR_OUTPUT = 1024
 ROOM_FOR_THOUGHT = 4096
 """Output tokens on top for models that think before they answer."""
 
+LEAST_THOUGHT = 16
+"""Tokens, about, from which thoughts are told from an empty pair of tags, or a stop string."""
+
 MOST_STOPS = 4
 """Stop strings that OpenAI's interface takes."""
 
@@ -170,7 +173,7 @@ class ChatLanguageModel:
                 "is asked, or name another model."
             )
         made = self._generation(prompt, answer, stop)
-        if thinks or not _only_thought(answer):
+        if thinks or not _lost_to_thought(answer):
             return made
         self._thinks = True
         again = await self._answer(prompt, max_new_tokens, stop, schema)
@@ -283,7 +286,15 @@ def _withheld(answer: AIMessage) -> str:
     return str(answer.additional_kwargs.get("refusal") or "") or ", ".join(ends & _WITHHELD)
 
 
-def _only_thought(answer: AIMessage) -> bool:
-    """Tell whether an answer ended before its first word: in thoughts, seen or not."""
+def _lost_to_thought(answer: AIMessage) -> bool:
+    """Tell whether thoughts, seen or not, ended an answer before its first word or its last."""
     text = str(answer.text)
-    return not without_thoughts(text).strip() and (bool(text.strip()) or _is_cut_off(answer))
+    spoken = without_thoughts(text)
+    usage = answer.usage_metadata
+    if not spoken.strip():
+        # A stop string in unseen thoughts ends an answer too; a stop string alone is few tokens.
+        written = usage["output_tokens"] if usage else 0
+        return bool(text.strip()) or _is_cut_off(answer) or written >= LEAST_THOUGHT
+    unseen = usage.get("output_token_details", {}).get("reasoning") if usage else 0
+    thought = max(unseen or 0, (len(text) - len(spoken)) // 4)
+    return _is_cut_off(answer) and thought >= LEAST_THOUGHT

@@ -493,6 +493,47 @@ async def test_a_model_that_turns_out_to_think_first_is_given_room_for_it(though
     ]
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        Answer(f"<think>{'France? ' * 9}</think>\nPar", at_limit=True),
+        Answer(
+            "Par",
+            at_limit=True,
+            fields={
+                "usage": {
+                    "prompt_tokens": 11,
+                    "completion_tokens": 64,
+                    "total_tokens": 75,
+                    "completion_tokens_details": {"reasoning_tokens": 60},
+                }
+            },
+        ),
+        Answer("", output_tokens=40),
+    ],
+    ids=["cut after thoughts", "cut after unseen ones", "a stop string in unseen ones"],
+)
+async def test_an_answer_that_thoughts_leave_no_room_is_asked_for_again(first: Answer) -> None:
+    with OpenAIServer([first, Answer("Paris", match="")]) as server:
+        model = client("openai", server)
+        (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
+    assert made.text == "Paris" and not made.truncated
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer("", output_tokens=4), Answer("<think>\n\n</think>\n\nPar", at_limit=True)],
+    ids=["a stop string at once", "thinking is switched off"],
+)
+async def test_an_answer_without_thoughts_is_taken_as_it_is(answer: Answer) -> None:
+    """Else the model would be given room for thoughts, and no stop strings, from then on."""
+    with OpenAIServer([answer]) as server:
+        model = client("openai", server)
+        (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nTitle:"])
+    assert made.text.strip() in ("", "Par")
+
+
 async def test_compatible_servers_are_told_the_limit_by_the_name_that_all_know() -> None:
     """Some pass over the newer name without a word; models of OpenAI's refuse the older."""
     refusal = Answer(status=400, error="Use 'max_completion_tokens' instead of 'max_tokens'.")
