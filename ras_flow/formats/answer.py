@@ -8,8 +8,9 @@ from ras_flow.formats.text import UNSTORABLE
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_PREFIX = re.compile(r"^(?:final\s+)?(?:answer|output)\s*:\s*", re.IGNORECASE)
-_QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`"}
+_LABEL = r"(?:final\s+)?(?:answer|output)\s*"
+_PREFIX = re.compile(rf"(\*+){_LABEL}(?:[:：]\s*\1|\1\s*[:：])\s*|{_LABEL}[:：]\s*", re.IGNORECASE)
+_AROUND = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`", "***": "***", "**": "**", "*": "*"}
 
 
 def without_thoughts(text: str) -> str:
@@ -25,14 +26,20 @@ def clean_answer(text: str) -> str:
         text: The reply.
 
     Returns:
-        The reply without thoughts, an "Answer:" in front, or quotes around the whole, and without
-        characters that a checkpoint cannot hold (NUL, halves of surrogate pairs); empty if nothing
-        is left.
+        The reply without thoughts, an "Answer:" in front, or quotes or emphasis around the whole,
+        and without characters that a checkpoint cannot hold (NUL, halves of surrogate pairs); empty
+        if nothing is left.
     """
-    spoken = without_thoughts(UNSTORABLE.sub("", text))
-    answer = _PREFIX.sub("", spoken.strip()).strip()
-    if len(answer) > 1 and _QUOTES.get(answer[0]) == answer[-1]:
-        inner = answer[1:-1]
-        if answer[0] not in inner and answer[-1] not in inner:
-            answer = inner.strip()
-    return answer
+    spoken = _inner(without_thoughts(UNSTORABLE.sub("", text)).strip())
+    prefix = _PREFIX.match(spoken)
+    return _inner(spoken[prefix.end() :].strip()) if prefix else spoken
+
+
+def _inner(text: str) -> str:
+    """Take away quotes or emphasis around the whole."""
+    for opening, closing in _AROUND.items():
+        inner = text.removeprefix(opening).removesuffix(closing)
+        enclosed = len(inner) == len(text) - len(opening) - len(closing)
+        if enclosed and opening[0] not in inner and closing[0] not in inner:
+            return inner.strip()
+    return text

@@ -24,6 +24,20 @@ from ras_flow.formats.answer import clean_answer
         ("Was it Bodø? No.</think>\nAnswer: Narvik", "Narvik"),
         ("<Thinking>Bodø?</Thinking>Narvik", "Narvik"),
         ("Nar\0vik\ud800", "Narvik"),
+        ("**Narvik**", "Narvik"),
+        ("*Narvik*", "Narvik"),
+        ("**Answer:** Narvik", "Narvik"),
+        ("**Final Answer**: Narvik", "Narvik"),
+        ("**Answer: Narvik**", "Narvik"),
+        ("Answer: **Narvik**", "Narvik"),
+        ("***Answer:*** **Narvik**", "Narvik"),
+        ("Answer：Narvik", "Narvik"),
+        ("**Narvik** and **Bodø**", "**Narvik** and **Bodø**"),
+        ("**Narvik** lies in the north.", "**Narvik** lies in the north."),
+        ("*", "*"),
+        ('""', ""),
+        ("5 * 3", "5 * 3"),
+        ("__init__", "__init__"),
         ('"Yes" and "no"', '"Yes" and "no"'),
         ("the answer: a poem", "the answer: a poem"),
         ("", ""),
@@ -35,7 +49,9 @@ def test_answers(reply: str, answer: str) -> None:
 
 
 PIECES = st.lists(
-    st.sampled_from(["Answer:", "Final  answer : ", "output:", "</think>", "</Thinking>"])
+    st.sampled_from(
+        ["Answer:", "Final  answer : ", "output:", "**Answer:**", "**", "</think>", "</Thinking>"]
+    )
     | st.sampled_from([*"\"'“”«»` \n\0\ud800", "Narvik", "a b"])
     | st.text(st.characters(codec=None), max_size=5),
     max_size=6,
