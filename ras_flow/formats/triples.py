@@ -30,6 +30,7 @@ _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud80
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
 _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+_LAST_COMMA = re.compile(r",(?=\s*\}\Z)")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _SPACES = " \t,;"
 
@@ -138,6 +139,26 @@ def parse_triples(text: str) -> ParsedTriples:
     return ParsedTriples(list(triples.values()), [piece for piece in pieces if piece])
 
 
+def triple_of(record: object) -> tuple[str, str, str] | None:
+    """Read a triple from a JSON value.
+
+    Args:
+        record: What a model wrote, with numbers as text.
+
+    Returns:
+        The cleaned "subject", "predicate" (or "relation") and "object" of an object that has them
+        as texts, in any letter case; else None.
+    """
+    if not isinstance(record, dict):
+        return None
+    values = {key.lower(): value for key, value in record.items()}
+    subject, object = values.get("subject"), values.get("object")
+    predicate = values.get("predicate", values.get("relation"))
+    if isinstance(subject, str) and isinstance(predicate, str) and isinstance(object, str):
+        return clean_field(subject), clean_field(predicate), clean_field(object)
+    return None
+
+
 _Found = Iterable[tuple[str, tuple[str, str, str] | None]]  # A piece of text, and what it says.
 
 
@@ -231,15 +252,9 @@ def _read_json(text: str) -> _Found:
 
 def _from_json(text: str) -> tuple[str, str, str] | None:
     try:
-        record = _DECODER.decode(text)
+        return triple_of(_DECODER.decode(_LAST_COMMA.sub("", text)))
     except (ValueError, RecursionError):
         return None
-    values = {key.lower(): value for key, value in record.items()}
-    subject, object = values.get("subject"), values.get("object")
-    predicate = values.get("predicate", values.get("relation"))
-    if isinstance(subject, str) and isinstance(predicate, str) and isinstance(object, str):
-        return clean_field(subject), clean_field(predicate), clean_field(object)
-    return None
 
 
 def _drop_unmatched(text: str) -> str:

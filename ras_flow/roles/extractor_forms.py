@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ras_flow.components import Message
-from ras_flow.formats.triples import ParsedTriples, format_triples, parse_triples
+from ras_flow.formats.triples import ParsedTriples, format_triples, parse_triples, triple_of
 from ras_flow.prompts import extractor as prompts
 from ras_flow.roles.prompting import few_shot
 
@@ -50,14 +50,9 @@ def read_json_triples(text: str) -> ParsedTriples:
     items = found.get("triples") if isinstance(found, dict) else found
     if not isinstance(items, list):
         return parse_triples(text)
-    good: list[tuple[str, str, str]] = []
-    bad: list[str] = []
-    for item in items:
-        match item:
-            case {"subject": str(subject), "predicate": str(predicate), "object": str(object)}:
-                good.append((subject, predicate, object))
-            case _:
-                bad.append(json.dumps(item, ensure_ascii=False)[:300])
+    read = [(item, triple_of(item)) for item in items]
+    good = [triple for _, triple in read if triple]
+    bad = [json.dumps(item, ensure_ascii=False)[:300] for item, triple in read if not triple]
     parsed = parse_triples(format_triples(good))
     return ParsedTriples(parsed.triples, parsed.dropped + bad)
 

@@ -182,6 +182,11 @@ def test_broken_json_costs_only_itself():
     assert len(parsed.dropped) == 2
 
 
+def test_json_with_a_comma_too_many_is_read():
+    text = '{"triples": [{"subject": "Stamford", "predicate": "river", "object": "Welland",\n},]}'
+    assert parse_triples(text) == ParsedTriples([B], [])
+
+
 def test_json_is_read_even_where_it_looks_like_a_marker():
     text = '[{"subject": "The result", "predicate": "has", "object": "p> 0.05"}]'
     assert ("The result", "has", "p 0.05") in parse_triples(text).triples

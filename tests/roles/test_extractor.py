@@ -214,6 +214,8 @@ def test_json_gives_each_fact_cleaned_and_once_and_tells_the_rest(items: list[An
         ('{"triples": [{"subject": "a", "predicate": "b", "object": "c"}, {"subj', None),
         ('{"triples": [{"subject": "a", "predicate": "b", "object": 7}]}', "7"),
         ('{"triples": {"subject": "a", "predicate": "b", "object": "c"}}', None),
+        ('{"triples": [{"subject": "a", "relation": "b", "object": "c"}]}', None),
+        ('[{"Subject": "a", "Predicate": "b", "Object": "c"}]', None),
     ],
 )
 def test_what_servers_without_schemas_write_is_read_too(text: str, expected: Any) -> None:
