@@ -213,6 +213,7 @@ class Extraction:
         error: Why the passage could not be extracted; None when it was.
         input_tokens: Prompt tokens.
         output_tokens: Generated tokens.
+        calls: Model calls: several for a long passage, none for an empty one.
     """
 
     triples: list[tuple[str, str, str]]
@@ -220,6 +221,7 @@ class Extraction:
     error: str | None = None
     input_tokens: int = 0
     output_tokens: int = 0
+    calls: int = 1
 
 
 class Planner(Protocol):

@@ -226,7 +226,7 @@ def _entry(run: str, role: KeptRole, key: str, record: Kept, waited: float) -> P
     paid = record.get("run") == run
     value = {
         "role": role,
-        "calls": 0 if paid else 1,
+        "calls": 0 if paid else record.get("calls", 1),
         "input_tokens": 0 if paid else record["input_tokens"],
         "output_tokens": 0 if paid else record["output_tokens"],
         "seconds": max(record["seconds"] - waited, 0.0),
@@ -255,6 +255,7 @@ def _record(made: Extraction) -> Kept:
         "dropped": list(made.dropped),
         "input_tokens": made.input_tokens,
         "output_tokens": made.output_tokens,
+        "calls": made.calls,
     }
 
 
@@ -266,4 +267,5 @@ def _extraction(record: Kept) -> Extraction:
         None,
         record["input_tokens"],
         record["output_tokens"],
+        record.get("calls", 1),
     )

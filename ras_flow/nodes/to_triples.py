@@ -85,7 +85,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     for message in warnings:
         runtime.stream_writer(WarningEvent(type="warning", message=message))
     for made in () if keeps_text else fresh.values():
-        cost.add(made)
+        cost.add(made, made.calls)
     refined = await asyncio.to_thread(_refine, new, known | fresh)
     extracted = [
         Extracted(passage=id, triples=[list(triple) for triple in made.triples])

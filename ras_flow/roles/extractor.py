@@ -80,7 +80,7 @@ class PromptedExtractor:
         return [
             self._extraction([made[text] for text in some])
             if isinstance(some, list)
-            else Extraction([], error=some)
+            else Extraction([], error=some, calls=0)
             for some in parts
         ]
 
@@ -154,6 +154,7 @@ class PromptedExtractor:
             error,
             input_tokens=sum(part.input_tokens for part in good),
             output_tokens=sum(part.output_tokens for part in good),
+            calls=len(made),
         )
 
 

@@ -46,7 +46,7 @@ class SharedExtractor:
             passages: Passages by content id.
 
         Returns:
-            One extraction a passage, in order; without tokens where another caller pays for them.
+            One extraction a passage, in order; without calls where another caller pays for them.
 
         Raises:
             AuthenticationError: The key was refused.
@@ -80,7 +80,7 @@ class SharedExtractor:
 
 def _of(work: _Work, passage: str, *, paid: bool) -> Extraction:
     made = work.task.result()[work.passages.index(passage)]
-    return made if paid else replace(made, input_tokens=0, output_tokens=0)
+    return made if paid else replace(made, input_tokens=0, output_tokens=0, calls=0)
 
 
 def _end(work: _Work, under_way: dict[str, _Work]) -> None:

@@ -74,6 +74,7 @@ async def test_an_empty_passage_has_no_triples_and_costs_nothing(text: str) -> N
     model = Recorder(first_word)
     made = await PromptedExtractor(model).extract([passage("Empty", text), GOOD])
     assert (made[0].triples, made[0].error, made[0].input_tokens) == ([], None, 0)
+    assert [one.calls for one in made] == [0, 1]
     assert made[1].triples and len(model.prompts) == 1
 
 
@@ -89,6 +90,7 @@ async def test_a_long_passage_is_read_whole_in_parts_under_its_title() -> None:
     assert whole.split() == " ".join(sentences).split()
     assert made.triples == [(text.split()[3], "is", "read") for text in read]
     assert (made.error, made.input_tokens) == (None, 5 * len(read))
+    assert made.calls == len(read)
 
 
 async def test_a_passage_of_512_tokens_is_read_at_once() -> None:

@@ -58,6 +58,7 @@ async def test_what_is_under_way_is_waited_for_and_paid_for_once() -> None:
     assert gate.asked == [["a", "b"], ["c"]]
     assert [made.input_tokens for made in one] == [10, 10]
     assert [made.output_tokens for made in two] == [0, 3, 0]
+    assert [made.calls for made in two] == [0, 1, 0]
     await shared.extract(some("a"))
     assert gate.asked[2:] == [["a"]], "nothing is remembered: that is the store's part"
     assert await shared.extract([]) == []
