@@ -48,6 +48,9 @@ _NAMES_STOP = re.compile(r"\bstop(?:_?sequences)?\b", re.IGNORECASE)
 _STRICT = ("openai", "anthropic")
 """Kinds of chat model that always tell why an answer ended, unless it broke off."""
 
+_PATIENCE = {"default_request_timeout", "max_retries"}
+"""Settings that Anthropic's integration counts as the model's: they change nothing it writes."""
+
 
 class ChatLanguageModel:
     """A chat model as a :class:`ras_flow.components.LanguageModel`.
@@ -94,7 +97,8 @@ class ChatLanguageModel:
         # Some servers pass over the name that OpenAI gives the limit now.
         compatible = self._by_name and self._chat._llm_type.startswith("openai") and not profile
         self._limit_as_before = compatible and "openai" not in self._endpoint.host
-        settings = hash_text(repr(sorted(self._chat._identifying_params.items())))
+        told = self._chat._identifying_params.items()
+        settings = hash_text(repr(sorted(item for item in told if item[0] not in _PATIENCE)))
         self.identity = f"{self._chat._llm_type}:{self._endpoint.model}@{self._endpoint.host}"
         self.identity += f"#{settings}"
 

@@ -581,6 +581,13 @@ def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
     assert again in found
 
 
+@both
+def test_identity_is_the_same_however_long_is_waited(kind: str) -> None:
+    """Triples are kept by it: a longer timeout must not have a whole corpus read again."""
+    settings: list[dict[str, Any]] = [{}, {"timeout": 300.0}, {"max_retries": 0}]
+    assert len({load_language_model(KINDS[kind][1], **some).identity for some in settings}) == 1
+
+
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
 def test_identity_tells_servers_of_the_environment_apart(
     variable: str, monkeypatch: pytest.MonkeyPatch
