@@ -14,7 +14,8 @@ class SourceDocument:
 
     Attributes:
         source: Names the document within an index (a path, an address); unique there.
-        title: Its title, possibly empty, in one line; goes into each of its passages.
+        title: Its title, possibly empty, in one line; goes, up to 300 characters, into each of its
+            passages.
         text: Its text; a blank line ends a paragraph, a single line break does not.
     """
 

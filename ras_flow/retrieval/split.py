@@ -14,6 +14,8 @@ from ras_flow.retrieval.tokens import UNSPACED
 from ras_flow.state.schema import Passage, make_passage
 
 MAX_WORDS = 100
+MAX_TITLE = 300
+"""Characters of a title that passages carry: a page that is one long heading would be in each."""
 _LONGEST_WORD = 24
 _CHARACTERS_A_WORD = 2
 _LONGEST_RUN = 2_000
@@ -61,7 +63,7 @@ def split_document(
     """Split a document into passages that carry its title.
 
     Args:
-        title: The document's title, possibly empty.
+        title: The document's title, possibly empty; passages carry its first 300 characters.
         text: The document's text.
         source: Where the document came from.
         max_words: As in :func:`split_text`.
@@ -69,6 +71,8 @@ def split_document(
     Returns:
         The passages in order, repeated ones once.
     """
+    if len(title) > MAX_TITLE:
+        title = f"{title[:MAX_TITLE].rstrip()}…"
     passages: dict[str, Passage] = {}
     for piece in split_text(text, max_words):
         passage = make_passage(title, piece)

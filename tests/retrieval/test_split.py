@@ -131,3 +131,11 @@ def test_passages_carry_title_and_source_and_repeated_ones_appear_once() -> None
     assert [(p["title"], p["text"], p.get("source")) for p in passages] == [
         ("T", "Same words.", "file.txt")
     ]
+
+
+def test_a_page_that_is_one_long_heading_is_not_in_each_of_its_passages() -> None:
+    page = " ".join(f"Sentence {number} is about something else." for number in range(3_000))
+    passages = split_document(page, page)
+    assert len(passages) > 100
+    assert {passage["title"] for passage in passages} == {f"{page[:300].rstrip()}…"}
+    assert {passage["title"] for passage in split_document("t" * 300, page)} == {"t" * 300}
