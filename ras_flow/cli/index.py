@@ -17,7 +17,7 @@ from ras_flow.context import Context
 from ras_flow.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterator
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 
     from ras_flow.cli.progress import Progress
     from ras_flow.components import SentenceEncoder
@@ -91,7 +91,18 @@ def add(index: Index, docs: Docs, skip: Skip = False) -> None:
 
     async def work(progress: Progress) -> CorpusIndex:
         opened = CorpusIndex.open(index, encoder=_encoder_of(index))
-        return await opened.update(_read(docs, skip=skip), progress=progress)
+        given: set[str] = set()
+
+        def documents() -> Iterator[SourceDocument]:
+            for document in _read(docs, skip=skip):
+                given.add(document.source)
+                yield document
+
+        updated = await opened.update(documents(), progress=progress)
+        gone = _gone_lines(await updated.sources(), given)
+        if not gone:
+            return updated
+        return await updated.update(remove=gone, missing_ok=True, progress=progress)
 
     _report(index, _work(work))
 
@@ -187,8 +198,20 @@ def info(
 
 def _named(source: str, held: Collection[str]) -> list[str]:
     """Return what a name stands for: a document, or all lines of a .jsonl file."""
-    lines = [one for one in held if one.rpartition("#")[0] == source]
+    lines = [one for one in held if _file_of(one) == source]
     return lines if lines and source not in held else [source]
+
+
+def _gone_lines(held: Iterable[str], given: Collection[str]) -> list[str]:
+    """Return the lines that .jsonl files had and no longer have."""
+    files = {file for one in given if (file := _file_of(one))}
+    return [one for one in held if one not in given and _file_of(one) in files]
+
+
+def _file_of(source: str) -> str | None:
+    """Return the .jsonl file of which a document is a line."""
+    file, _, number = source.rpartition("#")
+    return file if number.isdecimal() and file.lower().endswith(".jsonl") else None
 
 
 async def index_documents(

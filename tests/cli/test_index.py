@@ -75,6 +75,19 @@ def test_a_file_of_many_documents_is_removed_at_once(index: Path, docs: Path) ->
     assert removed.out == f"{index}: 4 documents, 4 passages\n", removed.err
 
 
+def test_lines_that_a_file_no_longer_has_are_gone_when_it_is_added_again(
+    index: Path, docs: Path
+) -> None:
+    lines, other = docs.parent / "more.jsonl", docs.parent / "other.jsonl"
+    lines.write_text('{"text": "One."}\n{"text": "Two."}\n{"text": "Three."}\n')
+    other.write_text('{"text": "Four."}\n')
+    assert ras_flow("index", "add", str(index), str(lines), str(other)).code == 0
+    lines.write_text('{"text": "Two."}\n')
+    added = ras_flow("index", "add", str(index), str(lines))
+    assert added.out == f"{index}: 6 documents, 6 passages\n", added.err
+    assert {f"{lines}#1", f"{other}#1"} <= info(index)["documents"].keys()
+
+
 def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
     build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
     shown = ras_flow(*build, terminal=True)
