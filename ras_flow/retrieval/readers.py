@@ -55,6 +55,8 @@ _AROUND = (
     *map(_COMPATIBLE.__add__, ("AlternateContent", "Choice")),
 )
 """Elements around paragraphs, rows and runs, which python-docx does not look into."""
+_NOTES = ("/footnotes", "/endnotes")
+"""How the relations end that lead to the parts of a Word file with its notes."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
 """Of XHTML; Beautiful Soup warns of it."""
@@ -110,16 +112,25 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a Word file; the title is its property's, or its first title or heading."""
+    """Read a Word file, notes last; the title is its property's, or its first title or heading."""
     docx = require("docx", extra="documents")
     etree = require("lxml.etree", extra="documents")
+    raised = etree.XPath(
+        ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']", namespaces={"w": _WORD.strip("{}")}
+    )
     try:
         with path.open("rb") as file:
             document = docx.Document(file)
-        etree.strip_elements(document.element.body, *_GONE, with_tail=False)
-        etree.strip_tags(document.element.body, *_AROUND)
-        for run in document.element.body.xpath(".//w:r[w:rPr/w:vertAlign/@w:val='superscript']"):
-            run.text = f"{_RAISED}{run.text}"
+        notes = [
+            docx.oxml.parse_xml(relation.target_part.blob)
+            for relation in document.part.rels.values()
+            if relation.reltype.endswith(_NOTES)
+        ]
+        for root in (document.element.body, *notes):
+            etree.strip_elements(root, *_GONE, with_tail=False)
+            etree.strip_tags(root, *_AROUND)
+            for run in raised(root):
+                run.text = f"{_RAISED}{run.text}"
         title = document.core_properties.title
         blocks: list[str] = []
         for block in document.iter_inner_content():
@@ -130,6 +141,8 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
             if not title and block.style is not None and block.text.strip():
                 style = str(block.style.name)
                 title = block.text if style.startswith(("Title", "Heading")) else title
+        for note in notes:
+            blocks.extend(_paragraphs(note))
     # zipfile raises a RuntimeError for an encrypted entry.
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error

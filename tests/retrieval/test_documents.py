@@ -11,6 +11,10 @@ from typing import Any
 import docx
 import pypdf
 import pytest
+from docx.opc.constants import CONTENT_TYPE as CT
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from fpdf import FPDF
@@ -276,6 +280,35 @@ def test_docx_has_what_word_shows_wherever_it_stands(tmp_path: Path) -> None:
         "Boxed",
         "cell nested next",
         "last",
+    ]
+
+
+def test_notes_of_a_docx_are_read(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("Lund wrote eight novels.")
+
+    def note(inside: str) -> str:
+        return f"<w:footnote><w:p>{inside}</w:p></w:footnote>"
+
+    area = "<w:r><w:t>10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr>"
+    notes = (
+        note("<w:r><w:separator/></w:r>"),
+        note(
+            "<w:r><w:footnoteRef/></w:r><w:r><w:t xml:space='preserve'> In Norwegian.</w:t></w:r>"
+        ),
+        note("<w:del><w:r><w:t>Gone.</w:t></w:r></w:del>" + area + "<w:t>6</w:t></w:r>"),
+    )
+    for kind, texts in (("footnotes", notes), ("endnotes", [note("<w:r><w:t>End.</w:t></w:r>")])):
+        content = f"<w:{kind} {nsdecls('w')}>{''.join(texts)}</w:{kind}>".encode()
+        part = Part(PackURI(f"/word/{kind}.xml"), CT.WML_FOOTNOTES, content, document.part.package)
+        document.part.relate_to(part, f"{RT.OFFICE_DOCUMENT.rpartition('/')[0]}/{kind}")
+    document.save(str(tmp_path / "a.docx"))
+    [read_back] = read(tmp_path / "a.docx")
+    assert [text.strip() for text in read_back.text.split("\n\n")] == [
+        "Lund wrote eight novels.",
+        "In Norwegian.",
+        "10^6",
+        "End.",
     ]
 
 
