@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import cast
 
 import regex
 
@@ -10,11 +11,12 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmer}\p{Myanm
 UNSPACED = regex.compile(f"[{_UNSPACED}]")
 """A character of a script that is written without spaces between words."""
 
+_ASCII_WORD = regex.compile("[a-z0-9]+")
 _WORD = regex.compile(
-    rf"[[\w\p{{M}}]--[_\p{{Hangul}}{_UNSPACED}]]+"
-    rf"|(?P<korean>\p{{Hangul}}+)|(?P<unspaced>[{_UNSPACED}]+)",
+    rf"[[\w\p{{M}}]--[_\p{{Hangul}}{_UNSPACED}]]+|\p{{Hangul}}+|[{_UNSPACED}]+",
     flags=regex.VERSION1,
 )
+_KOREAN = regex.compile(r"\p{Hangul}")
 _SILENT = regex.compile(
     r"(?<=[\p{Latin}\p{Greek}])\p{Mn}+"
     r"|[\xad\u0300\u0301\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]"
@@ -44,12 +46,15 @@ def tokenize(text: str) -> list[str]:
     Returns:
         The terms in order, repeated ones repeated.
     """
+    if text.isascii():
+        return cast("list[str]", _ASCII_WORD.findall(text.lower()))
     terms: list[str] = []
-    for match in _WORD.finditer(text.casefold() if text.isascii() else _fold(text)):
-        word = match.group()
-        if match["unspaced"]:
+    for word in _WORD.findall(_fold(text)):
+        if word.isascii():
+            terms.append(word)
+        elif UNSPACED.match(word):
             terms += [*word, *_pairs(word)]
-        elif match["korean"]:
+        elif _KOREAN.match(word):
             terms += _pairs(word) or [word]
         else:
             terms.append(word)
