@@ -54,7 +54,8 @@ class Row:
         if isinstance(value, int | float) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
-            kind = "missing" if value is None else "empty" if value == "" else type(value).__name__
+            blank = "empty" if isinstance(value, str) else type(value).__name__
+            kind = "missing" if value is None else blank
             self.fail(field, f"expected a text, this is {kind}")
         return value.strip()
 

@@ -41,13 +41,14 @@ class Form:
 
 
 def optional_text(row: Row, *fields: str) -> str:
-    """Return the text of the first of the fields that is there and not empty, else nothing.
+    """Return the text of the first of the fields that is there and not blank, else nothing.
 
     Raises:
         InputError: It is no text.
     """
     for field in fields:
-        if row.has(field) and row.value[field] != "":
+        value = row.value.get(field)
+        if value is not None and (not isinstance(value, str) or value.strip()):
             return row.text(field)
     return ""
 

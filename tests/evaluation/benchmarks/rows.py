@@ -26,6 +26,7 @@ TRIVIAQA: dict[str, Any] = {
             "SearchResults": [
                 {"Description": "Lindau lies on the Aach.", "Rank": 0, "Title": "Lindau - Town"},
                 {"Description": "", "Rank": 1, "Title": "Empty"},
+                {"Description": " \n", "Rank": 1, "Title": " "},
                 *({"Description": f"Hit {at}", "Rank": at, "Title": "T"} for at in range(2, 8)),
             ],
         }
@@ -70,6 +71,8 @@ PUBHEALTH_TSV = [
     {"claim_id": "3", "claim": "Tea may help.", "main_text": "Maybe.", "label": "mixture"},
     {"claim_id": "4", "claim": "Moss helps.", "main_text": "", "label": "unproven"},
     {"claim_id": "", "claim": "", "main_text": "Moss.", "label": ""},
+    {"claim_id": "6", "claim": "Clay helps.", "main_text": "Perhaps.", "label": "snopes"},
+    {"claim_id": "7", "claim": "Rain helps.", "main_text": "It does not.", "label": "nan"},
 ]
 
 SELF_RAG_ARC: dict[str, Any] = {

@@ -177,6 +177,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
         r"context\[0\]\[1\]: expected a list",
     ),
     ("hotpotqa", e.HOTPOT | {"question": ""}, "question: expected a text, this is empty"),
+    ("hotpotqa", e.HOTPOT | {"question": " "}, "question: expected a text, this is empty"),
     ("musique", e.MUSIQUE | {"answerable": "yes"}, "answerable: expected true or false"),
     ("musique", without(e.MUSIQUE, "question_decomposition"), "question_decomposition: expected"),
     ("strategyqa", e.STRATEGY | {"answer": "yes"}, "answer: expected true or false"),

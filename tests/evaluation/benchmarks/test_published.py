@@ -64,7 +64,8 @@ def test_pubhealth_in_both_forms(tmp_path: Path) -> None:
     assert (processed.task, processed.retrieval) == ("fact_check", "corpus")
     labelled = {"claim": "Salt cures colds.", "label": "SUPPORTS"}
     assert only(load(tmp_path, "pubhealth", "l.jsonl", r.lines(labelled))).answers == ("true",)
-    published = load(tmp_path, "pubhealth", "test.tsv", r.tsv(*r.PUBHEALTH_TSV))
+    cut_short = "8\tMud helps.\n"
+    published = load(tmp_path, "pubhealth", "test.tsv", r.tsv(*r.PUBHEALTH_TSV) + cut_short)
     assert [(q.id, q.answers) for q in published.questions] == [
         ("1", ("false",)),
         ("2", ("true",)),
