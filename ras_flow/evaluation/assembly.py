@@ -20,6 +20,7 @@ from ras_flow.evaluation.metrics.long_answers import check_mauve
 from ras_flow.evaluation.question import Benchmark, Question, findable
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.loop import Graph
+from ras_flow.evaluation.systems.variants import draw_share
 from ras_flow.nodes.view import in_view
 from ras_flow.parts import Parts
 from ras_flow.retrieval.source import SourceDocument
@@ -88,7 +89,11 @@ class Cell:
         if self.system.system.baseline or not state.get("triples"):
             return None
         answerer = await self.parts.get_answerer(self.context)
-        return await in_view(cast(RasState, state), self.context, self.parts, answerer)
+        read = await in_view(cast(RasState, state), self.context, self.parts, answerer)
+        if "share" not in self.system.options:
+            return read
+        kept = draw_share(read, state["question"], seed=self.seed, **self.system.options)
+        return {id: triple for id, triple in read.items() if id in kept}
 
     def record(self) -> dict[str, Any]:
         """Return all that its answers depend on, as JSON-like data."""

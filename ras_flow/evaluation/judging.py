@@ -16,7 +16,7 @@ from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 from ras_flow.state.schema import Triple
 
-JUDGING = 3
+JUDGING = 4
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 

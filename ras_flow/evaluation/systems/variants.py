@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -100,13 +100,8 @@ class ShareAnswerer:
         return await self._answerer.answer([self._cut(request) for request in requests])
 
     def _cut(self, request: AnswerRequest) -> AnswerRequest:
-        found: dict[str, Triple] = {}
-        for link in request.chain:
-            for triple in link.triples:
-                found.setdefault(_key(triple), triple)
-        ids = sorted(found)
-        Random(f"{self._seed}\0{self._shuffle}\0{request.question}").shuffle(ids)
-        kept = set(ids[: math.ceil(self._share * len(ids))])
+        ids = (_key(triple) for link in request.chain for triple in link.triples)
+        kept = draw_share(ids, request.question, self._share, self._shuffle, self._seed)
         chain = [
             ChainLink(
                 link.subquery,
@@ -117,6 +112,23 @@ class ShareAnswerer:
         ]
         graph = request.graph and cut_graph(request.graph, kept)
         return replace(request, chain=chain, graph=graph)
+
+
+def draw_share(
+    ids: Iterable[str], question: str, share: float, shuffle: int, seed: int
+) -> set[str]:
+    """Return the triples of a question that :class:`ShareAnswerer` keeps.
+
+    Args:
+        ids: Ids of all that it would read.
+        question: The question.
+        share: Share of the triples, over 0 and at most 1.
+        shuffle: Number of the shuffle.
+        seed: What chance depends on.
+    """
+    order = sorted(set(ids))
+    Random(f"{seed}\0{shuffle}\0{question}").shuffle(order)
+    return set(order[: math.ceil(share * len(order))])
 
 
 def cut_graph(graph: AttributedGraph, kept: set[str]) -> AttributedGraph:

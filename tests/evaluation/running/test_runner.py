@@ -530,6 +530,14 @@ async def test_what_was_not_given_to_the_answerer_is_no_fault_of_its(tmp_path: P
     assert "not read" in (tmp_path / "out" / "report.md").read_text()
 
 
+async def test_what_the_answerers_share_lacks_is_no_fault_of_its(tmp_path: Path) -> None:
+    share = {"kind": "ras_share", "share": [0.1, 1.0]}
+    await run(tmp_path, World(), {"share": share})
+    [cut] = [row for row in rows_of(tmp_path, "share-0.1") if row.id == "harbour"]
+    [whole] = [row for row in rows_of(tmp_path, "share-1.0") if row.id == "harbour"]
+    assert (cut.error_class, whole.error_class) == ("not_read", "answerer_wrong")
+
+
 async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
