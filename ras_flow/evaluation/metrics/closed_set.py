@@ -25,7 +25,7 @@ _RIGHT = re.compile(
     r"(?<![\w'’])([A-Z])[)\]*\"']*\s+is\s+(?:the\s+)?(?:(?:correct|right|best)\s+)?"
     r"(?:answer|option|choice|one)\b"
 )
-_OPENING = re.compile(rf"{_BEFORE}([A-Za-z])(?:\s*[.:)\]*]|\s+[-–—]\s)")
+_OPENING = re.compile(rf"{_BEFORE}([A-Za-z])(?:\s*[.:)\]*]|\s+[-–—]\s|,?\s+(?:because|since|as)\b)")
 _LETTER = re.compile(r"(?<![\w'’])([B-Z]|A(?!\s+(?!or\b|and\b)\w))(?![\w'’])")
 
 _VERDICTS = {
@@ -61,10 +61,11 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     """Read which option an answer names.
 
     In turn: the letter alone, whatever marks are around it; the text of an option alone; the last
-    letter that is announced ("the answer is B"); the letter that opens the answer ("B. water"); the
-    one that is said to be right ("C is the answer"); the one that is called an option ("Option B
-    fits"); the one option whose text is in the answer; the one capital letter that stands alone. An
-    "A" that may be an article does not count.
+    letter that is announced ("the answer is B"); the letter that has a line for itself; the letter
+    that opens the answer ("B. water", "B because"); the one that is said to be right ("C is the
+    answer"); the one that is called an option ("Option B fits"); the one option whose text is in
+    the answer; the one capital letter that stands alone. An "A" that may be an article does not
+    count.
 
     Args:
         prediction: What was said.
@@ -74,16 +75,16 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
         The letter; None where none, or more than one, can be told.
     """
     said = clean_answer(prediction)
-    bare, whole = said.strip(_MARKS).upper(), normalize_answer(said)
-    if bare in options:
-        return bare
+    whole = normalize_answer(said)
     same = [letter for letter, text in options.items() if whole and normalize_answer(text) == whole]
     answered = _letters([a or b for a, b in _ANSWER.findall(said)], options)[-1:]
     opening = _OPENING.match(said)
     opened = _letters([opening[1]] if opening else [], options)
     for found in (
+        _letters([said.strip(_MARKS)], options),
         same,
         answered,
+        _letters([line.strip(_MARKS) for line in said.splitlines()], options),
         opened,
         _letters(_RIGHT.findall(said), options),
         _letters(_OPTION.findall(said), options),

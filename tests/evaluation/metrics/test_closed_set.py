@@ -55,6 +55,12 @@ OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
         ("D is the right one, though C is close.", "D"),
         ("B. Vitamin C is the best source of it.", "B"),
         ("A. Plant B is the best option for dry land.", "A"),
+        ("B\n\nExplanation: plants do not take salt from the air.", "B"),
+        ("Salt is out, and so is iron.\n\n**B**", "B"),
+        ("A\nB", None),
+        ("A\nB\nC\nThe answer is B.", "B"),
+        ("C, since option B is wrong.", "C"),
+        ("C because B is no mineral.", "C"),
         ("I do not know.", None),
     ],
 )
