@@ -45,7 +45,8 @@ _VERDICTS = {
 _LOOSE = frozenset({"yes", "no"})
 """Words that mean something else inside a sentence ("there is no evidence")."""
 
-_CHOICE = re.compile(r"\b(?:true or false|false or true|yes or no|no or yes)\b")
+_OR = r"(?:\s+or\s+|\s*/\s*)"
+_CHOICE = re.compile(rf"\b(?:true{_OR}false|false{_OR}true|yes{_OR}no|no{_OR}yes)\b")
 _NEGATED = re.compile(
     r"\b(?:not|cannot|never)\s+(?:be\s+)?(?:an?\s+|the\s+)?(?:\w+ly\s+)?"
     r"(true|correct|supported|false|incorrect|wrong)\b"

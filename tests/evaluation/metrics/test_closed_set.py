@@ -118,6 +118,8 @@ def test_reading_an_option_never_fails_and_gives_one_that_is_named(said: str, ma
         ("This can't be true.", False),
         ("It was never true.", False),
         ("True or false? False.", False),
+        ("True/False", None),
+        ("yes / no: no", False),
         ("The claim is supported by the passages.", True),
         ("There is no evidence against it, so it is true.", True),
         ("So the answer is no, since he died before.", False),
