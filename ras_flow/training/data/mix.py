@@ -133,6 +133,7 @@ def write_mix(
 
     Raises:
         InputError: A file is wrong, or the folder cannot be written to or holds something else.
+        ConfigurationError: Another build writes to the folder.
         MissingExtraError: The mix has ``max_triples``, and the extra ``local`` is not installed.
     """
     check_folder(folder)
@@ -177,6 +178,7 @@ def write_set(
 
     Raises:
         InputError: The folder cannot be written to, or a record is malformed.
+        ConfigurationError: Another build writes to it.
     """
     (folder / "stats.json").unlink(missing_ok=True)
     write_splits(folder, records, stats)

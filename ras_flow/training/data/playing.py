@@ -92,7 +92,7 @@ async def play_mix(
         The statistics, as saved.
 
     Raises:
-        ConfigurationError: ``limit`` is below 1.
+        ConfigurationError: ``limit`` is below 1, or another build writes to the folder.
         InputError: A file is wrong, no question can be played, or the folder cannot be written
             to or holds something else.
         AuthenticationError: The extractor's key was refused.

@@ -118,7 +118,8 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
     names = ["train.jsonl", "dev.jsonl", "test.jsonl", "stats.json", "README.md"]
     for out in ("one", "two"):
         write_mix(config, folder / out)
-    assert sorted(path.name for path in (folder / "one").iterdir()) == sorted(names)
+    written = sorted(path.name for path in (folder / "one").iterdir())
+    assert written == sorted([*names, "train.jsonl.lock"])
     for name in names:
         assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
     other = MixConfig(config.sources, config.passages, seed=6, dev=0.2, test=0.1)
@@ -313,6 +314,24 @@ def test_a_broken_source_leaves_no_complete_set(folder: Path) -> None:
         write_mix(config, folder / "out")
     # What was complete before is still there: nothing was written yet.
     assert (folder / "out/stats.json").exists()
+
+
+def test_two_builds_do_not_write_to_one_folder_at_once(folder: Path) -> None:
+    config, refused = load_config(folder / "mix.toml"), False
+
+    def meanwhile(doing: str, *_: int) -> None:
+        nonlocal refused
+        if doing == "train: films.jsonl" and not refused:
+            with pytest.raises(ConfigurationError, match="Another build writes to"):
+                write_mix(replace(config, seed=6), folder / "out")
+            refused = True
+
+    write_mix(config, folder / "out", progress=meanwhile)
+    write_mix(config, folder / "alone")
+    assert refused
+    for split in SPLITS:
+        ours, alone = (folder / out / f"{split}.jsonl" for out in ("out", "alone"))
+        assert ours.read_bytes() == alone.read_bytes()
 
 
 def test_the_command_converts_and_checks(folder: Path) -> None:
