@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ Logger = Callable[[str], None]
 STATE = "trainer_state.json"
 SETTINGS = "settings.json"
 STEP = "batch_size times accumulation times processes"
+RECORDS = "records"
 
 _FREE = {"optimizer": ("batch_size", "accumulation", "workers"), "watch": ("batch_size",)}
 """Settings that may change while a run goes on: they decide speed and memory only."""
@@ -41,27 +43,33 @@ class Progress:
     steps: int
 
 
-def claim(run: Path, record: Mapping[str, Any]) -> None:
-    """Note a run's settings, or check that it was begun with the same.
+def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]]) -> None:
+    """Note a run's settings and data, or check that it was begun with the same.
 
     Args:
         run: The run's folder.
         record: The settings, as JSON-like data.
+        data: All that is learnt from and watched by, by part, as JSON-like data.
 
     Raises:
         ConfigurationError: It was begun with others; the message names the first that differs.
     """
     file = run / SETTINGS
-    wanted = json.loads(json.dumps({**record, "processes": processes()}))
+    noted = {**record, RECORDS: {part: _checksum(rows) for part, rows in data.items()}}
+    wanted = json.loads(json.dumps({**noted, "processes": processes()}))
     if not file.is_file():
         run.mkdir(parents=True, exist_ok=True)
         write_whole(file, json.dumps(wanted, indent=2))
         return
-    begun = flat(_fixed(json.loads(file.read_text(encoding="utf-8"))))
-    now = flat(_fixed(wanted))
+    found = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(found.get(RECORDS), dict):
+        found[RECORDS] = wanted[RECORDS]  # Earlier versions noted no more than their number.
+    begun, now = flat(_fixed(found)), flat(_fixed(wanted))
     for name in sorted(begun.keys() | now.keys()):
         if begun.get(name) != now.get(name):
             fix = "Remove that folder, or name another output."
+            if name.startswith(f"{RECORDS}."):
+                fix = f"The data has changed: build it again as it was. Or start anew. {fix}"
             if name == STEP:
                 fix = (
                     "Set optimizer.batch_size and optimizer.accumulation, or the processes of "
@@ -118,6 +126,13 @@ def _readable(file: Path) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _checksum(rows: Iterable[Any]) -> str:
+    """Return a checksum of the content of rows, with their number."""
+    lines = [json.dumps(row) for row in rows]
+    digest = sha256("\n".join(lines).encode()).hexdigest()
+    return f"{len(lines)} records, {digest[:12]}"
 
 
 def _fixed(record: dict[str, Any]) -> dict[str, Any]:

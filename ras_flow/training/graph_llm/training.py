@@ -115,7 +115,8 @@ def train_graph_llm(
     check_questions([*loaded.train, *loaded.dev], model.formatter)
     record = {**config.as_record(), "base": base_facts(model.base), "encoder": encoder.identity}
     record |= {"began_with": began}
-    claim(run, record | {"records": [len(loaded.train), len(loaded.dev)]})
+    parts = {"train": loaded.train, "dev": loaded.dev}
+    claim(run, record, {part: (one.record for one in rows) for part, rows in parts.items()})
     train, dev = (_examples(config, part, encoder, log) for part in (loaded.train, loaded.dev))
     checkpoint = last_checkpoint(run)
     new_graph = model.config.gnn is not None and (config.model.new_graph or not began)

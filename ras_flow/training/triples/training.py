@@ -89,7 +89,7 @@ def train(
     told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
     record = {**config.as_record(), "examples": examples, "began": first and first.key}
-    claim(run, record | {"records": [len(encoded["train"]), len(encoded["dev"])]})
+    claim(run, record, encoded)
     checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
     optimizer = config.optimizer

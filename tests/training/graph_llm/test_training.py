@@ -106,20 +106,39 @@ def test_the_watched_loss_is_the_same_whatever_the_batch(
     assert watched[1] == pytest.approx(watched[0], rel=1e-5)
 
 
+def test_a_run_does_not_go_on_with_other_records(base: Path, tmp_path: Path) -> None:
+    rows = records()
+    folder = write_set(tmp_path / "set", rows, records(2))
+    train(base, tmp_path, tmp_path / "out", seconds=0)
+    changed = [*rows[:-1], {**rows[-1], "target": {"answer": "Bodø"}}]
+    write_set(folder, changed, records(2))
+    with pytest.raises(ConfigurationError, match=r"records\.train was .* The data has changed"):
+        train(base, tmp_path, tmp_path / "out", seconds=0)
+    write_set(folder, rows, records(2))
+    assert train(base, tmp_path, tmp_path / "out").finished
+
+
+def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    optimizer = {"batch_size": 2, "accumulation": 4}
+    noted = {"optimizer": optimizer, "records": [1, 0], "processes": 1}
+    (tmp_path / "settings.json").write_text(json.dumps(noted))
+    claim(tmp_path, {"optimizer": optimizer}, {"train": [{"id": "1"}], "dev": []})
+
+
 def test_each_step_keeps_its_records_whatever_the_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = tmp_path / "settings.json"
-    claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}})
+    claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}}, {})
     monkeypatch.setenv("WORLD_SIZE", "2")
-    claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}})
+    claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}}, {})
     with pytest.raises(ConfigurationError, match=r"was 8 and is 16. Set optimizer.*\(now 2\)"):
-        claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}})
+        claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}}, {})
     # As it was before the processes were noted.
     settings.write_text(json.dumps({"optimizer": {"batch_size": 2, "accumulation": 4}}))
-    claim(tmp_path, {"optimizer": {"batch_size": 4, "accumulation": 2}})
+    claim(tmp_path, {"optimizer": {"batch_size": 4, "accumulation": 2}}, {})
     with pytest.raises(ConfigurationError, match="was 16 and is 8"):
-        claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}})
+        claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}}, {})
 
 
 def test_one_process_takes_one_gpu_of_several(

@@ -209,13 +209,15 @@ def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
     assert not (home / "begun").exists()
 
 
-def test_a_run_whose_data_grew_is_not_gone_on_with(home: Path, tmp_path: Path) -> None:
+def test_a_run_whose_data_changed_is_not_gone_on_with(home: Path, tmp_path: Path) -> None:
     for name in ("houses.jsonl.gz", "2wiki.jsonl"):
         shutil.copy(home / name, tmp_path / name)
     train(config(home), tmp_path / "begun", data=tmp_path, seconds=0)
-    write_rows(tmp_path / "houses.jsonl.gz", rows(36))
-    with pytest.raises(ConfigurationError, match="records was"):
-        train(config(home), tmp_path / "begun", data=tmp_path)
+    reworded = [{**row, "text": row["text"].replace(" in ", " at ")} for row in rows()]
+    for changed in (rows(36), reworded):
+        write_rows(tmp_path / "houses.jsonl.gz", changed)
+        with pytest.raises(ConfigurationError, match=r"records\.\w+ was.*The data has changed"):
+            train(config(home), tmp_path / "begun", data=tmp_path)
 
 
 def test_settings_that_cannot_be_trained_with_may_be_corrected(home: Path) -> None:
