@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
 from typing import Any
 
 from ras_flow.context import NO_EXTRACTOR
@@ -62,7 +65,18 @@ def judge(
         why=finding.why if finding else "",
         saved_tokens=saved_tokens,
         judging=JUDGING,
+        gold=gold_of(cell, question),
     )
+
+
+def gold_of(cell: Cell, question: Question) -> str:
+    """Return a checksum of what a question's answers and steps are judged by."""
+    gold = [
+        [question.answers, question.answer_sets, question.options, question.kind],
+        [asdict(support) for support in question.support],
+        cell.benchmark.metrics,
+    ]
+    return sha256(json.dumps(gold).encode()).hexdigest()[:12]
 
 
 def judge_together(cell: Cell, rows: Sequence[Row]) -> dict[str, float]:

@@ -41,6 +41,7 @@ class Row:
         saved_tokens: Tokens in the outcome that were not paid for, since another system had asked
             the same.
         judging: Version of the judging that scores, measures and error class are by.
+        gold: Checksum of the gold and the metrics that they are by; empty in rows of before.
     """
 
     benchmark: str
@@ -57,6 +58,7 @@ class Row:
     why: str = ""
     saved_tokens: Mapping[str, list[int]] = field(default_factory=dict)
     judging: int = 0
+    gold: str = ""
 
     @property
     def score(self) -> float:

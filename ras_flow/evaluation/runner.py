@@ -20,7 +20,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.costs import Purse
-from ras_flow.evaluation.judging import JUDGING, judge, judge_together
+from ras_flow.evaluation.judging import JUDGING, gold_of, judge, judge_together
 from ras_flow.evaluation.kept import ASKING, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
@@ -245,7 +245,8 @@ class _Run:
 
     async def _same(self, number: int, question: Question, row: Row) -> Row:
         """Return the row of a question that was asked before, judged as it would be today."""
-        mended = row.answers != question.answers
+        gold = gold_of(self._cells[number], question)
+        mended = row.answers != question.answers or row.gold not in ("", gold)
         if not mended and row.judging == JUDGING:
             return row
         state = await _steps_of(row, self._graphs[number])

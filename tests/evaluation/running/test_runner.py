@@ -469,6 +469,28 @@ async def test_gold_answers_that_were_mended_are_judged_by_without_asking_again(
         await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
 
 
+async def test_support_and_metrics_that_changed_are_judged_by_without_asking_again(
+    tmp_path: Path,
+) -> None:
+    bare = [{name: row[name] for name in ("id", "question", "answers")} for row in QUESTIONS]
+    settings = config(tmp_path, {"ras": {}})
+    for number, (rows, form, metric, recall) in enumerate(
+        [
+            (bare, "jsonl", "f1", False),
+            (QUESTIONS, "jsonl", "f1", True),
+            (QUESTIONS, "popqa", "match", False),
+        ]
+    ):
+        [benchmark] = settings.benchmarks
+        settings = replace(settings, benchmarks=(replace(benchmark, format=form),))
+        write_questions(tmp_path, rows)
+        world = World()
+        await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+        assert bool(world.calls) == (number == 0)
+        for row in rows_of(tmp_path, "ras"):
+            assert (next(iter(row.scores)), "recall" in row.measures) == (metric, recall)
+
+
 async def test_a_failed_question_that_is_another_one_now_is_not_gone_on_with(
     tmp_path: Path,
 ) -> None:
