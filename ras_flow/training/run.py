@@ -86,8 +86,11 @@ def last_checkpoint(run: Path) -> Path | None:
     """Return the newest whole checkpoint; what a killed process left half-written is removed."""
     found: dict[int, Path] = {}
     for folder in run.glob("checkpoint-*"):
+        step = folder.name.partition("-")[2]
+        if not step.isdecimal():
+            continue  # A copy, by hand.
         if (folder / STATE).is_file() and _readable(folder / STATE):
-            found[int(folder.name.partition("-")[2])] = folder
+            found[int(step)] = folder
         else:
             shutil.rmtree(folder, ignore_errors=True)
     return found[max(found)] if found else None

@@ -21,7 +21,7 @@ from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
 from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
 from ras_flow.training.processes import own_gpu
-from ras_flow.training.run import Progress, claim
+from ras_flow.training.run import Progress, claim, last_checkpoint
 from tests.training.gpus import several_gpus
 from tests.training.graph_llm.samples import ENCODER, config, record, records, write_set
 
@@ -116,6 +116,17 @@ def test_a_run_does_not_go_on_with_other_records(base: Path, tmp_path: Path) -> 
         train(base, tmp_path, tmp_path / "out", seconds=0)
     write_set(folder, rows, records(2))
     assert train(base, tmp_path, tmp_path / "out").finished
+
+
+def test_copies_of_checkpoints_are_not_gone_on_from(tmp_path: Path) -> None:
+    for name in ("checkpoint-9", "checkpoint-10", "checkpoint-9-good", "checkpoint-12"):
+        (tmp_path / name).mkdir()
+        if name != "checkpoint-12":
+            (tmp_path / name / "trainer_state.json").write_text("{}")
+    (tmp_path / "checkpoint-best").mkdir()
+    assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["checkpoint-10", "checkpoint-9", "checkpoint-9-good", "checkpoint-best"]
 
 
 def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
