@@ -267,9 +267,12 @@ def _limit(config: MixConfig, source: Source, split: Split) -> float:
 
 
 def _evidence(case: Case) -> object:
-    """Name what a question rests on; its own wording where nothing is known of that."""
+    """Name what a question rests on; its own words, in any order, where nothing is known of that.
+
+    So two questions whose options come in another order are one.
+    """
     facts = frozenset(fact for step in case.steps for fact in step.facts)
-    return facts or normalize_question(case.question)
+    return facts or tuple(sorted(normalize_question(case.question).split()))
 
 
 def _plain(value: Any) -> Any:

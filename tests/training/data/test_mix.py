@@ -16,7 +16,7 @@ from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig, Source, load_config
 from ras_flow.training.data.convert import convert_mix
-from ras_flow.training.data.mix import write_mix
+from ras_flow.training.data.mix import read_inputs, write_mix
 from ras_flow.training.data.records import SPLITS, Record, Split, read_records
 from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter, check_labels
@@ -111,6 +111,20 @@ def test_a_mix_is_split_by_question_and_has_one_label_an_input(folder: Path) -> 
     }
     assert all(seen.values())
     assert not seen["train"] & seen["dev"] and not seen["train"] & seen["test"]
+
+
+def test_options_in_another_order_do_not_bring_a_question_into_another_split(folder: Path) -> None:
+    turned = [
+        {**row, "id": f"t{row['id']}", "choices": row["choices"][::-1], "answer": "D"}
+        for row in map(choice, range(40))
+    ]
+    write_lines(folder / "choices.jsonl", *map(choice, range(40)), *turned)
+    splits: dict[str, set[Split]] = {}
+    for of_split in read_inputs(load_config(folder / "mix.toml")).cases:
+        for split, cases in of_split.items():
+            for case in cases:
+                splits.setdefault(case.question.partition("\n")[0], set()).add(split)
+    assert set(map(len, splits.values())) == {1} and {*SPLITS} == set().union(*splits.values())
 
 
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
