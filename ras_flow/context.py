@@ -62,6 +62,9 @@ class Context:
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
         max_seconds: Budget for working time in seconds; None for no limit. A call under way is
             not cut off: the run goes on to its answer after it.
+        model_window: Tokens of a prompt and its answer that a chat model takes together, as its
+            server is set up; None for its own limit where that is known, else 9,000. What does not
+            fit of the graph is left out, with a warning.
         model_timeout: Seconds after which one remote call counts as failed.
         max_retries: Further attempts after timeouts, rate limits and server errors.
         max_concurrency: Calls of one remote model under way at once, whatever the roles and runs.
@@ -87,6 +90,7 @@ class Context:
     max_hops: int = 5
     max_tokens: int | None = None
     max_seconds: float | None = None
+    model_window: int | None = None
     model_timeout: float = 60.0
     max_retries: int = 4
     max_concurrency: int = 8
@@ -116,6 +120,8 @@ class Context:
         _at_least("max_hops", self.max_hops, 0)
         _at_least("max_retries", self.max_retries, 0)
         _at_least("max_concurrency", self.max_concurrency, 1)
+        if self.model_window is not None:
+            _at_least("model_window", self.model_window, 1)
         if self.max_tokens is not None:
             _at_least("max_tokens", self.max_tokens, 1)
         if self.max_seconds is not None:

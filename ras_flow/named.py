@@ -157,6 +157,7 @@ def _model(context: Context, name: str) -> LanguageModel:
         context.model_timeout,
         context.max_retries,
         context.max_concurrency,
+        context.model_window,
     )
 
 
@@ -168,6 +169,7 @@ def _load_model(
     timeout: float,
     max_retries: int,
     max_concurrency: int,
+    window: int | None,
 ) -> LanguageModel:
     """Make one for what a folder's files are now."""
     return load_language_model(
@@ -176,6 +178,7 @@ def _load_model(
         timeout=timeout,
         max_retries=max_retries,
         max_concurrency=max_concurrency,
+        window=window,
     )
 
 

@@ -282,6 +282,7 @@ def _part(
                 timeout=defaults.model_timeout,
                 max_retries=defaults.max_retries,
                 max_concurrency=defaults.max_concurrency,
+                window=defaults.model_window,
             )
         )
     raise ConfigurationError(

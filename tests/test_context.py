@@ -29,6 +29,7 @@ from ras_flow.errors import ConfigurationError
         ("max_seconds", -1.0),
         ("max_seconds", "soon"),
         ("model_timeout", 0),
+        ("model_window", 0),
         ("model_timeout", None),
         ("max_concurrency", 0),
         ("retriever", "google"),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout
+from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
@@ -98,6 +98,7 @@ def ask(
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
+    model_window: Window = None,
     model_timeout: Timeout = Context.model_timeout,
     max_retries: Retries = Context.max_retries,
     max_concurrency: Annotated[
@@ -136,6 +137,7 @@ def ask(
         "max_hops": max_hops,
         "max_tokens": max_tokens,
         "max_seconds": max_seconds,
+        "model_window": model_window,
         "model_timeout": model_timeout,
         "max_retries": max_retries,
         "max_concurrency": max_concurrency,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
-from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout
+from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import address_of
 from ras_flow.cli.output import AsJson, confirmed, json_line, print_json
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
@@ -61,6 +61,7 @@ def precompute(
     workers: Annotated[
         int, typer.Option(min=1, help="Batches (of a remote model: requests) under way at once.")
     ] = Context.max_concurrency,
+    model_window: Window = None,
     model_timeout: Timeout = Context.model_timeout,
     max_retries: Retries = Context.max_retries,
     database: Database = None,
@@ -80,6 +81,7 @@ def precompute(
             "extractor_output": extractor_output,
             "base_url": base_url,
             "max_concurrency": workers,
+            "model_window": model_window,
             "model_timeout": model_timeout,
             "max_retries": max_retries,
         }

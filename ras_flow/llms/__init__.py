@@ -25,6 +25,7 @@ def load_language_model(
     timeout: float = 60.0,
     max_retries: int = 4,
     max_concurrency: int = 8,
+    window: int | None = None,
 ) -> LanguageModel:
     """Return the language model of a name; weights are loaded on first use.
 
@@ -39,6 +40,8 @@ def load_language_model(
         timeout: Seconds that one request may take.
         max_retries: Attempts after the first, for failures that may pass.
         max_concurrency: Requests under way at once.
+        window: Tokens of a prompt and its answer that a chat model takes together; None for its own
+            limit. The other kinds know theirs.
 
     Returns:
         The model.
@@ -65,4 +68,5 @@ def load_language_model(
         timeout=timeout,
         max_retries=max_retries,
         max_concurrency=max_concurrency,
+        window=window,
     )

@@ -62,7 +62,8 @@ class ChatLanguageModel:
         timeout: Seconds for one attempt.
         max_retries: Attempts after the first, for failures that may pass.
         max_concurrency: Requests under way at once.
-        window: Input tokens to offer to callers; None for the model's own limit.
+        window: Tokens of a prompt and its answer together; None for the model's own limit, where
+            that is known.
 
     Raises:
         ConfigurationError: The provider is unknown, or its key is missing.
@@ -89,9 +90,8 @@ class ChatLanguageModel:
         self._slots = PerLoop(lambda: asyncio.Semaphore(max_concurrency))
         self._pools = Pools(self._chat, own=not self._by_name)
         profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
-        limit = profile.get("max_input_tokens")
-        known = max(limit - ROOM_FOR_OUTPUT, ROOM_FOR_OUTPUT) if limit else DEFAULT_WINDOW
-        self.window = known if window is None else window
+        limit = window or profile.get("max_input_tokens")
+        self.window = max(limit - ROOM_FOR_OUTPUT, limit // 2) if limit else DEFAULT_WINDOW
         self._takes_stops = True
         self._thinks = bool(profile.get("reasoning_output")) and profile.get("temperature") is False
         # Some servers pass over the name that OpenAI gives the limit now.

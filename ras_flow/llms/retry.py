@@ -244,7 +244,7 @@ def _explained(
             "the base_url, if one is given: with /v1 at its end for OpenAI-compatible servers, "
             "without for Anthropic-compatible ones"
             if missing
-            else "the prompt's length (a smaller top_k or max_triples makes it shorter)"
+            else "the prompt's length (model_window is for what the server takes)"
         )
         result = ModelResponseError(
             f"The request to {who} was rejected. Check the model's name and {check}. "

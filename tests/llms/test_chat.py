@@ -259,7 +259,9 @@ async def test_what_is_wrong_with_a_connection_is_told(kind: str, said: bytes, t
 @pytest.mark.parametrize("status", [400, 404, 409, 413, 422])
 async def test_a_rejected_request_is_not_retried(kind: str, status: int) -> None:
     with serve(kind, Answer(match="", status=status, error=f"too long, {KEY}")) as server:
-        with pytest.raises(ModelResponseError, match=r"(top_k|base_url).*too long") as caught:
+        with pytest.raises(
+            ModelResponseError, match=r"(model_window|base_url).*too long"
+        ) as caught:
             await client(kind, server).generate([PROMPT], max_new_tokens=9)
     assert len(server.requests) == 1
     assert KEY not in str(caught.value)
@@ -567,6 +569,8 @@ def test_window_follows_the_models_profile() -> None:
     unknown = load_language_model("openai:unknown", base_url="http://localhost:1/v1")
     assert 190_000 < known.window < 200_000
     assert unknown.window == 8000
+    told = load_language_model("openai:unknown", base_url="http://localhost:1/v1", window=4096)
+    assert 3000 < told.window < 4096
 
 
 def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
