@@ -307,6 +307,14 @@ def test_ids_and_times_are_whole_on_a_narrow_terminal(
     assert run in listed and found["started"] in listed
 
 
+def test_questions_and_answers_lose_no_word_on_a_narrow_terminal(
+    run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [found] = json.loads(ok("list", "--json"))
+    monkeypatch.setenv("COLUMNS", "66")
+    assert {*found["question"].split(), *found["answer"].split()} <= set(ok("list").split())
+
+
 async def test_a_run_whose_id_has_a_slash_is_shown_compared_and_deleted(own_home: Path) -> None:
     async with open_runs(own_home, builder=build_graph(**world())) as runs:
         given: Any = {"question": QUESTION}

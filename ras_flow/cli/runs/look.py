@@ -61,8 +61,8 @@ def list_runs(
         return
     table = Table(box=None)
     # On a narrow terminal ids and times are still whole: other commands take them.
-    table.add_column("run", min_width=max(len(plain(run.id)) for run in summaries))
-    table.add_column("started", min_width=max(len(run.started) for run in summaries))
+    table.add_column("run", min_width=max(len(plain(run.id)) for run in summaries), no_wrap=True)
+    table.add_column("started", min_width=max(len(run.started) for run in summaries), no_wrap=True)
     for name in ("stopped by", "question", "answer"):
         table.add_column(name)
     for run in summaries:
