@@ -38,11 +38,12 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     Raises:
         OSError: The disk refuses.
     """
-    path = path.resolve()
+    # Before links are followed: that of a pipe, as /dev/stdout may be one, leads to no path.
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="\n") as file:
             yield file
         return
+    path = path.resolve()
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with scratch.open("w", encoding="utf-8", newline="\n") as file:

@@ -58,3 +58,12 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     write_whole(pipe, "through")
     reader.join(10)
     assert read == ["through"] and pipe.is_fifo()
+
+
+def test_a_pipe_without_a_path_of_its_own_is_written_to() -> None:
+    # As `-o /dev/stdout` before a `|`, and a shell's `>(gzip > FILE)`.
+    reading, writing = os.pipe()
+    write_whole(Path(f"/dev/fd/{writing}"), "through")
+    os.close(writing)
+    with open(reading) as pipe:
+        assert pipe.read() == "through"
