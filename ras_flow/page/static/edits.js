@@ -14,6 +14,9 @@ const EVERY = [...GRAPH, "subquery", "plan"];
 /** What makes sense to edit, by the node that comes next; the server has the last word. */
 const FITTING = { __start__: [], start: ["model"], to_triples: GRAPH, merge_graph: GRAPH, review_graph: GRAPH };
 
+/** Whether a name can be offered as it is: one that is cut, or spelled out, is another entity's. */
+const isPlain = (name) => plain(name, name.length) === name;
+
 /** An edit in words. */
 function EditText({ run, edit }) {
   switch (edit.op) {
@@ -100,8 +103,8 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
         ${[...known].map((id) => html`<option
           value=${id}>${plain(run.passages[id].title || id, 60)}</option>`)}</select>
     </${EditForm}>
-    <datalist id="entities">${Object.values(run.entities).slice(0, 500).map((name) => html`<option
-      value=${plain(name, 60)} />`)}</datalist>`}
+    <datalist id="entities">${Object.values(run.entities).filter(isPlain).slice(0, 500).map((name) => html`<option
+      value=${name} />`)}</datalist>`}
     ${allowed("model") && html`<${EditForm} title="Another model" op="model" fields=${["name"]}
       hint="provider:model or local:NAME" add=${add}>
       <select name="role" aria-label="role">${ROLES.map((role) => html`<option>${role}</option>`)}</select>

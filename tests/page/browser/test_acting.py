@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,22 @@ async def test_every_kind_of_edit_is_sent_as_it_was_made(
         {"op": "model", "role": "answerer", "name": "openai:gpt-5"},
         {"op": "drop_passage", "passage": ids["Mira Lund (painter)"]},
     ]
+
+
+async def test_names_are_offered_whole_or_not_at_all(
+    open_page: OpenPage, one_branch: CannedServer
+) -> None:
+    # A name that is cut would be another entity, which nothing else in the graph is linked to.
+    names = [f"The society for {'the care of ' * 9}bridges", "Mira\u202edluB"]
+    document = deepcopy(bridge().document)
+    first, second, *others = document["entities"]
+    document["entities"] |= {first: names[0], second: names[1]}
+    one_branch.documents["a71c0ffee001"] = document
+    page = await open_page(f"{RUN}&step=10")
+    await drawn(page)
+    await page.keyboard.press("e")
+    offered = await page.locator("#entities option").evaluate_all("all => all.map(o => o.value)")
+    assert set(offered) == {names[0], *(document["entities"][name] for name in others)}
 
 
 async def test_a_replay_sends_no_edits_and_the_last_step_cannot_be_forked(
