@@ -7,6 +7,8 @@ import { citedIn, differences, stepsOf, titleOf, tokensOf } from "./model.js";
 import { Text, plain } from "./text.js";
 import { count, seconds } from "./timeline.js";
 
+const SHOWN = 100; // triples of a branch before one asks for more
+
 function marksOf(present, only, cited) {
   return new Map([...present].map((id) => [
     id, [...(only.has(id) ? ["only"] : []), ...(cited.has(id) ? ["cited"] : [])],
@@ -33,6 +35,7 @@ function Side({ run, branch, other, choose, children }) {
 /** @param {{open: (branch: number, triple: string) => void}} props what leads back to one branch */
 function Compare({ run, a, b, choose, positions, version, theme, open }) {
   const [selected, select] = useState(null);
+  const [limit, setLimit] = useState(SHOWN);
   const [left, right] = [useRef(), useRef()];
   const { inA, inB, onlyA, onlyB } = useMemo(() => differences(run, a, b), [run, a, b]);
   const marksA = useMemo(() => marksOf(inA, onlyA, citedIn(a)), [inA]);
@@ -46,11 +49,13 @@ function Compare({ run, a, b, choose, positions, version, theme, open }) {
   const changed = names.filter((name) => setting(a, name) !== setting(b, name));
   const list = (branch, ids) => html`<div>
     <h3>◆ Only in branch ${branch.number} <span class="chip">${count(ids.size)}</span></h3>
-    <ul class="rows" aria-label="Only in branch ${branch.number}">${[...ids].slice(0, 100).map((id) => html`<li key=${id}>
+    <ul class="rows" aria-label="Only in branch ${branch.number}">${[...ids].slice(0, limit).map((id) => html`<li key=${id}>
       <button class="row" aria-pressed=${selected === id} onClick=${() => select(id)}
         onDblClick=${() => open(branch.number, id)}>
         <${TripleText} triple=${run.triples[id]}
-          marks=${["only", ...(citedIn(branch).has(id) ? ["cited"] : [])]} /></button></li>`)}</ul>
+          marks=${["only", ...(citedIn(branch).has(id) ? ["cited"] : [])]} /></button></li>`)}
+      ${ids.size > limit && html`<li><button class="more" onClick=${() => setLimit(Infinity)}>
+        Show all ${count(ids.size)}</button></li>`}</ul>
     ${ids.size === 0 && html`<p class="quiet">None.</p>`}
   </div>`;
   const places = selected && [inA.has(selected) && a.number, inB.has(selected) && b.number].filter(Boolean);

@@ -264,6 +264,21 @@ async def test_two_branches_side_by_side(open_page: OpenPage) -> None:
     await expect(page.get_by_label("Lineage of the triple")).to_contain_text("Vargnes")
 
 
+async def test_all_that_only_one_branch_has_can_be_seen(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    story = bridge()
+    last = len(story.branch["steps"]) - 1
+    story.begin(ForkPoint(branch=1, step=last))
+    story.edit(added=[story.add("Elvestad", f"has street {number}", "A") for number in range(120)])
+    server.documents["a71c0ffee001"] = story.document
+    page = await open_page(f"{RUN}&branch=2&compare=1")
+    only = page.get_by_role("list", name="Only in branch 2").get_by_role("listitem")
+    await expect(only).to_have_count(101)
+    await only.last.get_by_role("button", name="Show all 120").click()
+    await expect(only).to_have_count(120)
+
+
 @pytest.mark.parametrize(("scheme", "dark"), [("dark", True), ("light", False)])
 async def test_dark_and_light_follow_the_system_and_the_toggle(
     open_page: OpenPage, scheme: str, dark: bool
