@@ -116,7 +116,9 @@ class ServerThreads:
                         found.append((str(each["thread_id"]), f"{each['created_at']}"))
                     if not page:
                         break
-        except _UnknownThreadError:
+        except _UnknownThreadError as error:
+            if run_id is None:  # A search that finds nothing is no error of a server's.
+                raise _no_server() from error
             return []
         return found
 
@@ -274,6 +276,8 @@ def _told() -> Iterator[None]:
             ) from error
         if isinstance(error, NotFoundError):
             raise _unknown(said) from error
+        if status == 405:
+            raise _no_server() from error
         kind = _BusyThreadError if isinstance(error, ConflictError) else RunError
         raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
     except JSONDecodeError as error:

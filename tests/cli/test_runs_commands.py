@@ -527,12 +527,29 @@ def test_a_server_that_is_not_there_is_named_without_its_secrets() -> None:
 
 @pytest.mark.parametrize(
     ("status", "body"),
-    [(200, "<html>Log in</html>"), (200, '{"detail": "Hello"}'), (200, "[1]"), (302, "")],
+    [
+        (200, "<html>Log in</html>"),
+        (200, '{"detail": "Hello"}'),
+        (200, "[1]"),
+        (302, ""),
+        (405, '{"detail": "Method Not Allowed"}'),
+    ],
 )
 @pytest.mark.parametrize("command", [["list"], ["show", str(UUID(int=7))]])
 def test_an_address_that_is_no_langgraph_server_is_told(
     status: int, body: str, command: list[str]
 ) -> None:
+    assert "does not answer as a LangGraph server" in answered(status, body, command)
+
+
+def test_a_server_that_knows_of_no_runs_is_no_empty_one() -> None:
+    said = answered(404, '{"detail": "Not Found"}', ["list"])
+    assert "does not answer as a LangGraph server" in said
+
+
+def answered(status: int, body: str, command: list[str]) -> str:
+    """Return what a command is told where a server answers everything alike."""
+
     class Site(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -550,7 +567,7 @@ def test_an_address_that_is_no_langgraph_server_is_told(
         threading.Thread(target=site.serve_forever, daemon=True).start()
         line = refused(*command, "--database", f"http://127.0.0.1:{site.server_port}")
         site.shutdown()
-    assert "does not answer as a LangGraph server" in line
+    return line
 
 
 @pytest.mark.parametrize(
