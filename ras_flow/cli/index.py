@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -277,6 +278,7 @@ def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
         _tell(report.errors, skip)
         yield document
     _tell(report.errors, skip)
+    _tell_types(report.ignored)
     if not report.documents:
         raise InputError("None of these documents can be read: there is nothing to answer from.")
 
@@ -290,6 +292,20 @@ def _tell(errors: list[DocumentError], skip: bool) -> None:
         if not skip:
             raise DocumentError(f"{error} Or leave out what cannot be read, with --skip.")
         typer.echo(f"left out: {plain(str(error))}", err=True)
+
+
+def _tell_types(ignored: list[Path]) -> None:
+    """Say which types of files are left out of folders; hidden files go without saying."""
+    from ras_flow.cli.render import plain
+
+    types = Counter(
+        path.suffix.lower() or "without an ending"
+        for path in ignored
+        if not path.name.startswith(".") and os.path.isfile(path)
+    )
+    if types:
+        counts = ", ".join(f"{plain(kind)} ({count})" for kind, count in sorted(types.items()))
+        typer.echo(f"left out: files of types that are not read: {counts}", err=True)
 
 
 def _encoder_of(index: Path) -> SentenceEncoder | None:

@@ -145,6 +145,15 @@ def test_what_cannot_be_read_is_named_or_left_out(docs: Path) -> None:
     assert "left out" in done.err and "table.jsonl, line 2" in done.err
 
 
+def test_the_types_of_files_that_no_one_reads_are_told(docs: Path) -> None:
+    for name in ("a.csv", "B.CSV", "notes", ".hidden.csv"):
+        (docs / name).write_text("x")
+    done = ras_flow("index", "build", str(docs.parent / "index"), str(docs), "--bm25-only")
+    [line] = done.err.splitlines()
+    assert done.code == 0 and "4 documents" in done.out
+    assert line == "left out: files of types that are not read: .csv (2), without an ending (1)"
+
+
 @pytest.mark.parametrize("name", ["scan.pdf", "empty.pdf", "letter.docx", "empty.docx"])
 def test_a_broken_file_is_one_line(docs: Path, name: str) -> None:
     start = {"scan.pdf": b"%PDF-1.7\n", "letter.docx": b"PK\x03\x04"}
