@@ -16,10 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from ras_flow.components import Generation, LanguageModel, Message
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import InputError
+from ras_flow.training.data.lock import hold
 
 
 @dataclass
@@ -59,19 +60,11 @@ class CallLog:
         self._known: dict[str, Generation] = {}
         self._pending: dict[str, asyncio.Event] = {}
         self._writing = threading.Lock()
-        self._owned = FileLock(path.with_name(path.name + ".lock"))
+        self._owned: FileLock
 
     def __enter__(self) -> Self:
         """Read what was asked before; a torn last line is dropped."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._owned.acquire(timeout=0)
-        except Timeout as error:
-            raise ConfigurationError(
-                f"Another build writes to {self.path.parent}: wait for it, or use another folder."
-            ) from error
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be written: {error}.") from error
+        self._owned = hold(self.path)
         try:
             self._read()
         except BaseException:

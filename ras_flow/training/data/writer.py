@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Self
 
-from filelock import FileLock, Timeout
-
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import InputError
+from ras_flow.training.data.lock import hold
 from ras_flow.training.data.records import SPLITS, Record, Split, check_record, read_records
 from ras_flow.training.data.splits import check_labels, keep_first
 from ras_flow.training.data.stats import Stats
@@ -114,29 +112,13 @@ def write_splits(folder: Path, records: Callable[[Split], Iterable[Record]], sta
         InputError: The folder cannot be written to, or a record is malformed.
     """
     files = [folder / f"{split}.jsonl" for split in SPLITS]
-    with _written_alone(folder):
+    lock = hold(files[0])
+    try:
         for split, path in zip(SPLITS, files, strict=True):
             with RecordWriter(path) as writer:
                 for record in keep_first(records(split), stats.dropped):
                     writer.write(record)
                     stats.add(record)
         check_labels(record for path in files for record in read_records(path))
-
-
-@contextmanager
-def _written_alone(folder: Path) -> Iterator[None]:
-    """Keep other builds from writing to a folder meanwhile."""
-    lock = FileLock(folder / "train.jsonl.lock", timeout=0)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout as error:
-        raise ConfigurationError(
-            f"Another build writes to {folder}: wait for it, or use another folder."
-        ) from error
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written to: {error}. Name another.") from error
-    try:
-        yield
     finally:
         lock.release()

@@ -1,0 +1,35 @@
+"""A file of training data is written by one build at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ras_flow.errors import ConfigurationError, InputError
+
+
+def hold(path: Path) -> FileLock:
+    """Take the lock of a file, at once or not at all.
+
+    Args:
+        path: The file; its folder is made where there is none, and the lock stands beside it.
+
+    Returns:
+        The lock, for the caller to release.
+
+    Raises:
+        ConfigurationError: Another build has it.
+        InputError: The folder cannot be written to.
+    """
+    lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout as error:
+        raise ConfigurationError(
+            f"Another build writes to {path.parent}: wait for it, or use another folder."
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path.parent} cannot be written to: {error}. Name another.") from error
+    return lock
