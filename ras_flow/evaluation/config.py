@@ -47,6 +47,7 @@ from ras_flow.context import PAUSES, Context
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.question import Retrieval
 from ras_flow.evaluation.systems import System, find_system
+from ras_flow.evaluation.table import NAME, Table
 from ras_flow.toml import read_toml
 
 POOL = "pool"
@@ -54,7 +55,6 @@ POOL = "pool"
 
 ROLES = ("planner", "extractor", "answerer", "reader")
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.+-]+")
 _CONTEXT = {item.name for item in fields(Context)}
 _PLAIN = _CONTEXT - {"index", "task", "planning", *PAUSES}
@@ -210,7 +210,7 @@ def parse_config(
     tables: Mapping[str, Any], folder: Path, where: str = "settings", text: str = ""
 ) -> EvalConfig:
     """Read an evaluation from a mapping; see :func:`read_config`."""
-    top = _Table(tables, where)
+    top = Table(tables, where)
     seed = top.take("seed", int, 13)
     models, settings = top.table("models"), top.table("settings")
     limits, prices = top.table("limits"), top.table("prices")
@@ -261,48 +261,7 @@ def parse_config(
     return made
 
 
-class _Table:
-    """A table whose keys are taken one by one; what is left is unknown."""
-
-    def __init__(self, value: Any, where: str) -> None:
-        if not isinstance(value, Mapping):
-            raise ConfigurationError(f"{where} must be a table.")
-        self.where = where
-        self._left = dict(value)
-
-    def names(self) -> list[str]:
-        for name in self._left:
-            if not _NAME.fullmatch(name) and not self.where.endswith("prices"):
-                raise ConfigurationError(
-                    f"{self.where}: {name!r} is no good name: use letters, digits and _ . + -"
-                )
-        return list(self._left)
-
-    def table(self, name: str) -> _Table:
-        return _Table(self._left.pop(name, {}), f"{self.where}: {name}")
-
-    def take(self, name: str, kind: Any, default: Any) -> Any:
-        value = self._left.pop(name, default)
-        fits = isinstance(value, kind) and not isinstance(value, bool)
-        if value is not default and not fits:
-            raise ConfigurationError(f"{self.where}: {name} = {value!r} is of a wrong type.")
-        return value
-
-    def flag(self, name: str) -> bool:
-        value = self._left.pop(name, False)
-        if not isinstance(value, bool):
-            raise ConfigurationError(f"{self.where}: {name} = {value!r} must be true or false.")
-        return value
-
-    def some(self, names: set[str]) -> dict[str, Any]:
-        return {name: self._left.pop(name) for name in list(self._left) if name in names}
-
-    def nothing_else(self) -> None:
-        for name in self._left:
-            raise ConfigurationError(f"{self.where}: there is no setting {name!r} here.")
-
-
-def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:
+def _benchmark(name: str, table: Table, folder: Path) -> BenchmarkConfig:
     path = table.take("path", str, None)
     limit = table.take("limit", int, None)
     retrieval = table.take("retrieval", str, None)
@@ -333,7 +292,7 @@ def _benchmark(name: str, table: _Table, folder: Path) -> BenchmarkConfig:
     )
 
 
-def _systems(name: str, table: _Table, shared: Mapping[str, Any]) -> list[SystemConfig]:
+def _systems(name: str, table: Table, shared: Mapping[str, Any]) -> list[SystemConfig]:
     """Make the systems of a table: one, or one for each combination of listed values."""
     kind = table.take("kind", str, name)
     try:
@@ -372,7 +331,7 @@ def _system(
     reader = settings.pop("reader", None) or given.pop("reader", None) or answerer
     if not isinstance(reader, str):
         raise ConfigurationError(f"{where}: reader = {reader!r} must name a model.")
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise ConfigurationError(
             f"{where}: {name!r} is no good name for a system. Where a list of values made it, give "
             "each value a table of its own."
@@ -382,7 +341,7 @@ def _system(
     )
 
 
-def _limits(table: _Table) -> Limits:
+def _limits(table: Table) -> Limits:
     made = Limits(
         at_once=table.take("at_once", int, Limits.at_once),
         tokens=table.take("tokens", int, None),
@@ -395,7 +354,7 @@ def _limits(table: _Table) -> Limits:
     return made
 
 
-def _price(table: _Table) -> Price:
+def _price(table: Table) -> Price:
     made = Price(
         float(table.take("input", int | float, 0.0)), float(table.take("output", int | float, 0.0))
     )
