@@ -95,6 +95,9 @@ def ask(
             "each model reads best."
         ),
     ] = None,
+    answer_passages: Annotated[
+        int, typer.Option(help="Passages of each hop that the answerer reads beside the triples.")
+    ] = Context.answer_passages,
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
@@ -134,6 +137,7 @@ def ask(
         "instruction": instruction,
         "top_k": top_k,
         "max_triples": max_triples,
+        "answer_passages": answer_passages,
         "max_hops": max_hops,
         "max_tokens": max_tokens,
         "max_seconds": max_seconds,

@@ -66,6 +66,7 @@ class Evidence:
         may_search: Whether it can search at all.
         error: Why it failed; empty where it did not.
         read: What the answerer read of the graph; None for all of it.
+        texts: The passages that it read as text beside the graph.
     """
 
     searches: Sequence[str] = ()
@@ -76,6 +77,7 @@ class Evidence:
     may_search: bool = True
     error: str = ""
     read: Mapping[str, Triple] | None = None
+    texts: Sequence[Passage] = ()
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,9 @@ def _graphs(question: Question, support: Sequence[Support], evidence: Evidence) 
     """Decide between extraction, reading and answer, where all passages are there."""
     if evidence.triples is None:
         return ErrorFinding("answerer_wrong", "All gold passages were in view.")
+    support = [one for one in support if not any(_has(passage, one) for passage in evidence.texts)]
+    if not support:
+        return ErrorFinding("answerer_wrong", "All gold passages were read as text.")
     read = evidence.triples if evidence.read is None else evidence.read
     facts = [fact for one in support for fact in one.facts]
     if lost := _not_held(facts, evidence.triples):
@@ -183,6 +188,8 @@ def _graphs(question: Question, support: Sequence[Support], evidence: Evidence) 
             name = one.title or one.text
             return ErrorFinding("extraction_missed", f"No triple from: {name}.")
     answers = _names(question)
+    if any(_in_text(answers, passage) for passage in evidence.texts):
+        return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in a passage that was read.")
     if answers and not _in_triples(answers, evidence.triples):
         if any(_in_text(answers, passage) for passage in evidence.passages):
             said = f"The answer {answers[0]!r} is in a passage, not in the graph."
@@ -204,13 +211,14 @@ def _by_answer(question: Question, evidence: Evidence) -> ErrorFinding:
     if not answers:
         said = "No support is known, and the answer is none that can be looked for."
         return ErrorFinding("undecided", said)
+    texts = evidence.passages if evidence.triples is None else evidence.texts
+    if any(_in_text(answers, passage) for passage in texts):
+        return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in a passage that was read.")
     if evidence.triples and _in_triples(answers, evidence.triples):
         if evidence.read is not None and not _in_triples(answers, evidence.read):
             return ErrorFinding("not_read", f"{answers[0]!r} is in the graph, but was not read.")
         return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in the graph.")
     if any(_in_text(answers, passage) for passage in evidence.passages):
-        if evidence.triples is None:
-            return ErrorFinding("answerer_wrong", f"{answers[0]!r} is in a passage that was read.")
         said = f"{answers[0]!r} is in a passage, not in the graph."
         return ErrorFinding("extraction_missed", said)
     if evidence.plans and evidence.stop_reason in ("sufficient", "no_retrieval"):

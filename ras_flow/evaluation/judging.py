@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from ras_flow.context import NO_EXTRACTOR
 from ras_flow.evaluation.assembly import Cell
@@ -17,6 +17,8 @@ from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
+from ras_flow.nodes.view import hop_passages
+from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Triple
 
 JUDGING = 4
@@ -130,11 +132,14 @@ def _evidence(
     system = cell.system.system
     reads_text = system.baseline or cell.context.extractor == NO_EXTRACTOR
     passages = state.get("passages", {})
+    beside = 0 if reads_text or outcome.error else cell.context.answer_passages
+    texts = hop_passages(cast(RasState, state), beside) if beside else []
     return Evidence(
         searches=[hop.subquery for hop in outcome.hops],
         passages=list(passages.values()),
         triples=None if reads_text else state.get("triples", {}),
         read=read,
+        texts=[passage for hop in texts for passage in hop],
         stop_reason=outcome.stop_reason,
         plans=system.plans,
         may_search=system.searches,

@@ -14,7 +14,7 @@ from ras_flow.events import AnswerEvent, WarningEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import report_loss, view, warned
+from ras_flow.nodes.view import hop_passages, report_loss, view, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
@@ -51,7 +51,9 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     if not text:
         warnings.append("The answerer wrote nothing: there is no answer.")
         runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
-    citations = await asyncio.to_thread(_cite, text, state, parts.keeps_text(context))
+    citations = await asyncio.to_thread(
+        _cite, text, state, parts.passages_read(context, answers=True)
+    )
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
     )
@@ -78,7 +80,8 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
         ModelError: The answerer cannot be reached or its reply is unusable.
     """
     task = get_task(context.task)
-    seen = await view(state, context, parts, answerer)
+    passages = parts.passages_read(context, answers=True)
+    seen = await view(state, context, parts, answerer, passages=passages)
     request = AnswerRequest(
         question=state["question"],
         chain=seen.chain,
@@ -90,8 +93,8 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
     return reply
 
 
-def _cite(answer: str, state: RasState, keeps_text: bool) -> list[Citation]:
-    citations = cite(answer, state["question"], state["triples"])
-    if keeps_text and not citations:
-        return cite_passages(answer, state["question"], state["passages"])
-    return citations
+def _cite(answer: str, state: RasState, most: int | None) -> list[Citation]:
+    read = {one["id"]: one for hop in hop_passages(state, most) for one in hop}
+    return cite(answer, state["question"], state["triples"]) or cite_passages(
+        answer, state["question"], read
+    )

@@ -43,7 +43,8 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
     )
     cost = Cost("planner", f"plan:{record['index']}")
-    seen = await view(state, context, parts, planner)
+    passages = parts.passages_read(context, answers=False)
+    seen = await view(state, context, parts, planner, passages=passages)
     request = PlanRequest(
         question=state["question"],
         chain=seen.chain,

@@ -24,7 +24,7 @@ from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
-from ras_flow.state.schema import Triple
+from ras_flow.state.schema import Passage, Triple
 
 
 def check_hop(state: RasState) -> None:
@@ -45,7 +45,7 @@ class View(NamedTuple):
 
     Attributes:
         chain: The subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms; with
-            the passages of each hop where they are kept as text.
+            the passages of each hop that are read as text.
         graph: The attributed graph; None for models that take no soft tokens.
     """
 
@@ -53,7 +53,14 @@ class View(NamedTuple):
     graph: AttributedGraph | None
 
 
-async def view(state: RasState, context: Context, parts: Parts, reader: Planner | Answerer) -> View:
+async def view(
+    state: RasState,
+    context: Context,
+    parts: Parts,
+    reader: Planner | Answerer,
+    *,
+    passages: int | None,
+) -> View:
     """Return what planner or answerer reads of the state.
 
     Args:
@@ -61,6 +68,7 @@ async def view(state: RasState, context: Context, parts: Parts, reader: Planner 
         context: The run's settings.
         parts: Where the sentence encoder comes from.
         reader: The planner or answerer.
+        passages: How many passages of each hop it reads as text; None for all.
 
     Raises:
         ConfigurationError: The sentence encoder is needed and not found, or its weights are
@@ -68,7 +76,7 @@ async def view(state: RasState, context: Context, parts: Parts, reader: Planner 
         MissingExtraError: It is needed, and its packages are not installed.
     """
     triples = await in_view(state, context, parts, reader)
-    texts = parts.keeps_text(context)
+    texts = hop_passages(state, passages)
     return View(
         await asyncio.to_thread(_chain, state, triples, texts),
         await _attribute(state, triples, context, parts) if reader.takes_soft_tokens else None,
@@ -109,16 +117,28 @@ async def in_view(
     return await nearest_triples(state["triples"], state["hops"], encoder, most)
 
 
-def _chain(state: RasState, in_view: dict[str, Triple], texts: bool) -> list[ChainLink]:
-    triples = QueryKG.from_triples(in_view).triples
-    passages = state["passages"] if texts else {}
+def hop_passages(state: RasState, most: int | None) -> list[list[Passage]]:
+    """Return the passages of each hop, best first.
+
+    Args:
+        state: Hops and passages.
+        most: How many of each hop; None for all.
+    """
+    passages = state["passages"]
     return [
-        ChainLink(
-            hop["subquery"],
-            [triples[id] for id in ids],
-            [passages[id] for id in hop["passages"] if id in passages],
+        [passages[id] for id in hop["passages"] if id in passages][:most] for hop in state["hops"]
+    ]
+
+
+def _chain(
+    state: RasState, in_view: dict[str, Triple], texts: list[list[Passage]]
+) -> list[ChainLink]:
+    triples = QueryKG.from_triples(in_view).triples
+    return [
+        ChainLink(hop["subquery"], [triples[id] for id in ids], passages)
+        for hop, ids, passages in zip(
+            state["hops"], by_hop(triples, state["hops"]), texts, strict=True
         )
-        for hop, ids in zip(state["hops"], by_hop(triples, state["hops"]), strict=True)
     ]
 
 

@@ -51,6 +51,9 @@ FULL = Evidence(
         ("answerer_wrong", replace(FULL, triples=None), "in view"),
         ("not_read", replace(FULL, read={"a": DESIGNER}), "'Narvik' is in the graph, but was not"),
         ("answerer_wrong", replace(FULL, read={"b": BORN}), ""),
+        ("answerer_wrong", replace(FULL, triples={}, texts=(BRIDGE, LUND)), "read as text"),
+        ("answerer_wrong", replace(FULL, read={"a": DESIGNER}, texts=(LUND,)), "that was read"),
+        ("extraction_missed", replace(FULL, triples={}, texts=(LUND,)), "Aurora Bridge"),
         ("failed", replace(FULL, error="timed out"), "timed out"),
         ("from_memory", Evidence(may_search=False), ""),
         (
@@ -195,6 +198,7 @@ SUPPORT = st.builds(
     st.sampled_from(["sufficient", "max_hops", "static", None]),
     st.booleans(),
     st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3),
+    st.booleans(),
 )
 def test_every_run_gets_a_class_with_a_reason(
     answers: list[str],
@@ -205,8 +209,10 @@ def test_every_run_gets_a_class_with_a_reason(
     stop: str | None,
     plans: bool,
     read: dict[str, Triple] | None,
+    as_text: bool,
 ) -> None:
     question = Question(id="q", question="?", answers=tuple(answers), support=tuple(support))
     evidence = Evidence(searches, passages, triples, stop, plans, read=read)
+    evidence = replace(evidence, texts=passages[:1] if as_text else ())
     finding = classify(question, evidence)
     assert finding.kind in KINDS and finding.kind in ABOUT and finding.why

@@ -543,10 +543,16 @@ class FarFrom:
 
 async def test_what_was_not_given_to_the_answerer_is_no_fault_of_its(tmp_path: Path) -> None:
     world = World()
-    settings = config(tmp_path, {"ras": {"max_triples": 1}, "whole": {"kind": "ras"}})
+    nearest = {"kind": "ras", "max_triples": 1}
+    systems = {"ras": nearest, "whole": {"kind": "ras"}, "texts": nearest | {"answer_passages": 5}}
+    settings = config(tmp_path, systems)
     parts = replace(world.parts, encoder=FarFrom("Leo Fahr"))
     await evaluate(settings, tmp_path / "out", parts=parts, reader=world.reader)
-    for system, kind in (("ras", "not_read"), ("whole", "answerer_wrong")):
+    for system, kind in (
+        ("ras", "not_read"),
+        ("whole", "answerer_wrong"),
+        ("texts", "answerer_wrong"),
+    ):
         [row] = [row for row in rows_of(tmp_path, system) if row.id == "harbour"]
         assert (row.error_class, row.outcome.triples) == (kind, 3)
     assert "not read" in (tmp_path / "out" / "report.md").read_text()

@@ -1,0 +1,84 @@
+"""answer_passages: the answerer reads the best passages of each hop beside the triples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ras_flow import Context
+from ras_flow.components import AnswerRequest
+from ras_flow.errors import ConfigurationError
+from ras_flow.roles import KeptText
+from ras_flow.testing import ListRetriever, ScriptedAnswerer
+from tests.graph.world import DOCUMENTS, QUESTION, build, world
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+FJORD = "Ofotfjord"
+"""Said by a passage of the second hop and by no triple."""
+
+
+def read_fjord(request: AnswerRequest) -> str:
+    """Answer from the passages alone."""
+    texts = [passage["text"] for link in request.chain for passage in link.passages]
+    return FJORD if any(FJORD in text for text in texts) else "unknown"
+
+
+def titles(request: Any) -> list[list[str]]:
+    return [[passage["title"] for passage in link.passages] for link in request.chain]
+
+
+def parts(**changes: Any) -> dict[str, Any]:
+    return world(answerer=ScriptedAnswerer(read_fjord), **changes)
+
+
+async def test_the_answerer_reads_the_first_passages_of_each_hop(saver: Any) -> None:
+    asked = parts()
+    graph = build(asked, checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(top_k=2, answer_passages=1))
+    stored = (await graph.aget_state(THREAD)).values
+    found = [[stored["passages"][id]["title"] for id in hop["passages"]] for hop in stored["hops"]]
+    assert all(len(hop) == 2 for hop in found)
+    [request] = asked["answerer"].requests
+    assert titles(request) == [hop[:1] for hop in found]
+    assert all(link.triples for link in request.chain), "triples are read as ever"
+    assert all(titles(one) == [[] for _ in one.chain] for one in asked["planner"].requests)
+
+
+async def test_an_answer_that_no_triple_has_cites_the_passage(saver: Any) -> None:
+    asked = parts(retriever=ListRetriever(DOCUMENTS[2:3]))
+    graph = build(asked, checkpointer=saver)
+    result = await graph.ainvoke(
+        {"question": QUESTION}, THREAD, context=Context(top_k=1, answer_passages=1)
+    )
+    assert result["answer"] == FJORD
+    [citation] = result["citations"]
+    stored = (await graph.aget_state(THREAD)).values
+    assert citation["triple"] == ""
+    assert [stored["passages"][id]["title"] for id in citation["passages"]] == ["Narvik"]
+
+
+async def test_a_finished_run_is_answered_again_with_passages(saver: Any) -> None:
+    asked = parts(retriever=ListRetriever(DOCUMENTS[2:3]))
+    graph = build(asked, checkpointer=saver)
+    first = await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(top_k=1))
+    assert first["answer"] == "unknown"
+    history = [state async for state in graph.aget_state_history(THREAD)]
+    before_answer = next(state for state in history if state.next == ("answer",))
+    again = await graph.ainvoke(
+        None, before_answer.config, context=Context(top_k=1, answer_passages=1)
+    )
+    assert again["answer"] == FJORD
+    assert len(asked["planner"].requests) == 3, "nothing is planned again"
+
+
+async def test_without_an_extractor_all_passages_are_read() -> None:
+    asked = parts(extractor=KeptText())
+    await build(asked).ainvoke({"question": QUESTION}, context=Context(top_k=2, answer_passages=1))
+    [request] = asked["answerer"].requests
+    assert all(len(hop) == 2 for hop in titles(request))
+
+
+def test_a_negative_number_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="answer_passages"):
+        Context(answer_passages=-1)
