@@ -155,17 +155,6 @@ class Parts:
             return isinstance(self.extractor, KeptText)
         return context.extractor == NO_EXTRACTOR
 
-    def passages_read(self, context: Context, *, answers: bool) -> int | None:
-        """Return how many passages of each hop a model reads as text; None for all.
-
-        Args:
-            context: The run's settings.
-            answers: Whether it is the answerer, or the planner.
-        """
-        if self.keeps_text(context):
-            return None
-        return context.answer_passages if answers else 0
-
     async def get_answerer(self, context: Context) -> Answerer:
         """Return the answerer.
 

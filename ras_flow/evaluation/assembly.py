@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ras_flow.components import LanguageModel
 from ras_flow.context import NO_EXTRACTOR, Context
@@ -21,11 +21,11 @@ from ras_flow.evaluation.question import Benchmark, Question, findable
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.loop import Graph
 from ras_flow.evaluation.systems.variants import draw_share
-from ras_flow.nodes.view import in_view
+from ras_flow.nodes.view import in_view, texts_read
 from ras_flow.parts import Parts
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.state.channels import RasInput, RasState
-from ras_flow.state.schema import Triple
+from ras_flow.state.schema import Passage, Triple
 from ras_flow.training.data.config import load_config
 
 DEMO = "demo"
@@ -33,6 +33,18 @@ DEMO = "demo"
 
 _NO_MATTER = frozenset({"index", "base_url", "model_timeout", "max_retries", "max_concurrency"})
 """Settings that say how parts are reached; what is reached is in their identities."""
+
+
+class Read(NamedTuple):
+    """What an answerer read of a run's graph.
+
+    Attributes:
+        triples: Triples by id; None for all.
+        texts: Passages that it read as text beside them.
+    """
+
+    triples: Mapping[str, Triple] | None = None
+    texts: Sequence[Passage] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +88,8 @@ class Cell:
         asked = self.record(), given["question"], given.get("documents")
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
-    async def read(self, state: Mapping[str, Any]) -> Mapping[str, Triple] | None:
-        """Return the triples of a run's graph that its answerer read; None where it has no graph.
+    async def read(self, state: Mapping[str, Any]) -> Read:
+        """Return what the answerer read of a run's graph; of none where the run has no graph.
 
         Args:
             state: The run's state.
@@ -86,14 +98,20 @@ class Cell:
             ConfigurationError: The sentence encoder that says which are near is not found.
             MissingExtraError: Its packages are not installed.
         """
-        if self.system.system.baseline or not state.get("triples"):
-            return None
+        if self.system.system.baseline or not state.get("hops"):
+            return Read()
         answerer = await self.parts.get_answerer(self.context)
-        read = await in_view(cast(RasState, state), self.context, self.parts, answerer)
+        seen = cast(RasState, state)
+        texts = [
+            passage
+            for hop in texts_read(seen, self.context, self.parts, answerer)
+            for passage in hop
+        ]
+        read = await in_view(seen, self.context, self.parts, answerer)
         if "share" not in self.system.options:
-            return read
+            return Read(read, texts)
         kept = draw_share(read, state["question"], seed=self.seed, **self.system.options)
-        return {id: triple for id, triple in read.items() if id in kept}
+        return Read({id: triple for id, triple in read.items() if id in kept}, texts)
 
     def record(self) -> dict[str, Any]:
         """Return all that its answers depend on, as JSON-like data."""

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
 from ras_flow.context import NO_EXTRACTOR
-from ras_flow.evaluation.assembly import Cell
+from ras_flow.evaluation.assembly import Cell, Read
 from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.metrics import CORPUS_METRICS, score
 from ras_flow.evaluation.metrics.retrieval import By, recall_by_hop
@@ -17,9 +17,6 @@ from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
-from ras_flow.nodes.view import hop_passages
-from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Triple
 
 JUDGING = 4
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
@@ -31,7 +28,7 @@ def judge(
     outcome: Outcome,
     state: Mapping[str, Any],
     saved_tokens: Mapping[str, list[int]],
-    read: Mapping[str, Triple] | None = None,
+    read: Read,
 ) -> Row:
     """Judge what a system made of a question.
 
@@ -41,7 +38,7 @@ def judge(
         outcome: What became of it; a failure scores zero by every metric.
         state: The run's state, also of one that failed.
         saved_tokens: By role tokens that were not paid for, read and written.
-        read: The triples that the answerer read; None for all.
+        read: What the answerer read.
 
     Returns:
         The row.
@@ -126,20 +123,16 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
     return measures
 
 
-def _evidence(
-    cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Mapping[str, Triple] | None
-) -> Evidence:
+def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read) -> Evidence:
     system = cell.system.system
     reads_text = system.baseline or cell.context.extractor == NO_EXTRACTOR
     passages = state.get("passages", {})
-    beside = 0 if reads_text or outcome.error else cell.context.answer_passages
-    texts = hop_passages(cast(RasState, state), beside) if beside else []
     return Evidence(
         searches=[hop.subquery for hop in outcome.hops],
         passages=list(passages.values()),
         triples=None if reads_text else state.get("triples", {}),
-        read=read,
-        texts=[passage for hop in texts for passage in hop],
+        read=read.triples,
+        texts=read.texts,
         stop_reason=outcome.stop_reason,
         plans=system.plans,
         may_search=system.searches,

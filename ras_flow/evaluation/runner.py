@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from ras_flow.components import LanguageModel
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.assembly import Cell, assemble
+from ras_flow.evaluation.assembly import Cell, Read, assemble
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.costs import Purse
 from ras_flow.evaluation.judging import JUDGING, gold_of, judge, judge_together
@@ -253,7 +253,7 @@ class _Run:
         if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
         cell, outcome = self._cells[number], row.outcome
-        read = None if outcome.error else await cell.read(state)
+        read = Read() if outcome.error else await cell.read(state)
         judged = await asyncio.to_thread(
             judge, cell, question, outcome, state, row.saved_tokens, read
         )
@@ -290,7 +290,7 @@ class _Run:
             for role, use in kept.items()
             if use["calls"]
         }
-        read = None if error else await cell.read(state)
+        read = Read() if error else await cell.read(state)
         return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens, read)
 
     def _tell(self) -> None:

@@ -56,6 +56,10 @@ class GraphPlanner(_Role):
 class GraphAnswerer(_Role):
     """Answers from the graph's soft tokens and the text of the subquery chain."""
 
+    def __init__(self, source: GraphLLMSource, *, batch_size: int = BATCH_SIZE) -> None:
+        super().__init__(source, batch_size=batch_size)
+        self.answer_passages = source.config.answer_passages
+
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request.
 

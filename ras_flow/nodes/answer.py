@@ -14,11 +14,11 @@ from ras_flow.events import AnswerEvent, WarningEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import hop_passages, report_loss, view, warned
+from ras_flow.nodes.view import report_loss, texts_read, view, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Citation
+from ras_flow.state.schema import Citation, Passage
 from ras_flow.tasks import get_task
 
 
@@ -51,9 +51,8 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     if not text:
         warnings.append("The answerer wrote nothing: there is no answer.")
         runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
-    citations = await asyncio.to_thread(
-        _cite, text, state, parts.passages_read(context, answers=True)
-    )
+    texts = texts_read(state, context, parts, answerer)
+    citations = await asyncio.to_thread(_cite, text, state, texts)
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
     )
@@ -80,8 +79,8 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
         ModelError: The answerer cannot be reached or its reply is unusable.
     """
     task = get_task(context.task)
-    passages = parts.passages_read(context, answers=True)
-    seen = await view(state, context, parts, answerer, passages=passages)
+    texts = texts_read(state, context, parts, answerer)
+    seen = await view(state, context, parts, answerer, texts)
     request = AnswerRequest(
         question=state["question"],
         chain=seen.chain,
@@ -93,8 +92,8 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
     return reply
 
 
-def _cite(answer: str, state: RasState, most: int | None) -> list[Citation]:
-    read = {one["id"]: one for hop in hop_passages(state, most) for one in hop}
+def _cite(answer: str, state: RasState, texts: list[list[Passage]]) -> list[Citation]:
+    read = {passage["id"]: passage for hop in texts for passage in hop}
     return cite(answer, state["question"], state["triples"]) or cite_passages(
         answer, state["question"], read
     )

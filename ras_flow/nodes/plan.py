@@ -13,7 +13,7 @@ from ras_flow.events import WarningEvent, plan_event
 from ras_flow.formats.plan import parse_plan
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import report_loss, view, warned
+from ras_flow.nodes.view import report_loss, texts_read, view, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan, was_searched
 from ras_flow.state.channels import RasState
@@ -43,8 +43,8 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
     )
     cost = Cost("planner", f"plan:{record['index']}")
-    passages = parts.passages_read(context, answers=False)
-    seen = await view(state, context, parts, planner, passages=passages)
+    texts = texts_read(state, context, parts, None)
+    seen = await view(state, context, parts, planner, texts)
     request = PlanRequest(
         question=state["question"],
         chain=seen.chain,

@@ -13,6 +13,7 @@ from ras_flow.components import (
     ChainLink,
     Planner,
     Reply,
+    own_answer_passages,
     own_max_triples,
 )
 from ras_flow.context import Context
@@ -58,8 +59,7 @@ async def view(
     context: Context,
     parts: Parts,
     reader: Planner | Answerer,
-    *,
-    passages: int | None,
+    texts: list[list[Passage]],
 ) -> View:
     """Return what planner or answerer reads of the state.
 
@@ -68,7 +68,7 @@ async def view(
         context: The run's settings.
         parts: Where the sentence encoder comes from.
         reader: The planner or answerer.
-        passages: How many passages of each hop it reads as text; None for all.
+        texts: The passages of each hop that it reads; see :func:`texts_read`.
 
     Raises:
         ConfigurationError: The sentence encoder is needed and not found, or its weights are
@@ -76,7 +76,6 @@ async def view(
         MissingExtraError: It is needed, and its packages are not installed.
     """
     triples = await in_view(state, context, parts, reader)
-    texts = hop_passages(state, passages)
     return View(
         await asyncio.to_thread(_chain, state, triples, texts),
         await _attribute(state, triples, context, parts) if reader.takes_soft_tokens else None,
@@ -117,13 +116,23 @@ async def in_view(
     return await nearest_triples(state["triples"], state["hops"], encoder, most)
 
 
-def hop_passages(state: RasState, most: int | None) -> list[list[Passage]]:
-    """Return the passages of each hop, best first.
+def texts_read(
+    state: RasState, context: Context, parts: Parts, answerer: Answerer | None
+) -> list[list[Passage]]:
+    """Return the passages of each hop that are read as text, best first.
 
     Args:
         state: Hops and passages.
-        most: How many of each hop; None for all.
+        context: The run's settings.
+        parts: Whether there is an extractor; without one all passages are read.
+        answerer: The answerer; None for the planner, which reads triples alone.
     """
+    most: int | None = 0
+    if parts.keeps_text(context):
+        most = None
+    elif answerer is not None:
+        own = own_answer_passages(answerer)
+        most = own if context.answer_passages is None else context.answer_passages
     passages = state["passages"]
     return [
         [passages[id] for id in hop["passages"] if id in passages][:most] for hop in state["hops"]

@@ -17,6 +17,7 @@ from ras_flow.components import (
     Planner,
     PlanRequest,
     Reply,
+    own_answer_passages,
     own_max_triples,
 )
 from ras_flow.state.kg import triple_id
@@ -69,6 +70,7 @@ class TextAnswerer:
         self._answerer = answerer
         self.identity = f"{answerer.identity}|text"
         self.max_triples = own_max_triples(answerer)
+        self.answer_passages = own_answer_passages(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer without soft tokens."""
@@ -94,6 +96,7 @@ class ShareAnswerer:
         self.identity = f"{answerer.identity}|{share}:{shuffle}:{seed}"
         self.takes_soft_tokens = answerer.takes_soft_tokens
         self.max_triples = own_max_triples(answerer)
+        self.answer_passages = own_answer_passages(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request from its share."""

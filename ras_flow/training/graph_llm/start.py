@@ -15,7 +15,7 @@ from ras_flow.training.run import flat
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
-_FREE = ("window", "max_triples", "dropout")
+_FREE = ("window", "max_triples", "answer_passages", "dropout")
 """What no weight depends on."""
 
 
