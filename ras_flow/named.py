@@ -55,7 +55,7 @@ def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
 
 
 def planner_of(context: Context) -> Planner:
-    """Return the planner: a Graph LLM, or a prompted language model (§3.3).
+    """Return the planner: a Graph LLM, or a prompted language model (§3.1).
 
     Raises:
         ConfigurationError: The model's name, key or package is missing or wrong.
@@ -83,7 +83,7 @@ def extractor_of(context: Context) -> Extractor:
 
 
 def answerer_of(context: Context) -> Answerer:
-    """Return the answerer: a Graph LLM, or a prompted language model (§3.4).
+    """Return the answerer: a Graph LLM, or a prompted language model (§3.3).
 
     Raises:
         ConfigurationError: The model's name, key or package is missing or wrong.

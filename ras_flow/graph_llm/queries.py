@@ -12,7 +12,7 @@ from ras_flow.components import AttributedGraph
 def with_queries(graph: AttributedGraph) -> AttributedGraph:
     """Add a node for each subquery, linked to all entities of its hop.
 
-    An extension of §3.3: whether a graph suffices depends on the question as well, and the
+    An extension of eq. 2 and 8: whether a graph suffices depends on the question as well, and the
     paper's graph encoder sees entities and relations alone. The question is the first subquery
     (q_0 = Q, §3.1), so each later subquery that found something is linked to the first one too.
 
