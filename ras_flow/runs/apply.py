@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from langgraph.types import Overwrite
 
@@ -15,12 +15,10 @@ from ras_flow.formats.plan import format_plan
 from ras_flow.formats.triples import MAX_FIELD, clean_field
 from ras_flow.nodes.plan import read_plan
 from ras_flow.routing import decide, pending_plan
+from ras_flow.runs.edits import AddTriple, Edit, SetModel
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Passage, Plan, PlanLabel, Triple
-
-if TYPE_CHECKING:
-    from ras_flow.runs.edits import AddTriple, Edit, SetModel
 
 _GRAPH = ("drop_triple", "add_triple", "drop_passage")
 _PLAN = ("subquery", "plan")
@@ -60,18 +58,6 @@ class EditedState:
     as_node: str
 
 
-def allowed_ops(before: str) -> tuple[str, ...]:
-    """Return the edits that make sense before a node.
-
-    Args:
-        before: The node that comes next; ``""`` where the run is over.
-
-    Returns:
-        Values of ``op``; none for a node of another version.
-    """
-    return _WHERE[before][0] if before in _WHERE else ()
-
-
 def apply_edits(state: RasState, edits: Sequence[Edit], before: str) -> EditedState:
     """Work out what edits do to a state; later ones see what earlier ones did.
 
@@ -95,15 +81,16 @@ def apply_edits(state: RasState, edits: Sequence[Edit], before: str) -> EditedSt
             f"This step comes before {before!r}, a node that this version of ras_flow does not "
             "have: edit an earlier step, or use the version that made the run."
         )
+    allowed, as_node = _WHERE[before]
+    if not edits:
+        return EditedState({}, as_node)
     draft = _Draft(state, before)
     for number, edit in enumerate(edits, 1):
         draft.at = f"Edit {number} ({edit['op']})"
-        if edit["op"] not in allowed_ops(before):
+        if edit["op"] not in allowed:
             draft.refuse(_not_here(edit["op"], before))
         _APPLY[edit["op"]](draft, cast(Any, edit))
-    if not edits:
-        return EditedState({}, _WHERE[before][1])
-    return EditedState(draft.values(), draft.as_node())
+    return EditedState(draft.values(), "review_plan" if draft.replanned else as_node)
 
 
 def _not_here(op: str, before: str) -> str:
@@ -148,9 +135,6 @@ class _Draft:
     def as_state(self) -> RasState:
         edited = {"plans": self.plans, "hops": self.hops, "settings": self.settings}
         return cast(RasState, {"usage": {}, **self.state, **edited})
-
-    def as_node(self) -> str:
-        return "review_plan" if self.replanned else _WHERE[self.before][1]
 
     def values(self) -> dict[str, Any]:
         """Return the update, as small as the reducers allow."""

@@ -8,9 +8,6 @@ from typing import Literal, NotRequired, cast
 from typing_extensions import TypedDict
 
 from ras_flow.errors import EditError
-from ras_flow.runs.apply import EditedState as EditedState
-from ras_flow.runs.apply import allowed_ops as allowed_ops
-from ras_flow.runs.apply import apply_edits as apply_edits
 from ras_flow.state.schema import Role
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from langgraph.types import Overwrite
 
 from ras_flow.errors import EditError, InputError
-from ras_flow.runs.edits import allowed_ops, apply_edits, parse_edits
+from ras_flow.runs.apply import apply_edits
+from ras_flow.runs.edits import parse_edits
 from ras_flow.state.kg import merge_triples, triple_id
 from ras_flow.state.reducers import by_index, by_key
 
@@ -311,10 +312,3 @@ def test_the_second_of_two_edits_is_named() -> None:
     drop = {"op": "drop_triple", "triple": BORN}
     with pytest.raises(EditError, match=r"Edit 2 \(drop_triple\)"):
         apply_edits(state(), parse_edits([drop, drop]), "plan")
-
-
-def test_what_can_be_edited_depends_on_the_step() -> None:
-    assert "subquery" in allowed_ops("retrieve")
-    assert "subquery" not in allowed_ops("to_triples")
-    assert allowed_ops("start") == ("model",)
-    assert allowed_ops("unknown") == ()
