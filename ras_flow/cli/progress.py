@@ -7,7 +7,7 @@ from typing import Self
 from rich.console import Console
 from rich.status import Status
 
-from ras_flow.retrieval.writer import IndexProgress
+from ras_flow.retrieval.contents import IndexProgress
 
 _DOING = {
     "read": "reading documents",

@@ -36,7 +36,8 @@ class IndexProgress:
     total: int | None = None
 
 
-Report = Callable[[IndexProgress], None]
+OnProgress = Callable[[IndexProgress], None]
+"""Told how far a build or update is."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ async def add_documents(
     contents: Contents,
     documents: Iterable[SourceDocument],
     max_words: int,
-    progress: Report | None,
+    progress: OnProgress | None,
     engine: Engine = HERE,
 ) -> None:
     """Split documents that are new or changed into passages.

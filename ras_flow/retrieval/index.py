@@ -20,8 +20,7 @@ from ras_flow.errors import (
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.retrieval.ann import VectorChoice, choose
 from ras_flow.retrieval.bm25 import ANALYSIS, BM25Retriever, load_bm25
-from ras_flow.retrieval.contents import Contents, add_documents, read_records
-from ras_flow.retrieval.contents import Report as Report
+from ras_flow.retrieval.contents import Contents, OnProgress, add_documents, read_records
 from ras_flow.retrieval.dense import DenseRetriever
 from ras_flow.retrieval.hybrid import HybridRetriever
 from ras_flow.retrieval.manifest import (
@@ -92,7 +91,7 @@ class CorpusIndex:
         documents: Iterable[SourceDocument],
         *,
         encoder: SentenceEncoder | None,
-        progress: Report | None = None,
+        progress: OnProgress | None = None,
         max_words: int = MAX_WORDS,
         vectors: VectorChoice = "auto",
         shards: int = 1,
@@ -176,7 +175,7 @@ class CorpusIndex:
         *,
         remove: Iterable[str] = (),
         missing_ok: bool = False,
-        progress: Report | None = None,
+        progress: OnProgress | None = None,
     ) -> Self:
         """Add, change and remove documents; only passages new to the index are embedded.
 

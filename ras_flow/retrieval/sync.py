@@ -13,8 +13,8 @@ from pathlib import Path
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
 from ras_flow.paths import cache_folder
-from ras_flow.retrieval.contents import IndexProgress
-from ras_flow.retrieval.index import CorpusIndex, Report
+from ras_flow.retrieval.contents import IndexProgress, OnProgress
+from ras_flow.retrieval.index import CorpusIndex
 from ras_flow.retrieval.source import SourceDocument
 
 _READ_AT_ONCE = 64
@@ -38,7 +38,7 @@ async def sync_index(
     path: Path,
     documents: Iterable[SourceDocument],
     encoder: SentenceEncoder | None,
-    progress: Report | None = None,
+    progress: OnProgress | None = None,
 ) -> CorpusIndex:
     """Make an index hold exactly these documents; unchanged ones are not embedded again.
 

@@ -17,7 +17,7 @@ from ras_flow.cluster.engine import HERE, Engine, in_order
 from ras_flow.components import SentenceEncoder
 from ras_flow.retrieval.ann import EFFORTS, VectorKind, build_ann, choose, set_effort
 from ras_flow.retrieval.bm25 import searchable
-from ras_flow.retrieval.contents import IndexProgress, Report
+from ras_flow.retrieval.contents import IndexProgress, OnProgress
 from ras_flow.retrieval.dense import check_dimension, encode_checked
 from ras_flow.retrieval.manifest import DenseRecord, ann_name, vector_names
 from ras_flow.retrieval.split import sentences
@@ -45,7 +45,7 @@ async def write_vectors(
     encoder: SentenceEncoder,
     asked: DenseRecord,
     old: Old | None,
-    progress: Report | None,
+    progress: OnProgress | None,
     engine: Engine = HERE,
 ) -> DenseRecord:
     """Write the vectors of passages and what searches them.
@@ -95,7 +95,7 @@ async def _embed(
     passages: dict[str, Passage],
     encoder: SentenceEncoder,
     old: Old | None,
-    progress: Report | None,
+    progress: OnProgress | None,
     engine: Engine,
 ) -> None:
     """Write each passage's vector, encoding only new ones."""
@@ -136,7 +136,7 @@ def _copy(files: _VectorFiles, new: dict[str, int], old: Old) -> None:
 
 
 async def build_shards(
-    folder: Path, record: DenseRecord, progress: Report | None, engine: Engine = HERE
+    folder: Path, record: DenseRecord, progress: OnProgress | None, engine: Engine = HERE
 ) -> None:
     """Build what searches each shard, as many at a time as there are cores or workers.
 

@@ -15,9 +15,7 @@ from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, CorpusIndexError
 from ras_flow.retrieval.bm25 import ANALYSIS, build_bm25
-from ras_flow.retrieval.contents import Contents
-from ras_flow.retrieval.contents import IndexProgress as IndexProgress
-from ras_flow.retrieval.contents import Report as Report
+from ras_flow.retrieval.contents import Contents, IndexProgress, OnProgress
 from ras_flow.retrieval.manifest import (
     BM25,
     DOCUMENTS,
@@ -100,7 +98,7 @@ async def write_index(
     encoder: SentenceEncoder | None,
     dense: DenseRecord,
     old: Old | None,
-    progress: Report | None,
+    progress: OnProgress | None,
     engine: Engine = HERE,
 ) -> None:
     """Write a new generation, switch to it, and remove the others.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ras_flow.components import Retriever, ScoredPassage, SentenceEncoder
 from ras_flow.errors import ConfigurationError, IndexMismatchError, RasFlowError
 from ras_flow.llms.sentence_encoder import same_encoder
-from ras_flow.retrieval.contents import IndexProgress, Report
+from ras_flow.retrieval.contents import IndexProgress, OnProgress
 from ras_flow.retrieval.dense import encode_checked
 from ras_flow.retrieval.engines.config import EngineConfig, read_engine
 from ras_flow.retrieval.engines.stores import Store, open_store
@@ -108,7 +108,7 @@ async def push(
     config: EngineConfig,
     *,
     replace: bool = False,
-    progress: Report | None = None,
+    progress: OnProgress | None = None,
 ) -> None:
     """Copy an index's passages and vectors to a vector database; nothing is embedded again.
 
