@@ -11,11 +11,12 @@ import json
 import os
 import re
 from dataclasses import asdict, dataclass
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
+from ras_flow.files import checksum
 from ras_flow.retrieval.ann import VectorChoice, VectorKind
 
 FORMAT = 1
@@ -130,8 +131,7 @@ def record_file(path: Path) -> FileRecord:
     """
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-        digest = file_digest(file, "sha256").hexdigest()
-    return FileRecord(path.stat().st_size, digest)
+    return FileRecord(path.stat().st_size, checksum(path))
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -233,10 +233,9 @@ def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: b
                 raise IndexCorruptError(
                     f"{path} has {size} bytes instead of {record.size}: {REBUILD}"
                 )
-            if thorough or size <= SMALL or path.suffix == ANN_SUFFIX:
-                with path.open("rb") as file:
-                    if file_digest(file, "sha256").hexdigest() != record.sha256:
-                        raise IndexCorruptError(f"{path} was altered: {REBUILD}")
+            hashed = thorough or size <= SMALL or path.suffix == ANN_SUFFIX
+            if hashed and checksum(path) != record.sha256:
+                raise IndexCorruptError(f"{path} was altered: {REBUILD}")
         except OSError as error:
             raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
 
