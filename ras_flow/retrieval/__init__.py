@@ -8,13 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ras_flow.context import RetrieverKind
+
 if TYPE_CHECKING:
     from ras_flow.retrieval.bm25 import BM25Retriever
     from ras_flow.retrieval.contents import IndexProgress
     from ras_flow.retrieval.dense import DenseRetriever
     from ras_flow.retrieval.documents import ReadReport, read_documents
     from ras_flow.retrieval.hybrid import HybridRetriever
-    from ras_flow.retrieval.index import CorpusIndex, RetrieverKind
+    from ras_flow.retrieval.index import CorpusIndex
     from ras_flow.retrieval.langchain import LangChainRetriever
     from ras_flow.retrieval.opening import open_retriever
     from ras_flow.retrieval.source import SourceDocument
@@ -28,7 +30,6 @@ _HOMES = {
     "IndexProgress": "contents",
     "LangChainRetriever": "langchain",
     "ReadReport": "documents",
-    "RetrieverKind": "index",
     "SourceDocument": "source",
     "open_retriever": "opening",
     "read_documents": "documents",

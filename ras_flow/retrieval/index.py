@@ -6,10 +6,11 @@ import asyncio
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import Retriever, SentenceEncoder
+from ras_flow.context import RetrieverKind
 from ras_flow.errors import (
     ConfigurationError,
     CorpusIndexError,
@@ -39,8 +40,6 @@ from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.split import MAX_WORDS
 from ras_flow.retrieval.vectors import load_vectors
 from ras_flow.retrieval.writer import write_index, writing
-
-RetrieverKind = Literal["bm25", "dense", "hybrid"]
 
 
 class CorpusIndex:

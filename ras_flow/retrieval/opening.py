@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ras_flow.components import Retriever, SentenceEncoder
+from ras_flow.context import RetrieverKind
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.retrieval.engines.config import is_engine
-from ras_flow.retrieval.index import CorpusIndex, RetrieverKind
+from ras_flow.retrieval.index import CorpusIndex
 
 
 def open_retriever(

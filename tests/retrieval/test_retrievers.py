@@ -16,10 +16,10 @@ from ras_flow.retrieval import (
     CorpusIndex,
     DenseRetriever,
     HybridRetriever,
+    RetrieverKind,
     SourceDocument,
 )
 from ras_flow.retrieval.bm25 import build_bm25
-from ras_flow.retrieval.index import RetrieverKind
 from ras_flow.retrieval.vectors import Shard, VectorIndex
 from ras_flow.state.schema import Passage
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles

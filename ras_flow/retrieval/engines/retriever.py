@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.components import Retriever, ScoredPassage, SentenceEncoder
+from ras_flow.context import RetrieverKind
 from ras_flow.errors import ConfigurationError, IndexMismatchError, RasFlowError
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.retrieval.contents import IndexProgress, OnProgress
@@ -15,7 +16,7 @@ from ras_flow.retrieval.dense import encode_checked
 from ras_flow.retrieval.engines.config import EngineConfig, read_engine
 from ras_flow.retrieval.engines.stores import Store, open_store
 from ras_flow.retrieval.hybrid import HybridRetriever
-from ras_flow.retrieval.index import CorpusIndex, RetrieverKind
+from ras_flow.retrieval.index import CorpusIndex
 from ras_flow.retrieval.langchain import search_all
 from ras_flow.retrieval.queries import check_queries
 
