@@ -27,7 +27,7 @@ _NEAR = 2e-5
 """Two ways of adding up a cosine in float32 differ by less."""
 
 
-class Engine(Protocol):
+class Searcher(Protocol):
     """What finds candidates: a FAISS index, here or on a GPU."""
 
     def search(self, queries: npt.NDArray[np.float32], k: int) -> Any:
@@ -49,7 +49,7 @@ class Shard:
     first: int
     vectors: npt.NDArray[np.float32]
     ann: Any = None
-    exact: Engine | None = None
+    exact: Searcher | None = None
 
     def search(self, queries: npt.NDArray[np.float32], k: int) -> list[list[Hit]]:
         """Return each query's k nearest, best first; equal cosines by position.
