@@ -6,11 +6,11 @@ A folder that is written anew, by a training say, is another model from the next
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache, wraps
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
 from ras_flow.components import SentenceEncoder as Encoder
@@ -45,9 +45,9 @@ def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
         cached, making = lru_cache(maxsize=most)(make), RLock()
 
         @wraps(make)
-        def kept(*arguments: Any) -> T:
+        def kept(*arguments: Hashable, **more: Hashable) -> T:
             with making:
-                return cached(*arguments)
+                return cached(*arguments, **more)
 
         return kept
 
@@ -79,7 +79,7 @@ def extractor_of(context: Context) -> Extractor:
             "triples. Name another model as the extractor."
         )
     model = _model(context, extractor_name(context.extractor))
-    return _shared_extractor(cast(Any, model), context.extractor_output)
+    return _shared_extractor(model, context.extractor_output)
 
 
 def answerer_of(context: Context) -> Answerer:
@@ -94,7 +94,7 @@ def answerer_of(context: Context) -> Answerer:
 
 
 @_shared(32)
-def _shared_extractor(model: Any, output: ExtractorOutput) -> Extractor:
+def _shared_extractor(model: LanguageModel, output: ExtractorOutput) -> Extractor:
     """Make one for all runs: concurrent ones share what is under way."""
     return make_extractor(model, output)
 
@@ -105,33 +105,13 @@ def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
     folder = find_export(name)
     if folder is None:
         return None
-    return _served_graph_llm(
-        folder,
-        fingerprint(str(folder / PART)),
-        context.base_url,
-        context.model_timeout,
-        context.max_retries,
-        context.max_concurrency,
-    )
+    return _served_graph_llm(folder, fingerprint(str(folder / PART)), **_remote(context))
 
 
 @_shared(32)
-def _served_graph_llm(
-    folder: Path,
-    files: str,
-    base_url: str | None,
-    timeout: float,
-    max_retries: int,
-    max_concurrency: int,
-) -> GraphLLMSource:
+def _served_graph_llm(folder: Path, files: str, **remote: Any) -> GraphLLMSource:
     """Make one for what a folder's files are now."""
-    return ServedGraphLLM(
-        folder,
-        base_url=base_url,
-        timeout=timeout,
-        max_retries=max_retries,
-        max_concurrency=max_concurrency,
-    )
+    return ServedGraphLLM(folder, **remote)
 
 
 def model_of(name: str, context: Context) -> LanguageModel:
@@ -150,36 +130,24 @@ def model_of(name: str, context: Context) -> LanguageModel:
 
 def _model(context: Context, name: str) -> LanguageModel:
     kind, _, path = name.partition(":")
-    return _load_model(
-        name,
-        fingerprint(path) if path and kind in ("local", "vllm") else "",
-        context.base_url,
-        context.model_timeout,
-        context.max_retries,
-        context.max_concurrency,
-        context.model_window,
-    )
+    files = fingerprint(path) if path and kind in ("local", "vllm") else ""
+    return _load_model(name, files, window=context.model_window, **_remote(context))
 
 
 @_shared(32)
-def _load_model(
-    name: str,
-    files: str,
-    base_url: str | None,
-    timeout: float,
-    max_retries: int,
-    max_concurrency: int,
-    window: int | None,
-) -> LanguageModel:
+def _load_model(name: str, files: str, **settings: Any) -> LanguageModel:
     """Make one for what a folder's files are now."""
-    return load_language_model(
-        name,
-        base_url=base_url,
-        timeout=timeout,
-        max_retries=max_retries,
-        max_concurrency=max_concurrency,
-        window=window,
-    )
+    return load_language_model(name, **settings)
+
+
+def _remote(context: Context) -> dict[str, Any]:
+    """Return how model servers are called."""
+    return {
+        "base_url": context.base_url,
+        "timeout": context.model_timeout,
+        "max_retries": context.max_retries,
+        "max_concurrency": context.max_concurrency,
+    }
 
 
 @_shared(8)
