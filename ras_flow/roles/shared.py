@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 from ras_flow.components import Extraction, Extractor
+from ras_flow.llms.slots import PerLoop
 from ras_flow.state.schema import Passage
 
 
@@ -35,9 +35,7 @@ class SharedExtractor:
         self.identity = extractor.identity
         self.batch_size = extractor.batch_size
         # A task belongs to one event loop.
-        self._under_way: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Work]] = (
-            WeakKeyDictionary()
-        )
+        self._under_way: PerLoop[dict[str, _Work]] = PerLoop(dict)
 
     async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
         """Extract each passage's triples.
@@ -52,7 +50,7 @@ class SharedExtractor:
             AuthenticationError: The key was refused.
             ModelUnavailableError: The model cannot be reached.
         """
-        under_way = self._under_way.setdefault(asyncio.get_running_loop(), {})
+        under_way = self._under_way.here()
         new = {p["id"]: p for p in passages if p["id"] not in under_way}
         if new:
             work = _Work(asyncio.create_task(self._extract(list(new.values()))), list(new))
