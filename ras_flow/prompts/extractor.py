@@ -25,6 +25,9 @@ EXAMPLES: list[tuple[str, str]] = [
 ]
 """A titled passage whose pronoun stands for the title, and its triples."""
 
+TRAINED_INSTRUCTION = "Write every fact of the text as (S> subject| P> predicate| O> object)."
+"""For an extractor that is trained with it: it knows the format, and needs no example."""
+
 JSON_INSTRUCTION = f"""\
 Turn the text into facts, as a JSON object with a list "triples" of objects that have a \
 "subject", a "predicate" and an "object".

@@ -79,11 +79,6 @@ def json_form() -> Form:
     )
 
 
-def bare_form() -> Form:
-    """Return the form for models that were trained to extract: the passage alone."""
-    return Form(())
-
-
 def trained_form(instruction: str, max_new_tokens: int = 512) -> Form:
     """Return the form in which `ras-flow train triples` trains extractors.
 

@@ -10,9 +10,9 @@ from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.served import ServedLanguageModel
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.prompts.tuned_extractor import INSTRUCTION
+from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
 from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractor_forms import Form, bare_form, json_form, text_form, trained_form
+from ras_flow.roles.extractor_forms import Form, json_form, text_form, trained_form
 from ras_flow.roles.shared import SharedExtractor
 
 SHORT = 128
@@ -37,15 +37,14 @@ def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> Sh
 
 def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
     """Return the form in which a model is asked for triples; see :func:`make_extractor`."""
-    if isinstance(model, LocalLanguageModel):
-        tuned = find_tuned(model.name)
-        if tuned:
-            return trained_form(tuned.instruction, tuned.max_new_tokens)
+    tuned = find_tuned(model.name) if isinstance(model, LocalLanguageModel) else None
+    if tuned:
+        return trained_form(tuned.instruction, tuned.max_new_tokens)
     if isinstance(model, LocalSeq2SeqModel):
-        return bare_form()
-    remote = isinstance(model, ChatLanguageModel | ServedLanguageModel)
-    if isinstance(model, LocalLanguageModel) and not remote and model.name == SMOLLM2:
-        return text_form(SHORT)
-    if remote and output != "text":
-        return json_form() if output == "json" else trained_form(INSTRUCTION)
-    return text_form()
+        return Form(())  # It was trained to extract: the passage alone.
+    if isinstance(model, ChatLanguageModel | ServedLanguageModel):
+        if output == "json":
+            return json_form()
+        return trained_form(TRAINED_INSTRUCTION) if output == "trained" else text_form()
+    embedded = isinstance(model, LocalLanguageModel) and model.name == SMOLLM2
+    return text_form(SHORT) if embedded else text_form()

@@ -12,8 +12,7 @@ import pytest
 from ras_flow.errors import ModelResponseError
 from ras_flow.llms import ChatLanguageModel, load_language_model
 from ras_flow.llms.schemas import PROBE
-from ras_flow.prompts.extractor import SCHEMA
-from ras_flow.prompts.tuned_extractor import INSTRUCTION
+from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
 from ras_flow.roles import make_extractor
 from ras_flow.state.schema import Passage
 from tests.servers import Answer, AnthropicServer, OpenAIServer, ScriptedServer
@@ -165,5 +164,5 @@ async def test_a_served_model_that_was_trained_is_asked_as_it_was_trained(kind: 
         [made] = await extractor.extract([PASSAGE])
         told = json.dumps(server.requests[-1]["body"])
     assert made.triples == FACTS
-    assert INSTRUCTION in told and "Pier House" not in told
+    assert TRAINED_INSTRUCTION in told and "Pier House" not in told
     assert extractor.identity not in (make_extractor(model).identity, model.identity)

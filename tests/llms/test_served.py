@@ -19,8 +19,7 @@ from ras_flow.llms import ServedLanguageModel, load_language_model, local, serve
 from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
 from ras_flow.llms.schemas import PROBE_TOKENS
 from ras_flow.llms.shipped import WEIGHTS
-from ras_flow.prompts.extractor import SCHEMA
-from ras_flow.prompts.tuned_extractor import INSTRUCTION
+from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
 from ras_flow.roles import make_extractor
 from ras_flow.state.schema import Passage
 from tests.llms.tiny import save_tiny_model
@@ -124,7 +123,7 @@ async def test_a_trained_extractor_is_asked_as_it_was_trained() -> None:
         [made] = await extractor.extract([PASSAGE])
     asked = load_tokenizer(name).decode(server.requests[0]["body"]["prompt"])
     assert made.triples == [("Aurora Bridge", "designer", "Mira Lund")]
-    assert asked.count(INSTRUCTION) == 1 and asked.count("<|im_start|>user") == 1
+    assert asked.count(TRAINED_INSTRUCTION) == 1 and asked.count("<|im_start|>user") == 1
 
 
 async def test_what_is_wrong_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples
 from ras_flow.roles import PromptedExtractor
 from ras_flow.roles.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
-from ras_flow.roles.extractor_forms import bare_form, json_form, read_json_triples
+from ras_flow.roles.extractor_forms import Form, json_form, read_json_triples
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage
 from tests.roles.test_roles import Recorder
@@ -148,7 +148,7 @@ async def test_a_repeated_passage_is_asked_about_once() -> None:
 
 async def test_a_trained_model_reads_the_passage_alone() -> None:
     model = Recorder(first_word)
-    extractor = PromptedExtractor(model, bare_form())
+    extractor = PromptedExtractor(model, Form(()))
     await extractor.extract([GOOD])
     assert model.prompts == [[{"role": "user", "content": f"Title: Narvik\nText: {GOOD['text']}"}]]
     forms = {extractor.identity, PromptedExtractor(model).identity}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.prompts.tuned_extractor import INSTRUCTION
+from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
 from ras_flow.training.settings import Schedule, check_ranges, read_settings
 
 
@@ -26,7 +26,7 @@ class ModelSettings:
 
     name: str = SMOLLM2
     kind: Literal["causal", "seq2seq"] = "causal"
-    instruction: str = INSTRUCTION
+    instruction: str = TRAINED_INSTRUCTION
     start: str = ""
 
 
