@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ras_flow.components import AttributedGraph, Generation
 from ras_flow.errors import ConfigurationError, RasFlowError
@@ -16,7 +15,7 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
-from ras_flow.llms.joining import GROUP, JoinedCalls
+from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.shipped import WEIGHTS, is_default
 from ras_flow.llms.weights import fingerprint
 from ras_flow.paths import path_named
@@ -29,24 +28,15 @@ SHIPPED = WEIGHTS / "graph-llm"
 """Where the package keeps its own Graph LLM, if it has one."""
 
 
-@dataclass(eq=False)
-class _Call:
-    """One caller's prompts with their graphs."""
+class _Limits(NamedTuple):
+    """What the calls that are made together have in common."""
 
-    prompts: Sequence[Prompt]
-    graphs: Sequence[AttributedGraph | None]
     max_new_tokens: int
     batch_size: int
-    given_up: bool = False
 
-    @property
-    def size(self) -> int:
-        return len(self.prompts)
 
-    @property
-    def limits(self) -> Hashable:
-        return self.max_new_tokens, self.batch_size
-
+_Asked = tuple[Prompt, AttributedGraph | None]
+_Call = Call[_Asked, _Limits]
 
 JOINED = 8 * GROUP
 """Prompts of different callers that are joined at most."""
@@ -69,7 +59,9 @@ class SharedGraphLLM(GraphLLMSource):
         super().__init__(folder, manifest.config, manifest.identity, manifest.config.base)
         self._loading = threading.Lock()
         self._model: GraphLLM | None = None
-        self._calls: JoinedCalls[_Call, list[Generation]] = JoinedCalls(self._serve, most=JOINED)
+        self._calls: JoinedCalls[_Asked, _Limits, list[Generation]] = JoinedCalls(
+            self._serve, most=JOINED
+        )
 
     def model(self) -> GraphLLM:
         """Return the model, loaded once.
@@ -104,20 +96,21 @@ class SharedGraphLLM(GraphLLMSource):
         """
         if not prompts:
             return []
-        return await self._calls.make(_Call(prompts, graphs, max_new_tokens, batch_size))
+        asked = list(zip(prompts, graphs, strict=True))
+        return await self._calls.make(asked, _Limits(max_new_tokens, batch_size))
 
     def _serve(
         self, calls: Sequence[_Call], given_up: threading.Event
     ) -> dict[_Call, list[Generation] | RasFlowError]:
-        prompts = [prompt for call in calls for prompt in call.prompts]
-        graphs = [graph for call in calls for graph in call.graphs]
+        prompts, graphs = zip(*(asked for call in calls for asked in call.items), strict=True)
+        limits = calls[0].limits
         try:
             made = iter(
                 self.model().generate(
                     prompts,
                     graphs,
-                    max_new_tokens=calls[0].max_new_tokens,
-                    batch_size=calls[0].batch_size,
+                    max_new_tokens=limits.max_new_tokens,
+                    batch_size=limits.batch_size,
                     given_up=given_up,
                 )
             )
@@ -126,7 +119,7 @@ class SharedGraphLLM(GraphLLMSource):
                 return {calls[0]: error}
             # Whose error it is, is not known.
             return {call: self._serve([call], given_up)[call] for call in calls}
-        return {call: list(islice(made, call.size)) for call in calls}
+        return {call: list(islice(made, len(call.items))) for call in calls}
 
 
 _opening = threading.Lock()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError, RasFlowError
@@ -27,98 +27,88 @@ GROUP = 4
 """Batches that are joined at most: more of them make batches of more equal lengths."""
 
 
-class Joinable(Protocol):
+P = TypeVar("P", bound=Hashable)
+Item = TypeVar("Item")
+L = TypeVar("L", bound=Hashable)
+R = TypeVar("R")
+
+
+@dataclass(eq=False)
+class Call(Generic[Item, L]):
     """What one caller asks for.
 
     Attributes:
+        items: What is asked for, such as prompts.
+        limits: What calls must have in common to be joined.
         given_up: The caller no longer waits.
     """
 
-    given_up: bool
-
-    @property
-    def size(self) -> int:
-        """How much is asked for."""
-        ...
-
-    @property
-    def limits(self) -> Hashable:
-        """What calls must have in common to be joined."""
-        ...
-
-
-@dataclass(eq=False)
-class Call:
-    """One caller's prompts.
-
-    Attributes:
-        prompts: One message list a prompt.
-        max_new_tokens: Limit for each output.
-        stop: Strings at which an output ends.
-        given_up: The caller no longer waits.
-    """
-
-    prompts: Sequence[Sequence[Message]]
-    max_new_tokens: int
-    stop: tuple[str, ...]
+    items: Sequence[Item]
+    limits: L
     given_up: bool = False
 
-    @property
-    def size(self) -> int:
-        """How many prompts there are."""
-        return len(self.prompts)
 
-    @property
-    def limits(self) -> Hashable:
-        """What the outputs of joined calls have in common."""
-        return self.max_new_tokens, self.stop
+Outcomes = Mapping[Call[Item, L], R | RasFlowError]
+"""What became of calls, or why one cannot be served."""
 
 
-P = TypeVar("P", bound=Hashable)
-C = TypeVar("C", bound=Joinable)
-R = TypeVar("R")
+class Limits(NamedTuple):
+    """What the outputs of joined prompts have in common.
+
+    Attributes:
+        max_new_tokens: Limit for each output.
+        stop: Strings at which an output ends.
+    """
+
+    max_new_tokens: int
+    stop: tuple[str, ...]
+
+
+PromptCall = Call[Sequence[Message], Limits]
+"""A call whose items are prompts: one message list each."""
 
 Outcome = list[Generation] | ModelResponseError
-"""What became of one call: a generation a prompt, or why the call cannot be served."""
+"""What became of a call of prompts: a generation for each, or why it cannot be served."""
 
 
 @dataclass(eq=False)
-class _Group(Generic[C, R]):
-    calls: list[C]
+class _Group(Generic[Item, L, R]):
+    calls: list[Call[Item, L]]
     given_up: threading.Event = field(default_factory=threading.Event)
-    served: Future[Mapping[C, R | RasFlowError]] | None = None
+    served: Future[Outcomes[Item, L, R]] | None = None
 
 
-class JoinedCalls(Generic[C, R]):
+class JoinedCalls(Generic[Item, L, R]):
     """Serves calls in a lane; those with equal limits that wait there are joined.
 
     Args:
         serve: Does the work, in the lane's thread: what became of each call, or why it cannot be
             served. The event is set once nobody waits for any of the calls.
-        most: Size of all calls that are joined; one that finds no room opens the next group.
+        most: Items of all calls that are joined; one that finds no room opens the next group.
         submit: Puts work into the lane; that of heavy computing by default.
     """
 
     def __init__(
         self,
-        serve: Callable[[Sequence[C], threading.Event], Mapping[C, R | RasFlowError]],
+        serve: Callable[[Sequence[Call[Item, L]], threading.Event], Outcomes[Item, L, R]],
         most: int,
         submit: Callable[
-            [Callable[[], Mapping[C, R | RasFlowError]]], Future[Mapping[C, R | RasFlowError]]
+            [Callable[[], Outcomes[Item, L, R]]],
+            Future[Outcomes[Item, L, R]],
         ] = submit_to_lane,
     ) -> None:
         self._serve = serve
         self._most = most
         self._submit = submit
         self._lock = threading.Lock()
-        self._open: dict[Hashable, _Group[C, R]] = {}
+        self._open: dict[L, _Group[Item, L, R]] = {}
 
-    async def make(self, call: C) -> R:
-        """Serve a call.
+    async def make(self, items: Sequence[Item], limits: L) -> R:
+        """Make a call. When the awaiting task is cancelled, the others go on without it.
 
         Args:
-            call: What is asked for. When the awaiting task is cancelled, the others go on without
-                it.
+            items: What is asked for.
+            limits: Calls with the same limits are joined.
 
         Returns:
             What became of it.
@@ -127,6 +117,7 @@ class JoinedCalls(Generic[C, R]):
             OverloadedError: Too many calls wait already.
             RasFlowError: This call cannot be served.
         """
+        call = Call(items, limits)
         with a_place():
             group, served = self._join(call)
             try:
@@ -141,18 +132,18 @@ class JoinedCalls(Generic[C, R]):
             raise outcome
         return outcome
 
-    def _join(self, call: C) -> tuple[_Group[C, R], Future[Mapping[C, R | RasFlowError]]]:
+    def _join(self, call: Call[Item, L]) -> tuple[_Group[Item, L, R], Future[Outcomes[Item, L, R]]]:
         limits = call.limits
         with self._lock:
             group = self._open.get(limits)
-            full = group and sum(c.size for c in [*group.calls, call]) > self._most
+            full = group and sum(len(c.items) for c in [*group.calls, call]) > self._most
             if group is None or group.served is None or full or group.given_up.is_set():
                 group = self._open[limits] = _Group([])
                 group.served = self._submit(partial(self._work, group, limits))
             group.calls.append(call)
             return group, group.served
 
-    def _work(self, group: _Group[C, R], limits: Hashable) -> Mapping[C, R | RasFlowError]:
+    def _work(self, group: _Group[Item, L, R], limits: L) -> Outcomes[Item, L, R]:
         time.sleep(GATHERING)
         with self._lock:
             if self._open.get(limits) is group:
@@ -162,10 +153,10 @@ class JoinedCalls(Generic[C, R]):
 
 
 def serve_together(
-    calls: Sequence[Call],
-    encode: Callable[[Call], list[P]],
+    calls: Sequence[PromptCall],
+    encode: Callable[[PromptCall], list[P]],
     make: Callable[[list[P]], list[Generation]],
-) -> dict[Call, Outcome]:
+) -> dict[PromptCall, Outcome]:
     """Serve calls by one, each different prompt once; what is wrong with a call is its own.
 
     Args:
@@ -176,8 +167,8 @@ def serve_together(
     Returns:
         What became of each call.
     """
-    encoded: dict[Call, list[P]] = {}
-    outcomes: dict[Call, Outcome] = {}
+    encoded: dict[PromptCall, list[P]] = {}
+    outcomes: dict[PromptCall, Outcome] = {}
     for call in calls:
         try:
             encoded[call] = encode(call)

@@ -22,7 +22,14 @@ from ras_flow.llms.generation import (
     is_memory_error,
     memory_errors_say,
 )
-from ras_flow.llms.joining import GROUP, Call, JoinedCalls, Outcome, serve_together
+from ras_flow.llms.joining import (
+    GROUP,
+    JoinedCalls,
+    Limits,
+    Outcome,
+    PromptCall,
+    serve_together,
+)
 from ras_flow.llms.precision import Precision, local_precision
 from ras_flow.llms.tuned import check_files, find_tuned
 from ras_flow.llms.weights import (
@@ -244,15 +251,19 @@ class LocalLanguageModel:
         """
         if not prompts:
             return []
-        call = Call(prompts, max_new_tokens, tuple(stop))
+        limits = Limits(max_new_tokens, tuple(stop))
         async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
-            made += await self._calls.make(call)
+            made += await self._calls.make(prompts, limits)
         return made
 
-    def _serve(self, calls: Sequence[Call], given_up: threading.Event) -> dict[Call, Outcome]:
-        def encode(call: Call) -> list[Encoded]:
-            encoded = [self._encode(prompt, share=share) for prompt in call.prompts]
-            check_lengths(loaded.model, encoded, call.max_new_tokens, self.name)
+    def _serve(
+        self, calls: Sequence[PromptCall], given_up: threading.Event
+    ) -> dict[PromptCall, Outcome]:
+        limits = calls[0].limits
+
+        def encode(call: PromptCall) -> list[Encoded]:
+            encoded = [self._encode(prompt, share=share) for prompt in call.items]
+            check_lengths(loaded.model, encoded, limits.max_new_tokens, self.name)
             return encoded
 
         def make(prompts: list[Encoded]) -> list[Generation]:
@@ -262,8 +273,8 @@ class LocalLanguageModel:
                 prompts,
                 name=self.name,
                 batch_size=self.batch_size,
-                max_new_tokens=calls[0].max_new_tokens,
-                stop=calls[0].stop,
+                max_new_tokens=limits.max_new_tokens,
+                stop=limits.stop,
                 turns=self._turns,
                 given_up=given_up,
             )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import checksum
-from ras_flow.llms.joining import GROUP, JoinedCalls
+from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.weights import without_progress_bars
 
 if TYPE_CHECKING:
@@ -51,22 +50,6 @@ _LANE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ras-flow-encode")
 """Not that of language models: a query would wait for all that they write."""
 
 
-@dataclass(eq=False)
-class _Texts:
-    """One caller's texts."""
-
-    texts: Sequence[str]
-    given_up: bool = False
-
-    @property
-    def size(self) -> int:
-        return len(self.texts)
-
-    @property
-    def limits(self) -> Hashable:
-        return None
-
-
 class LocalSentenceEncoder:
     """A sentence-transformers model on this machine.
 
@@ -88,7 +71,7 @@ class LocalSentenceEncoder:
         self._cache_size = cache_size
         self._cache: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
-        self._calls: JoinedCalls[_Texts, npt.NDArray[np.float32]] = JoinedCalls(
+        self._calls: JoinedCalls[str, None, npt.NDArray[np.float32]] = JoinedCalls(
             self._serve, most=GROUP * batch_size, submit=_LANE.submit
         )
 
@@ -129,17 +112,18 @@ class LocalSentenceEncoder:
         Raises:
             OverloadedError: Too many calls wait already.
         """
-        return await self._calls.make(_Texts(texts))
+        return await self._calls.make(texts, None)
 
     def _serve(
-        self, calls: Sequence[_Texts], _given_up: threading.Event
-    ) -> dict[_Texts, npt.NDArray[np.float32]]:
-        vectors = self.encode_sync([text for call in calls for text in call.texts])
+        self, calls: Sequence[Call[str, None]], _given_up: threading.Event
+    ) -> dict[Call[str, None], npt.NDArray[np.float32]]:
+        vectors = self.encode_sync([text for call in calls for text in call.items])
         made, start = {}, 0
         for call in calls:
+            end = start + len(call.items)
             # A copy: a part of an array would keep all of it in memory.
-            made[call] = vectors[start : start + call.size].copy()
-            start += call.size
+            made[call] = vectors[start:end].copy()
+            start = end
         return made
 
     def encode_sync(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:

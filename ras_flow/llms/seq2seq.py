@@ -11,7 +11,7 @@ from typing import Any
 from ras_flow.components import Generation
 from ras_flow.extras import require
 from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
-from ras_flow.llms.joining import Call, Outcome, serve_together
+from ras_flow.llms.joining import Limits, Outcome, PromptCall, serve_together
 from ras_flow.llms.local import LocalLanguageModel, load_model, load_tokenizer
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2, load_error
@@ -75,11 +75,13 @@ class LocalSeq2SeqModel(LocalLanguageModel):
         """Return the number of the model's tokens of a text, without special tokens."""
         return len(load_tokenizer(self.name, chat=False).encode(text, add_special_tokens=False))
 
-    def _serve(self, calls: Sequence[Call], given_up: threading.Event) -> dict[Call, Outcome]:
+    def _serve(
+        self, calls: Sequence[PromptCall], given_up: threading.Event
+    ) -> dict[PromptCall, Outcome]:
         tokenizer = load_tokenizer(self.name, chat=False)
 
-        def encode(call: Call) -> list[tuple[int, ...]]:
-            texts = ["\n\n".join(m["content"] for m in prompt) for prompt in call.prompts]
+        def encode(call: PromptCall) -> list[tuple[int, ...]]:
+            texts = ["\n\n".join(m["content"] for m in prompt) for prompt in call.items]
             return [tuple(tokenizer.encode(as_plain_text(text, tokenizer))) for text in texts]
 
         def make(prompts: list[tuple[int, ...]]) -> list[Generation]:
@@ -90,7 +92,7 @@ class LocalSeq2SeqModel(LocalLanguageModel):
                     break
                 rows = order[start : start + self.batch_size]
                 batch = [prompts[row] for row in rows]
-                made |= zip(rows, self._decode(batch, calls[0], given_up), strict=True)
+                made |= zip(rows, self._decode(batch, calls[0].limits, given_up), strict=True)
             return [made.get(row, Generation("")) for row in range(len(prompts))]
 
         with memory_errors_say(
@@ -100,7 +102,7 @@ class LocalSeq2SeqModel(LocalLanguageModel):
             return serve_together(calls, encode, make)
 
     def _decode(
-        self, batch: Sequence[tuple[int, ...]], limits: Call, given_up: threading.Event
+        self, batch: Sequence[tuple[int, ...]], limits: Limits, given_up: threading.Event
     ) -> list[Generation]:
         torch = require("torch", extra="local")
         kind = "AutoModelForSeq2SeqLM"
