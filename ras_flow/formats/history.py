@@ -110,47 +110,71 @@ def format_history(
         return History(text)
     if count_tokens is None:
         raise InputError("A history with max_tokens needs count_tokens to count with.")
-    excess = count_tokens(text) - max_tokens
-    if excess <= 0:
+    over = count_tokens(text) - max_tokens
+    if over <= 0:
         return History(text)
 
-    order = range(len(pieces))
+    def excess(kept: Sequence[_Piece]) -> int:
+        return count_tokens(write(kept)) - max_tokens
+
     sizes = [count_tokens(f", {piece.text}") for piece in pieces]
-    room = max_tokens - count_tokens(write([]))
-    too_large = {
-        i for i in order if 0 < room < sizes[i] and count_tokens(write([pieces[i]])) > max_tokens
-    }
-    best_first = sorted(
-        order, key=lambda i: (i in too_large, -pieces[i].relevance, -pieces[i].hop, i)
-    )
+    best_first, too_large = _rank(pieces, sizes, excess)
+    gone, over = _leave_out(pieces, best_first, sizes, over, excess)
+    text = write([piece for i, piece in enumerate(pieces) if i not in gone])
     cut = next((i for i in best_first if i in too_large and pieces[i].is_passage), None)
-    gone: set[int] = set()
-    while excess > 0 and best_first:
-        while excess > 0 and best_first:
-            worst = best_first.pop()
-            gone.add(worst)
-            excess -= max(sizes[worst], 1)
-        text = write([pieces[i] for i in order if i not in gone])
-        excess = count_tokens(text) - max_tokens
-    if excess <= 0 and cut is not None:
+    if over <= 0 and cut is not None:
         title, _, body = pieces[cut].text.partition("| ")
 
         def write_with(beginning: str) -> str:
             short = {cut: replace(pieces[cut], text=f"{title}| {beginning}")}
-            return write([short.get(i, pieces[i]) for i in order if i in short or i not in gone])
+            kept = (i for i in range(len(pieces)) if i == cut or i not in gone)
+            return write([short.get(i, pieces[i]) for i in kept])
 
         beginning = shorten(body, max_tokens, lambda text: count_tokens(write_with(text)))
         text = write_with(beginning) if beginning else text
-    while excess > 0 and subqueries:
+    while over > 0 and subqueries:
         subqueries = subqueries[1:]
         text = write([])
-        excess = count_tokens(text) - max_tokens
-    if excess > 0:
+        over = count_tokens(text) - max_tokens
+    if over > 0:
         raise InputError(
-            f"Question and instruction alone take {max_tokens + excess} tokens, but only "
+            f"Question and instruction alone take {max_tokens + over} tokens, but only "
             f"{max(max_tokens, 0)} fit. Shorten them, or use a model with a larger window."
         )
     return History(text, len(gone))
+
+
+def _rank(
+    pieces: Sequence[_Piece], sizes: Sequence[int], excess: Callable[[Sequence[_Piece]], int]
+) -> tuple[list[int], set[int]]:
+    """Return the positions of pieces, best first, and which would not fit even alone: the last."""
+    room = -excess([])
+    too_large = {i for i, piece in enumerate(pieces) if 0 < room < sizes[i] and excess([piece]) > 0}
+    best_first = sorted(
+        range(len(pieces)),
+        key=lambda i: (i in too_large, -pieces[i].relevance, -pieces[i].hop, i),
+    )
+    return best_first, too_large
+
+
+def _leave_out(
+    pieces: Sequence[_Piece],
+    best_first: Sequence[int],
+    sizes: Sequence[int],
+    over: int,
+    excess: Callable[[Sequence[_Piece]], int],
+) -> tuple[set[int], int]:
+    """Return the worst pieces, as many as are too many, and how much is too long without them."""
+    left = list(best_first)
+    gone: set[int] = set()
+    while over > 0 and left:
+        # Sizes are near enough to count only now and then.
+        while over > 0 and left:
+            worst = left.pop()
+            gone.add(worst)
+            over -= max(sizes[worst], 1)
+        over = excess([piece for i, piece in enumerate(pieces) if i not in gone])
+    return gone, over
 
 
 def shorten(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> str:
