@@ -1,8 +1,9 @@
-"""Files that are written whole or not at all, and what tells their contents apart."""
+"""Files and folders that are written whole or not at all, and what tells contents apart."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import file_digest
@@ -51,6 +52,37 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         os.replace(scratch, path)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Give a folder to write, which takes its name when all of it is there.
+
+    Args:
+        path: The folder, in one that is there. What it holds is replaced.
+
+    Yields:
+        The folder to write, empty. An error in between leaves what was there before.
+
+    Raises:
+        OSError: The disk refuses.
+    """
+    scratch = path.with_name(f"{path.name}.unfinished")
+    # What a killed process may have left.
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    try:
+        yield scratch
+        if path.is_dir() and any(path.iterdir()):
+            before = path.with_name(f"{path.name}.before")
+            shutil.rmtree(before, ignore_errors=True)
+            os.replace(path, before)
+            os.replace(scratch, path)
+            shutil.rmtree(before)
+        else:
+            os.replace(scratch, path)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def checksum(path: Path) -> str:

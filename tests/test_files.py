@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.files import whole_file, write_whole
+from ras_flow.files import whole_file, whole_folder, write_whole
 
 
 def test_a_text_replaces_a_file_at_once(tmp_path: Path) -> None:
@@ -67,3 +67,15 @@ def test_a_pipe_without_a_path_of_its_own_is_written_to() -> None:
     os.close(writing)
     with open(reading) as pipe:
         assert pipe.read() == "through"
+
+
+def test_an_error_leaves_the_folder_that_was_there(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    for text in ("old", "new"):
+        with whole_folder(folder) as scratch:
+            (scratch / "card.md").write_text(text)
+    with pytest.raises(KeyError), whole_folder(folder) as scratch:
+        (scratch / "card.md").write_text("half")
+        raise KeyError
+    assert (folder / "card.md").read_text() == "new"
+    assert os.listdir(tmp_path) == ["model"]

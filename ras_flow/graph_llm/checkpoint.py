@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
-from ras_flow.files import checksum
+from ras_flow.files import checksum, whole_folder
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.card import model_card
 from ras_flow.graph_llm.manifest import (
@@ -58,37 +56,29 @@ def save_graph_llm(
         raise ConfigurationError(
             f"{str(folder)!r} holds files that are no Graph LLM. Name a new folder."
         )
-    safetensors = require("safetensors.torch", extra="local")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = folder.with_name(f"{folder.name}.unfinished")
-    # What a killed process may have left.
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
+    with whole_folder(folder) as scratch:
+        _write(model, scratch, card or {}, dtype)
+
+
+def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str) -> None:
+    safetensors = require("safetensors.torch", extra="local")
     if model.config.gnn:
-        safetensors.save_file(_cast(_graph_part(model).state_dict(), dtype), scratch / GNN)
+        safetensors.save_file(_cast(_graph_part(model).state_dict(), dtype), folder / GNN)
     if model.config.lora:
         peft = require("peft", extra="local")
         weights = peft.get_peft_model_state_dict(model.lm, save_embedding_layers=False)
         settings = model.lm.peft_config["default"]
         # peft puts the folder here that the base was read from, which may be a cache.
         settings.base_model_name_or_path = model.config.base
-        settings.save_pretrained(str(scratch))
-        safetensors.save_file(_cast(weights, dtype), scratch / ADAPTER)
-    for path in scratch.iterdir():
+        settings.save_pretrained(str(folder))
+        safetensors.save_file(_cast(weights, dtype), folder / ADAPTER)
+    for path in folder.iterdir():
         path.chmod(0o644)  # Weights are written for their owner alone, and would be packaged so.
-    files = {path.name: checksum(path) for path in sorted(scratch.iterdir())}
+    files = {path.name: checksum(path) for path in sorted(folder.iterdir())}
     manifest = Manifest(model.config, base_facts(model.base), files)
-    write_manifest(manifest, scratch)
-    text = model_card(manifest, model, card or {})
-    (scratch / "README.md").write_text(text, encoding="utf-8")
-    if folder.exists():
-        before = folder.with_name(f"{folder.name}.before")
-        shutil.rmtree(before, ignore_errors=True)
-        os.replace(folder, before)
-        os.replace(scratch, folder)
-        shutil.rmtree(before)
-    else:
-        os.replace(scratch, folder)
+    write_manifest(manifest, folder)
+    (folder / "README.md").write_text(model_card(manifest, model, card), encoding="utf-8")
 
 
 def load_graph_llm(

@@ -14,7 +14,7 @@ from ras_flow.graph_llm.exported import NAME, PART, WORDS, Exported
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.generation import end_tokens
-from ras_flow.llms.plain import DType, save_plain, whole_folder
+from ras_flow.llms.plain import DType, export_folder, save_plain
 from ras_flow.llms.weights import hash_text
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def export_graph_llm(name: str, folder: Path, *, dtype: DType = "float32") -> Ex
             f"{name!r} is no Graph LLM. Name local:default, or local: with a folder that "
             "`ras-flow train graph-llm` wrote."
         )
-    with whole_folder(folder) as scratch:
+    with export_folder(folder) as scratch:
         return _write(load_graph_llm(source.folder), source.identity, dtype, scratch)
 
 

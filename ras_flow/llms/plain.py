@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.files import whole_folder
 from ras_flow.llms.generation import end_tokens, memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.llms.tuned import extractor_name, find_tuned
@@ -48,7 +47,7 @@ def export_extractor(name: str, folder: Path, *, dtype: DType = "float32") -> st
             f"{name!r} is an encoder-decoder model, which vLLM does not serve. Use it as "
             f"local:{source}, or train one with model.kind = 'causal'."
         )
-    with whole_folder(folder) as scratch:
+    with export_folder(folder) as scratch:
         model, tokenizer = read_model(source), load_tokenizer(source)
         save_plain(model, tokenizer, end_tokens(model, tokenizer), scratch, dtype)
     return f"extractor-{hash_text(f'{tuned.key} {dtype}')}"
@@ -82,8 +81,8 @@ def save_plain(model: Any, tokenizer: Any, ends: Iterable[int], folder: Path, dt
 
 
 @contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to write, which gets its name when all of it is there.
+def export_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write an export to, which gets its name when all of it is there.
 
     Args:
         folder: The name: of nothing, or of an empty folder that is not the current one.
@@ -103,28 +102,23 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             f"The export cannot take the place of {str(folder)!r}, the current folder or the "
             "root. Name a new one."
         )
-    scratch = folder.with_name(f"{folder.name}.unfinished")
+    memory = (
+        "Memory ran out: an export has all weights in memory, in float32. Use a machine with "
+        "more, or hide a GPU that is too small: CUDA_VISIBLE_DEVICES="
+    )
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ConfigurationError(
                 f"{str(folder)!r} is there already and is no empty folder. Name a new one."
             )
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # What a killed process may have left.
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()
-        with memory_errors_say(
-            "Memory ran out: an export has all weights in memory, in float32. Use a machine with "
-            "more, or hide a GPU that is too small: CUDA_VISIBLE_DEVICES="
-        ):
+        with whole_folder(folder) as scratch, memory_errors_say(memory):
             yield scratch
-        for path in scratch.rglob("*.safetensors"):
-            path.chmod(0o644)  # Weights are written for their owner alone; a server may be another.
-        os.replace(scratch, folder)
+            for path in scratch.rglob("*.safetensors"):
+                # Weights are written for their owner alone; a server may be another.
+                path.chmod(0o644)
     except (OSError, safetensors.SafetensorError) as error:
         raise ConfigurationError(
             f"The export to {str(folder)!r} cannot be written ({error}). Name a folder that can be "
             "written, on a disk with room."
         ) from error
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)

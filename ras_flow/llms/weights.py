@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.extras import require
+from ras_flow.files import whole_folder
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.paths import cache_folder, path_named
 
@@ -198,12 +197,8 @@ def _converted(packaged: Packaged) -> Path:
     with filelock.FileLock(f"{folder}.lock"):
         if not folder.is_dir():
             _log.warning("Converting %s, once; this takes about half a minute.", _GGUF)
-            scratch = folder.with_name(f"{folder.name}.unfinished")
-            # What a killed process may have left.
-            shutil.rmtree(scratch, ignore_errors=True)
-            scratch.mkdir()
-            _convert(packaged.file, scratch)
-            os.replace(scratch, folder)
+            with whole_folder(folder) as scratch:
+                _convert(packaged.file, scratch)
     return folder
 
 
