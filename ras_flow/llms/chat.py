@@ -12,6 +12,7 @@ from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.answer import without_thoughts
 from ras_flow.llms.clients import Pools
+from ras_flow.llms.generation import cut_at
 from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
 from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
@@ -261,7 +262,7 @@ class ChatLanguageModel:
     ) -> Generation:
         whole = str(answer.text)
         text = without_thoughts(whole)
-        cut = min((at for string in stop if (at := text.find(string)) >= 0), default=None)
+        cut = cut_at(text, stop)
         usage = answer.usage_metadata
         # Clients write 0 for what a server does not count; a budget of tokens needs an estimate.
         read = usage["input_tokens"] if usage else 0

@@ -89,7 +89,7 @@ class Written:
         )
         cut = cut_at(text, stop)
         return Generation(
-            text=text if cut is None else text[:cut],
+            text=text[:cut],
             input_tokens=self.input_tokens,
             output_tokens=len(self.tokens),
             truncated=self.at_limit and cut is None and end in (None, len(self.tokens)),

@@ -122,7 +122,7 @@ def generate(
             text = text_of(tokens)
             cut = cut_at(text, stop)
             made[row] = Generation(
-                text=text if cut is None else text[:cut],
+                text=text[:cut],
                 input_tokens=len(prompts[row]),
                 output_tokens=len(tokens),
                 truncated=cut is None and len(tokens) == max_new_tokens and tokens[-1] not in ends,
