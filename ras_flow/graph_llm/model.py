@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.soft import Graphs, encode_graphs, graph_part, place
 from ras_flow.llms import capacity, decoding, generation
 from ras_flow.llms.local import LoadedModel
+from ras_flow.llms.tuned import without_peft_warnings
 
 
 class GraphLLM(nn.Module):
@@ -257,9 +257,7 @@ def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:
         target_modules=list(lora.targets),
     )
     try:
-        with warnings.catch_warnings():
-            # peft asks transformers about checkpointing by a name that is about to go.
-            warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
+        with without_peft_warnings():
             return peft.get_peft_model(language_model, settings)
     except ValueError as error:
         raise ConfigurationError(

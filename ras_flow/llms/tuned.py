@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -81,15 +83,21 @@ class Tuned:
         """
         peft = require("peft", extra="local")
         try:
-            with warnings.catch_warnings():
-                # peft asks transformers about checkpointing by a name that is about to go.
-                warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
+            with without_peft_warnings():
                 return peft.PeftModel.from_pretrained(model, str(self.folder)).merge_and_unload()
         except (ValueError, RuntimeError, KeyError) as error:
             raise ConfigurationError(
                 f"The adapter in {str(self.folder)!r} does not fit {self.base!r} ({error}). Name "
                 "the model that it was trained from."
             ) from error
+
+
+@contextmanager
+def without_peft_warnings() -> Iterator[None]:
+    """Ignore that peft asks transformers about checkpointing by a name that is about to go."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
+        yield
 
 
 def find_tuned(name: str) -> Tuned | None:
