@@ -64,7 +64,7 @@ def save_graph_llm(
 def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str) -> None:
     safetensors = require("safetensors.torch", extra="local")
     if model.config.gnn:
-        safetensors.save_file(_cast(_graph_part(model).state_dict(), dtype), folder / GNN)
+        safetensors.save_file(_cast(model.graph_modules.state_dict(), dtype), folder / GNN)
     if model.config.lora:
         peft = require("peft", extra="local")
         weights = peft.get_peft_model_state_dict(model.lm, save_embedding_layers=False)
@@ -135,7 +135,7 @@ def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
     read = require("safetensors.torch", extra="local").load_file
     try:
         if model.config.gnn and graph:
-            _graph_part(model).load_state_dict(read(folder / GNN))
+            model.graph_modules.load_state_dict(read(folder / GNN))
         if model.config.lora:
             peft = require("peft", extra="local")
             result = peft.set_peft_model_state_dict(model.lm, read(folder / ADAPTER))
@@ -153,12 +153,6 @@ def base_facts(language_model: Any) -> dict[str, Any]:
     """Return type and sizes of a base model."""
     config = language_model.config.get_text_config()
     return {name: getattr(config, name, None) for name in BASE_FACTS}
-
-
-def _graph_part(model: GraphLLM) -> Any:
-    """Return graph encoder and projector as one module."""
-    torch = require("torch", extra="local")
-    return torch.nn.ModuleDict({"encoder": model.encoder, "projector": model.projector})
 
 
 def _cast(weights: Mapping[str, Any], dtype: str) -> dict[str, Any]:

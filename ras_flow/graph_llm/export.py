@@ -51,7 +51,6 @@ def export_graph_llm(name: str, folder: Path, *, dtype: DType = "float32") -> Ex
 
 
 def _write(model: GraphLLM, identity: str, dtype: DType, folder: Path) -> Exported:
-    torch = require("torch", extra="local")
     safetensors = require("safetensors.torch", extra="local")
     base, tokenizer = model.base, model.tokenizer
     ends = tuple(sorted(end_tokens(base, tokenizer)))
@@ -59,8 +58,7 @@ def _write(model: GraphLLM, identity: str, dtype: DType, folder: Path) -> Export
     part = folder / PART
     tokenizer.save_pretrained(part)
     if model.config.gnn:
-        graph = torch.nn.ModuleDict({"encoder": model.encoder, "projector": model.projector})
-        safetensors.save_file(_plain(graph.state_dict()), part / GNN)
+        safetensors.save_file(_plain(model.graph_modules.state_dict()), part / GNN)
         safetensors.save_file(_plain({"words": _words(base)}), part / WORDS)
     files = {path.name: checksum(path) for path in sorted(part.glob("*.safetensors"))}
     served_name = f"graph-llm-{hash_text(f'{identity} {dtype}')}"

@@ -66,6 +66,11 @@ class GraphLLM(nn.Module):
         return self.lm.get_base_model() if self.has_adapter else self.lm
 
     @property
+    def graph_modules(self) -> nn.ModuleDict:
+        """Graph encoder and projector, as :func:`ras_flow.graph_llm.soft.graph_part` makes them."""
+        return nn.ModuleDict({"encoder": self.encoder, "projector": self.projector})
+
+    @property
     def device(self) -> torch.device:
         """Where the model is."""
         device: torch.device = self.base.device
