@@ -33,23 +33,18 @@ async def attribute_graph(
     edges = [triple["predicate"] for triple in kg.triples.values()]
     relations = list(dict.fromkeys(edges))
     subqueries = [hop["subquery"] for hop in hops]
-    # In a thread: an encoder may read its weights to know its name and its dimension.
-    identity, dimension = await asyncio.to_thread(lambda: (encoder.identity, encoder.dimension))
-    vectors = await EMBEDDINGS.encode(encoder, identity, [*nodes, *relations, *subqueries])
-    asked = len(nodes) + len(relations)
-    by_relation = dict(zip(relations, vectors[len(nodes) : asked], strict=True))
-    edge_attr = np.zeros((len(edges), dimension), dtype=np.float32)
-    for index, edge in enumerate(edges):
-        edge_attr[index] = by_relation[edge]
+    vectors = await EMBEDDINGS.encode(encoder, [*nodes, *relations, *subqueries])
+    place = {name: index for index, name in enumerate(relations, start=len(nodes))}
     row = {id: index for index, id in enumerate(kg.triples)}
     ends = [(position[subject], position[object]) for subject, object in kg.edges.values()]
     return AttributedGraph(
         nodes=nodes,
         node_attr=vectors[: len(nodes)],
         edges=edges,
-        edge_attr=edge_attr,
+        edge_attr=vectors[np.array([place[name] for name in edges], dtype=np.int64)],
         edge_index=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
         hops=[[row[id] for id in ids] for ids in by_hop(triples, hops)],
-        query_attr=vectors[asked:],
-        encoder=identity,
+        query_attr=vectors[len(nodes) + len(relations) :],
+        # In a thread: an encoder may read its weights to know its name.
+        encoder=await asyncio.to_thread(lambda: encoder.identity),
     )

@@ -36,20 +36,19 @@ class EmbeddingCache:
         return len(self._vectors)
 
     async def encode(
-        self, encoder: SentenceEncoder, identity: str, texts: Sequence[str]
+        self, encoder: SentenceEncoder, texts: Sequence[str]
     ) -> npt.NDArray[np.float32]:
         """Return the texts' vectors; the encoder sees those that are not known, each once.
 
         Args:
             encoder: Embeds what is new.
-            identity: The encoder's.
             texts: The texts.
 
         Returns:
             An array of shape (number of texts, dimension).
         """
-        # In a thread: an encoder may read its weights to know its dimension.
-        dimension = await asyncio.to_thread(lambda: encoder.dimension)
+        # In a thread: an encoder may read its weights to know its name and its dimension.
+        identity, dimension = await asyncio.to_thread(lambda: (encoder.identity, encoder.dimension))
         found: dict[str, npt.NDArray[np.float32]] = {}
         with self._lock:
             for text in dict.fromkeys(texts):

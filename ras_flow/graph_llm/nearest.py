@@ -37,8 +37,7 @@ async def nearest_triples(
         return dict(triples)
     texts = {id: _words(triples[id]) for index in crowded for id in found[index]}
     subqueries = {index: hops[index]["subquery"] for index in crowded}
-    identity = await asyncio.to_thread(lambda: encoder.identity)
-    vectors = await EMBEDDINGS.encode(encoder, identity, [*texts.values(), *subqueries.values()])
+    vectors = await EMBEDDINGS.encode(encoder, [*texts.values(), *subqueries.values()])
     by_triple = dict(zip(texts, vectors, strict=False))
     by_subquery = dict(zip(subqueries, vectors[len(texts) :], strict=True))
     kept = {id for index, ids in enumerate(found) if index not in subqueries for id in ids}

@@ -47,7 +47,7 @@ async def test_encoders_do_not_share_vectors() -> None:
     cache = EmbeddingCache()
     first, second, wider = CountingEncoder("a"), CountingEncoder("b"), CountingEncoder("a", 4)
     for encoder in (first, second, wider, first):
-        rows = await cache.encode(encoder, encoder.identity, ["x", "y", "x"])
+        rows = await cache.encode(encoder, ["x", "y", "x"])
         np.testing.assert_array_equal(rows, await HashEncoder(encoder.dimension).encode("xyx"))
     assert [encoder.calls for encoder in (first, second, wider)] == [[["x", "y"]]] * 3
 
@@ -55,14 +55,14 @@ async def test_encoders_do_not_share_vectors() -> None:
 async def test_those_used_longest_ago_are_forgotten() -> None:
     cache, encoder = EmbeddingCache(2), CountingEncoder()
     for texts in (["a", "b"], ["a"], ["c"], ["a"], ["b"]):
-        await cache.encode(encoder, "e", texts)
+        await cache.encode(encoder, texts)
     assert encoder.calls == [["a", "b"], ["c"], ["b"]] and len(cache) == 2
-    many = await cache.encode(encoder, "e", list("defgh"))
+    many = await cache.encode(encoder, list("defgh"))
     np.testing.assert_array_equal(many, await HashEncoder().encode(list("defgh")))
     assert len(cache) == 2
 
 
 async def test_no_texts_ask_no_encoder() -> None:
     encoder = CountingEncoder()
-    assert (await EmbeddingCache().encode(encoder, "e", [])).shape == (0, 8)
+    assert (await EmbeddingCache().encode(encoder, [])).shape == (0, 8)
     assert encoder.calls == []
