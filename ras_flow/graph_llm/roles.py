@@ -13,20 +13,16 @@ from ras_flow.tracing import traced_generation
 PLAN_TOKENS = 64
 """New tokens that a plan may take."""
 
-BATCH_SIZE = 8
-
 
 class _Role:
     """What a Graph LLM plays.
 
     Args:
         source: The Graph LLM, shared by its roles.
-        batch_size: Requests that are decoded at once; lower it where memory is short.
     """
 
-    def __init__(self, source: GraphLLMSource, *, batch_size: int = BATCH_SIZE) -> None:
+    def __init__(self, source: GraphLLMSource) -> None:
         self.source = source
-        self.batch_size = batch_size
         self.identity = source.identity
         self.takes_soft_tokens = source.takes_soft_tokens
         self.max_triples = source.config.max_triples
@@ -50,7 +46,7 @@ class GraphPlanner(_Role):
                 sentence encoder, or memory ran out.
             ModelResponseError: A prompt is longer than the base model can read.
         """
-        return await _write(self.source, requests, PLAN_TOKENS, self.batch_size)
+        return await _write(self.source, requests, PLAN_TOKENS)
 
 
 class GraphAnswerer(_Role):
@@ -80,7 +76,7 @@ class GraphAnswerer(_Role):
         for limit in dict.fromkeys(request.max_new_tokens for request in requests):
             rows = [i for i, request in enumerate(requests) if request.max_new_tokens == limit]
             alike = [requests[row] for row in rows]
-            made = await _write(self.source, alike, limit, self.batch_size)
+            made = await _write(self.source, alike, limit)
             replies.update(zip(rows, made, strict=True))
         return [replies[row] for row in range(len(requests))]
 
@@ -89,7 +85,6 @@ async def _write(
     source: GraphLLMSource,
     requests: Sequence[PlanRequest | AnswerRequest],
     max_new_tokens: int,
-    batch_size: int,
 ) -> list[Reply]:
     if not requests:
         return []
@@ -100,9 +95,7 @@ async def _write(
     messages = [_messages(prompt) for prompt in prompts]
     name = source.folder.name
     async with traced_generation(name, messages, max_new_tokens=max_new_tokens) as made:
-        made += await source.generate(
-            prompts, graphs, max_new_tokens=max_new_tokens, batch_size=batch_size
-        )
+        made += await source.generate(prompts, graphs, max_new_tokens=max_new_tokens)
     return [
         Reply(one.text, one.input_tokens, one.output_tokens, prompt.lost_triples)
         for one, prompt in zip(made, prompts, strict=True)

@@ -80,7 +80,6 @@ class ServedGraphLLM(GraphLLMSource):
         graphs: Sequence[AttributedGraph | None],
         *,
         max_new_tokens: int,
-        batch_size: int,
     ) -> list[Generation]:
         """Continue each prompt greedily, each as one request; see :class:`GraphLLMSource`.
 

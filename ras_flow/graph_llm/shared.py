@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ras_flow.components import AttributedGraph, Generation
 from ras_flow.errors import ConfigurationError, RasFlowError
@@ -28,15 +28,9 @@ SHIPPED = WEIGHTS / "graph-llm"
 """Where the package keeps its own Graph LLM, if it has one."""
 
 
-class _Limits(NamedTuple):
-    """What the calls that are made together have in common."""
-
-    max_new_tokens: int
-    batch_size: int
-
-
 _Asked = tuple[Prompt, AttributedGraph | None]
-_Call = Call[_Asked, _Limits]
+_Call = Call[_Asked, int]
+"""Prompts with their graphs, and the limit of new tokens."""
 
 JOINED = 8 * GROUP
 """Prompts of different callers that are joined at most."""
@@ -59,7 +53,7 @@ class SharedGraphLLM(GraphLLMSource):
         super().__init__(folder, manifest.config, manifest.identity, manifest.config.base)
         self._loading = threading.Lock()
         self._model: GraphLLM | None = None
-        self._calls: JoinedCalls[_Asked, _Limits, list[Generation]] = JoinedCalls(
+        self._calls: JoinedCalls[_Asked, int, list[Generation]] = JoinedCalls(
             self._serve, most=JOINED
         )
 
@@ -86,7 +80,6 @@ class SharedGraphLLM(GraphLLMSource):
         graphs: Sequence[AttributedGraph | None],
         *,
         max_new_tokens: int,
-        batch_size: int,
     ) -> list[Generation]:
         """Continue each prompt greedily, in the compute lane; see :class:`GraphLLMSource`.
 
@@ -97,21 +90,16 @@ class SharedGraphLLM(GraphLLMSource):
         if not prompts:
             return []
         asked = list(zip(prompts, graphs, strict=True))
-        return await self._calls.make(asked, _Limits(max_new_tokens, batch_size))
+        return await self._calls.make(asked, max_new_tokens)
 
     def _serve(
         self, calls: Sequence[_Call], given_up: threading.Event
     ) -> dict[_Call, list[Generation] | RasFlowError]:
         prompts, graphs = zip(*(asked for call in calls for asked in call.items), strict=True)
-        limits = calls[0].limits
         try:
             made = iter(
                 self.model().generate(
-                    prompts,
-                    graphs,
-                    max_new_tokens=limits.max_new_tokens,
-                    batch_size=limits.batch_size,
-                    given_up=given_up,
+                    prompts, graphs, max_new_tokens=calls[0].limits, given_up=given_up
                 )
             )
         except RasFlowError as error:

@@ -77,7 +77,6 @@ class GraphLLMSource(ABC):
         graphs: Sequence[AttributedGraph | None],
         *,
         max_new_tokens: int,
-        batch_size: int,
     ) -> list[Generation]:
         """Continue each prompt greedily.
 
@@ -85,7 +84,6 @@ class GraphLLMSource(ABC):
             prompts: Prompts of :attr:`formatter`.
             graphs: One graph a prompt.
             max_new_tokens: Limit for each output.
-            batch_size: Prompts that are decoded at once, where they are decoded here.
 
         Returns:
             One generation a prompt, in order; a result never depends on the others.

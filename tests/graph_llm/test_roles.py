@@ -62,7 +62,6 @@ async def test_a_reply_never_depends_on_the_others(source: SharedGraphLLM) -> No
     planner = GraphPlanner(source)
     together = await planner.plan(requests())
     assert together == [(await planner.plan([one]))[0] for one in requests()]
-    assert together == await GraphPlanner(source, batch_size=1).plan(requests())
     assert len({reply.text for reply in together}) > 1
     assert all(0 < reply.output_tokens <= 64 for reply in together)
     assert together[1].input_tokens > together[0].input_tokens
