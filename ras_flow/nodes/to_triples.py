@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import Extraction
+from ras_flow.components import Extraction, Extractor
 from ras_flow.context import Context
 from ras_flow.errors import InputError, ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
@@ -53,29 +53,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     keeps_text = parts.keeps_text(context)
     cache = TripleCache(None if keeps_text else runtime.store, extractor.identity)
     cost = Cost("extractor", f"to_triples:{hops[-1]['index']}")
-    # An edit may have changed a passage's text and not its id, which is shared with other runs.
-    keys = {passage["id"]: passage_id(passage["title"], passage["text"]) for passage in new}
-    stored = await cache.get(list(keys.values()))
-    known = {id: stored[key] for id, key in keys.items() if key in stored}
-
-    async def extract(passages: tuple[Passage, ...]) -> dict[str, Extraction]:
-        by_content: list[Passage] = [{**passage, "id": keys[passage["id"]]} for passage in passages]
-        try:
-            made: Sequence[Extraction] = one_each(
-                await extractor.extract(by_content), len(passages), extractor
-            )
-        except ModelUnavailableError as error:
-            made = [Extraction([], error=str(error))] * len(passages)
-        by_id = {
-            passage["id"]: extraction for passage, extraction in zip(passages, made, strict=True)
-        }
-        await cache.put({keys[id]: extraction for id, extraction in by_id.items()})
-        return by_id
-
-    missing = [passage for passage in new if passage["id"] not in known]
-    fresh: dict[str, Extraction] = {}
-    for batch in await all_or_none(map(extract, batches(missing, extractor.batch_size))):
-        fresh.update(batch)
+    known, fresh = await _extract(new, extractor, cache)
     warnings = [
         f"{'Not all' if made.triples else 'No'} triples from passage "
         f"{state['passages'][id]['title'] or id!r}: {made.error}"
@@ -87,10 +65,6 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     for made in () if keeps_text else fresh.values():
         cost.add(made, made.calls)
     refined = await asyncio.to_thread(_refine, new, known | fresh)
-    extracted = [
-        Extracted(passage=id, triples=[list(triple) for triple in made.triples])
-        for id, made in refined.items()
-    ]
     dropped = Counter(unreadable=sum(len(made.dropped) for made in fresh.values()))
     for kept in refined.values():
         dropped.update(kept.left_out)
@@ -100,12 +74,44 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
             hop=hops[-1]["index"],
             passages=len(new),
             cached=len(known),
-            triples=sum(len(item["triples"]) for item in extracted),
+            triples=sum(len(kept.triples) for kept in refined.values()),
             dropped=dropped.total(),
             reasons=dict(+dropped),
         )
     )
+    extracted = [
+        Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
+        for id, kept in refined.items()
+    ]
     return {"extracted": extracted, "usage": cost.usage(), **warned(warnings)}
+
+
+async def _extract(
+    passages: Sequence[Passage], extractor: Extractor, cache: TripleCache
+) -> tuple[dict[str, Extraction], dict[str, Extraction]]:
+    """Return what the cache knows of passages, and what is made of the others, by passage id."""
+    # An edit may have changed a passage's text and not its id, which is shared with other runs.
+    keys = {passage["id"]: passage_id(passage["title"], passage["text"]) for passage in passages}
+    stored = await cache.get(list(keys.values()))
+    known = {id: stored[key] for id, key in keys.items() if key in stored}
+
+    async def extract(batch: tuple[Passage, ...]) -> dict[str, Extraction]:
+        by_content: list[Passage] = [{**passage, "id": keys[passage["id"]]} for passage in batch]
+        try:
+            made: Sequence[Extraction] = one_each(
+                await extractor.extract(by_content), len(batch), extractor
+            )
+        except ModelUnavailableError as error:
+            made = [Extraction([], error=str(error))] * len(batch)
+        by_id = {passage["id"]: one for passage, one in zip(batch, made, strict=True)}
+        await cache.put({keys[id]: one for id, one in by_id.items()})
+        return by_id
+
+    missing = [passage for passage in passages if passage["id"] not in known]
+    fresh: dict[str, Extraction] = {}
+    for made in await all_or_none(map(extract, batches(missing, extractor.batch_size))):
+        fresh.update(made)
+    return known, fresh
 
 
 def _passage(state: RasState, id: str) -> Passage:
