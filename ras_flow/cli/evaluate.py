@@ -144,20 +144,16 @@ def names() -> None:
     typer.echo(f"\nbenchmarks: {', '.join([*benchmark_names(), DEMO])}")
 
 
-def _rows(folder: Path) -> list[Row]:
-    from ras_flow.evaluation.rows import open_rows
-
-    with open_rows(folder) as rows:
-        return rows.current()
-
-
 def _chosen(address: str, benchmark: str) -> list[Row]:
     """Return the rows of a folder, or those of one of its systems."""
+    from ras_flow.evaluation.rows import open_rows
+
     folder, system = Path(address), ""
     if not os.path.exists(folder) and ":" in address:
         name, _, system = address.rpartition(":")
         folder = Path(name)
-    rows = _rows(folder)
+    with open_rows(folder) as opened:
+        rows = opened.current()
     known = list(dict.fromkeys(row.system for row in rows))
     if system and system not in known:
         raise InputError(f"{folder} has no system {system!r}. It has: {', '.join(known)}.")

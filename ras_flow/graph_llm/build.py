@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 
-def build_graph_llm(config: GraphLLMConfig, *, dtype: str = "float32") -> GraphLLM:
+def build_graph_llm(config: GraphLLMConfig) -> GraphLLM:
     """Load the base model and put untrained parts around it.
 
     Args:
         config: What it is made of.
-        dtype: Number format of the base model's weights; the trained parts are float32.
 
     Returns:
         The model in evaluation mode, on the GPU where there is one.
@@ -32,4 +31,4 @@ def build_graph_llm(config: GraphLLMConfig, *, dtype: str = "float32") -> GraphL
     from ras_flow.graph_llm.model import GraphLLM  # noqa: PLC0415
 
     tokenizer = load_tokenizer(config.base, chat=False)
-    return GraphLLM(config, read_model(config.base, dtype), tokenizer).eval()
+    return GraphLLM(config, read_model(config.base), tokenizer).eval()

@@ -81,9 +81,7 @@ def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str
     (folder / "README.md").write_text(model_card(manifest, model, card), encoding="utf-8")
 
 
-def load_graph_llm(
-    folder: Path, *, base: str | None = None, trainable: bool = False, dtype: str = "float32"
-) -> GraphLLM:
+def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = False) -> GraphLLM:
     """Load a checkpoint and its base model.
 
     Args:
@@ -91,7 +89,6 @@ def load_graph_llm(
         base: Where the base model is, if not where it was in training.
         trainable: To go on training. Otherwise the adapter is merged into the base, which makes
             it faster, and nothing of it can be saved again.
-        dtype: Number format of the base model's weights.
 
     Returns:
         The model in evaluation mode.
@@ -103,7 +100,7 @@ def load_graph_llm(
     manifest = read_manifest(folder)
     check_files(manifest, folder)  # Before the base is read, which takes seconds.
     config = manifest.config
-    model = build_graph_llm(replace(config, base=base or config.base), dtype=dtype)
+    model = build_graph_llm(replace(config, base=base or config.base))
     load_weights(model, folder)
     if not trainable:
         model.merge()

@@ -45,7 +45,6 @@ class Prompt:
     Attributes:
         input_ids: Token ids, with :data:`SOFT` where soft tokens go.
         head_length: How many tokens the task's fixed beginning has.
-        soft_tokens: How many there are; none for a model without graph encoder.
         instruction: The instruction, as text.
         text: The history, as text.
         lost_triples: Triples that did not fit into the window.
@@ -53,7 +52,6 @@ class Prompt:
 
     input_ids: list[int]
     head_length: int
-    soft_tokens: int
     instruction: str
     text: str
     lost_triples: int = 0
@@ -111,7 +109,6 @@ class PromptFormatter:
         return Prompt(
             input_ids=[*head, *rest, *graph] if after else [*head, *graph, *rest],
             head_length=len(head),
-            soft_tokens=soft,
             instruction=instruction,
             text=text,
             lost_triples=history.lost_triples,

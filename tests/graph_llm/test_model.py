@@ -12,12 +12,12 @@ import torch
 
 from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
-from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.prompt import SOFT
 from ras_flow.llms import decoding
+from ras_flow.llms.local import load_tokenizer, read_model
 from tests.graph_llm.tiny import (
     APART,
     BRIDGE,
@@ -308,7 +308,9 @@ def test_half_precision_in_training(model: GraphLLM, llama: Path) -> None:
     cast.backward()
     assert model.projector.inner.weight.grad.abs().max() > 0
     torch.manual_seed(0)
-    small = build_graph_llm(config(llama), dtype="bfloat16")
+    settings = config(llama)
+    base = read_model(settings.base, "bfloat16")
+    small = GraphLLM(settings, base, load_tokenizer(settings.base, chat=False)).eval()
     assert small.base.dtype == torch.bfloat16
     trained = {p.dtype for p in small.parameters() if p.requires_grad}
     assert trained == {torch.float32}

@@ -8,10 +8,7 @@ from ras_flow.cli.runs.change import fork, replay, resume
 from ras_flow.cli.runs.judge import diff, why
 from ras_flow.cli.runs.keep import export, prune
 from ras_flow.cli.runs.look import graph, list_runs, show
-from ras_flow.cli.runs.options import resumable
 from ras_flow.cli.runs.view import view
-
-__all__ = ["app", "resumable"]
 
 app = typer.Typer(help="See, replay, edit, compare and keep runs.", no_args_is_help=True)
 app.command("list")(list_runs)
