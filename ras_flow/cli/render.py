@@ -12,6 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
+from ras_flow.nodes.measure import Spent, add_up
 from ras_flow.state.schema import Usage
 
 SNIPPET = 160
@@ -43,6 +44,14 @@ def snippet(text: str) -> str:
     """Return the beginning of a text, on one line."""
     line = plain(text)
     return line if len(line) <= SNIPPET else line[:SNIPPET].rstrip() + "…"
+
+
+def cost_text(cost: Spent) -> str:
+    """Say what a run cost."""
+    return (
+        f"{cost['calls']} model calls, {cost['input_tokens']} tokens read, "
+        f"{cost['output_tokens']} written, {cost['seconds']:.1f} s"
+    )
 
 
 class Screen:
@@ -113,15 +122,7 @@ class Screen:
     def cost(self, usage: Mapping[str, Usage]) -> None:
         """Show what the run cost."""
         self.stop()
-        calls, read, written, seconds = (
-            sum(use[name] for use in usage.values())
-            for name in ("calls", "input_tokens", "output_tokens", "seconds")
-        )
-        self._line(
-            "Cost     ",
-            "dim",
-            f"{calls} model calls, {read} tokens read, {written} written, {seconds:.1f} s",
-        )
+        self._line("Cost     ", "dim", cost_text(add_up(usage.values())))
 
     def stop(self) -> None:
         """Stop the waiting sign."""

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ras_flow.cli.render import REASONS, plain, snippet
+from ras_flow.cli.render import REASONS, cost_text, plain, snippet
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import graph_of, name_of, spent, step_name, steps_of
@@ -72,12 +72,7 @@ class Timeline:
                     self._line(("  cites  ", "dim"), plain(f"[{', '.join(titles)}]"))
             if not branch["citations"]:
                 self._line(("  cites  ", "dim"), "nothing: no triple of the graph supports this")
-        cost = spent(document, branch)
-        self._line(
-            ("Cost     ", "dim"),
-            f"{cost['calls']} model calls, {cost['input_tokens']} tokens read, "
-            f"{cost['output_tokens']} written, {cost['seconds']:.1f} s",
-        )
+        self._line(("Cost     ", "dim"), cost_text(spent(document, branch)))
         self._left()
 
     def _left(self) -> None:

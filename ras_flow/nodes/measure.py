@@ -1,10 +1,12 @@
-"""Counting what a node step cost."""
+"""Counting what node steps cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from time import perf_counter
 from typing import Protocol
+
+from typing_extensions import TypedDict
 
 from ras_flow.state.schema import Role, Usage
 
@@ -46,6 +48,24 @@ class Cost:
         """Return the cost so far, keyed as the state keeps it."""
         seconds = round(perf_counter() - self._began, 3)
         return {self._step: {**self._usage, "seconds": seconds}}
+
+
+class Spent(TypedDict):
+    """What steps cost together; ``seconds`` are working time."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+
+
+def add_up(uses: Iterable[Usage]) -> Spent:
+    """Add up costs."""
+    total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+    for use in uses:
+        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+            total[name] += use[name]
+    return {**total, "seconds": round(total["seconds"], 3)}
 
 
 def usage_by_role(uses: Iterable[Usage]) -> dict[str, Usage]:

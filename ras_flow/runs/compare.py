@@ -8,8 +8,9 @@ from typing import Any, Literal, cast
 from typing_extensions import TypedDict
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.nodes.measure import Spent
 from ras_flow.runs.document import Branch, RunDocument, Status
-from ras_flow.runs.reading import Spent, get_branch, graph_after, passages_of, spent
+from ras_flow.runs.reading import get_branch, graph_after, passages_of, spent
 from ras_flow.state.schema import Hop, Plan, StopReason
 
 Name = Literal["a", "b"]

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from typing_extensions import TypedDict
-
 from ras_flow.errors import InputError, RunError
+from ras_flow.nodes.measure import Spent, add_up
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Triple
-
-
-class Spent(TypedDict):
-    """What the steps of a branch cost together; ``seconds`` are working time."""
-
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    seconds: float
 
 
 def get_branch(document: RunDocument, number: int | None = None) -> Branch:
@@ -127,16 +117,8 @@ def found_by_hop(branch: Branch, graph: Mapping[str, Triple]) -> list[set[str]]:
 
 def spent(document: RunDocument, branch: Branch) -> Spent:
     """Add up what the steps of a branch cost, those shared with other branches included."""
-    total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
-    for step in steps_of(document, branch):
-        usage = step["usage"]
-        if usage is not None:
-            total["calls"] += usage["calls"]
-            total["input_tokens"] += usage["input_tokens"]
-            total["output_tokens"] += usage["output_tokens"]
-            total["seconds"] += usage["seconds"]
-    total["seconds"] = round(total["seconds"], 3)
-    return total
+    usages = (step["usage"] for step in steps_of(document, branch))
+    return add_up(usage for usage in usages if usage is not None)
 
 
 def step_name(step: Step) -> str:

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ras_flow.errors import RunError
+from ras_flow.nodes.measure import add_up
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
 from ras_flow.runs.evidence import find_evidence
 from ras_flow.runs.reading import passages_of
@@ -177,25 +178,14 @@ def _usage(node: str, saved: Saved, before: Saved) -> Usage | None:
     usage: dict[str, Usage] = saved.values.get("usage", {})
     known = before.values.get("usage", {})
     if not node or _at_once(saved, before):
-        return _total([cost for name, cost in usage.items() if known.get(name) != cost])
+        new = [cost for name, cost in usage.items() if known.get(name) != cost]
+        return Usage(role=new[-1]["role"], **add_up(new)) if new else None
     if node == "plan":
         name = f"plan:{len(saved.values.get('plans', [])) - 1}"
     else:
         hop = _hop(node, before.values, saved.values)
         name = node if hop is None else f"{node}:{hop}"
     return usage.get(name)
-
-
-def _total(costs: Sequence[Usage]) -> Usage | None:
-    if not costs:
-        return None
-    return Usage(
-        role=costs[-1]["role"],
-        calls=sum(cost["calls"] for cost in costs),
-        input_tokens=sum(cost["input_tokens"] for cost in costs),
-        output_tokens=sum(cost["output_tokens"] for cost in costs),
-        seconds=round(sum(cost["seconds"] for cost in costs), 3),
-    )
 
 
 def _branch(way: Way) -> Branch:
