@@ -19,8 +19,7 @@ from ras_flow.nodes.view import reads_encoding
 from ras_flow.parts import Parts
 from ras_flow.routing import may_retrieve, pending_plan
 from ras_flow.runs.apply import apply_edits
-from ras_flow.runs.edits import Edit, parse_edits
-from ras_flow.runs.models import check_models
+from ras_flow.runs.edits import Edit, check_models, parse_edits
 from ras_flow.state.channels import RasState
 
 POINTS: dict[str, ReviewPoint] = {

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, NotRequired, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from ras_flow.errors import EditError
+from ras_flow.errors import ConfigurationError, EditError
 from ras_flow.state.schema import Role
+
+if TYPE_CHECKING:
+    from ras_flow.context import Context
+    from ras_flow.parts import Parts
 
 
 class DropTriple(TypedDict):
@@ -95,6 +99,26 @@ def parse_edits(payload: object) -> list[Edit]:
             '[{"op": "drop_triple", "triple": "…"}].'
         )
     return [_parse(number, edit) for number, edit in enumerate(payload, 1)]
+
+
+async def check_models(edits: Sequence[Edit], context: Context, parts: Parts) -> None:
+    """Find out whether the models that edits name can be used, while the person is there.
+
+    Args:
+        edits: The edits, of any kind.
+        context: The run's settings.
+        parts: Where the run gets its models.
+
+    Raises:
+        EditError: A model's name, key or package is missing or wrong, or the graph was built with
+            an object for its role; names the edit by number, from 1.
+    """
+    for number, edit in enumerate(edits, start=1):
+        if edit["op"] == "model":
+            try:
+                await parts.check_model(edit["role"], edit["name"], context)
+            except ConfigurationError as error:
+                raise EditError(f"Edit {number}: {error}") from error
 
 
 def _parse(number: int, edit: object) -> Edit:
