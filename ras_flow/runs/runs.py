@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, cast
 
 from langgraph.graph import StateGraph
@@ -22,6 +22,7 @@ from ras_flow.runs.edits import Edit, parse_edits
 from ras_flow.runs.stored import Newest, RunSummary, StoredRun, context_of, summary_of
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
 from ras_flow.runs.timeline import build_document, check_values
+from ras_flow.runs.times import with_zone
 from ras_flow.runs.ways import find_ways
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
@@ -277,7 +278,7 @@ class Runs:
             if len(found) >= limit:
                 break
             time = datetime.fromisoformat(asked)
-            if (since and time < _aware(since)) or (until and time >= _aware(until)):
+            if (since and time < with_zone(since)) or (until and time >= with_zone(until)):
                 continue
             saved = await self._threads.state(run_id)
             if saved is None:  # Deleted meanwhile.
@@ -346,7 +347,3 @@ class Runs:
 
 def _unknown(run_id: str) -> RunError:
     return RunError(f"There is no run {run_id!r}. List the runs with: {command('list')}")
-
-
-def _aware(time: datetime) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

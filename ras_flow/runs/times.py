@@ -32,4 +32,9 @@ def parse_time(text: str, option: str) -> datetime:
         raise InputError(
             f"{option} {text!r} is no time: write 2h, 30d, or a date like 2026-11-01."
         ) from None
+    return with_zone(time)
+
+
+def with_zone(time: datetime) -> datetime:
+    """Return a time with a time zone: UTC if it says nothing else."""
     return time if time.tzinfo else time.replace(tzinfo=UTC)
