@@ -28,7 +28,7 @@ from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder, write_text
 from ras_flow.parts import Parts
-from ras_flow.runs.sqlite import open_saver, told
+from ras_flow.runs.sqlite import open_saver, translate_errors
 from ras_flow.runs.stores import open_sqlite_store
 
 ASKED = "ras_flow_asked"
@@ -149,7 +149,7 @@ def _write_report(
 @asynccontextmanager
 async def _opened(folder: RunFolder) -> Any:
     path = folder.path
-    with told(path):
+    with translate_errors(path):
         async with open_saver(path) as saver, open_sqlite_store(path) as store:
             yield saver, KeptCalls(store)
 

@@ -61,9 +61,9 @@ def create_app(
             *api_guards,
         ],
         exception_handlers={
-            RasFlowError: _told_error(400),
-            RunError: _told_error(404),
-            AuthenticationError: _told_error(refused),
+            RasFlowError: _error_answer(400),
+            RunError: _error_answer(404),
+            AuthenticationError: _error_answer(refused),
             HTTPException: _http_error,
             500: _internal_error,
         },
@@ -84,7 +84,7 @@ class _PageFiles(StaticFiles):
         return response
 
 
-def _told_error(status: int) -> Callable[[Request, Exception], Response]:
+def _error_answer(status: int) -> Callable[[Request, Exception], Response]:
     def tell(_: Request, error: Exception) -> Response:
         return JSONResponse({"error": str(error)}, status_code=status)
 

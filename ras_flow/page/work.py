@@ -46,7 +46,7 @@ class Work:
         task = asyncio.create_task(_pump(events, queue))
         self._tasks[task] = run
         task.add_done_callback(self._tasks.pop)
-        return _told(task, queue)
+        return _relayed(task, queue)
 
     async def stop(self) -> list[str]:
         """Stop all work; return the runs that were at work. Each can be resumed."""
@@ -83,7 +83,7 @@ async def _pump(events: AsyncGenerator[JsonEvent], queue: asyncio.Queue[JsonEven
         queue.put_nowait(None)
 
 
-async def _told(
+async def _relayed(
     task: asyncio.Task[None], queue: asyncio.Queue[JsonEvent | None]
 ) -> AsyncGenerator[JsonEvent | None]:
     while True:

@@ -68,7 +68,7 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
     pools = require("psycopg_pool", extra="postgres")
     rows = require("psycopg.rows", extra="postgres")
     options = {"autocommit": True, "prepare_threshold": 0, "row_factory": rows.dict_row}
-    with _told(address):
+    with _translate_errors(address):
         # On a connection of its own: where there is no database, a pool would wait for one.
         await _migrate(address, options)
         async with pools.AsyncConnectionPool(
@@ -105,7 +105,7 @@ async def open_postgres_runs(
         )
         locks = ThreadLocks(address)
         try:
-            yield Runs(PostgresThreads(graph, locks), told=partial(_told, address))
+            yield Runs(PostgresThreads(graph, locks), told=partial(_translate_errors, address))
         finally:
             await locks.close()
 
@@ -161,7 +161,7 @@ async def _migrate(address: str, options: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
+def _translate_errors(address: str) -> Iterator[None]:
     """Turn the database's errors into ours, without its password."""
     psycopg = require("psycopg", extra="postgres")
     try:

@@ -100,7 +100,7 @@ class ServerThreads:
         """Return id and time of every run, newest first, or of one: when its thread was made."""
         found: list[tuple[str, str]] = []
         try:
-            with _told():
+            with _translate_errors():
                 while len(found) % _PAGE == 0:
                     page: Any = await self._client.threads.search(
                         metadata={"graph_id": self._graph},
@@ -125,7 +125,7 @@ class ServerThreads:
         """Return a checkpoint, by default the newest; None where there is none."""
         where = None if checkpoint is None else _checkpoint(checkpoint)
         try:
-            with _told():
+            with _translate_errors():
                 found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
                 [state] = _objects([found], *_STATE)
         except _UnknownThreadError:
@@ -136,7 +136,7 @@ class ServerThreads:
         """Return every checkpoint of a run, oldest first; none for an unknown run."""
         states: list[Any] = []
         try:
-            with _told():
+            with _translate_errors():
                 while len(states) % _PAGE == 0:
                     page: list[Any] = await self._client.threads.get_history(
                         _thread(run_id), limit=_PAGE, before=_oldest(states)
@@ -206,14 +206,14 @@ class ServerThreads:
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
         try:
-            with _told():
+            with _translate_errors():
                 await self._client.threads.delete(_thread(run_id))
         except _UnknownThreadError:
             return
 
     async def _stream(self, run_id: str, asked: dict[str, Any]) -> AsyncIterator[StreamPart]:
         failure = None
-        with _told():
+        with _translate_errors():
             async for part in self._client.runs.stream(
                 _thread(run_id),
                 self._graph,
@@ -233,7 +233,7 @@ class ServerThreads:
 
     async def _newest_of(self, run_id: str, at_work: str) -> str:
         """Return the newest checkpoint that one of the server's own runs wrote."""
-        with _told():
+        with _translate_errors():
             [state] = await self._client.threads.get_history(
                 _thread(run_id), limit=1, metadata={"run_id": at_work}
             )
@@ -244,7 +244,7 @@ class ServerThreads:
     ) -> str:
         while True:
             try:
-                with _told():
+                with _translate_errors():
                     made: Any = await self._client.threads.update_state(
                         _thread(run_id), values, as_node=as_node, checkpoint=cast(Any, where)
                     )
@@ -262,7 +262,7 @@ class _BusyThreadError(RunError):
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Turn the client's errors into ours."""
     try:
         yield

@@ -49,10 +49,10 @@ async def open_runs(
             f"The folder for runs cannot be made ({error}). Choose another one with the "
             "environment variable RAS_FLOW_HOME."
         ) from error
-    with told(folder):
+    with translate_errors(folder):
         async with open_saver(folder) as saver, open_sqlite_store(folder) as store:
             graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
-            yield Runs(graph, told=partial(told, folder))
+            yield Runs(graph, told=partial(translate_errors, folder))
 
 
 @asynccontextmanager
@@ -78,7 +78,7 @@ async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[None]:
+def translate_errors(folder: Path) -> Iterator[None]:
     """Turn the errors of a folder's databases into ours.
 
     Args:

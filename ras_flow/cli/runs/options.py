@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _VARIABLE = "RAS_FLOW_DATABASE"
 
 
-def _told(database: str | None) -> str | None:
+def _place_for_commands(database: str | None) -> str | None:
     """Have commands that are told to a person find the runs where this one does."""
     if database is not None and database != os.environ.get(_VARIABLE):
         from ras_flow.runs.commands import PLACE
@@ -42,7 +42,7 @@ Database = Annotated[
     str | None,
     typer.Option(
         parser=address_of,
-        callback=_told,
+        callback=_place_for_commands,
         metavar="ADDRESS",
         envvar=_VARIABLE,
         show_default=False,
