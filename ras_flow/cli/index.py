@@ -130,7 +130,7 @@ def remove(
 
 @app.command()
 def renew(index: Index) -> None:
-    """Tell words apart anew where another version did otherwise; no passage is embedded again."""
+    """Renew BM25 where another version tokenized differently; no passage is embedded again."""
     from ras_flow.retrieval import CorpusIndex
 
     async def work(progress: Progress) -> CorpusIndex:

@@ -289,8 +289,8 @@ class CorpusIndex:
         if not self.is_current:
             renew = shlex.join(["ras-flow", "index", "renew", str(self.path)])
             raise IndexMismatchError(
-                f"The index at {self.path} was made by a version of ras-flow that tells words "
-                f"apart otherwise, so that BM25 would miss passages: run `{renew}`, or "
+                f"The index at {self.path} was made by a version of ras-flow that tokenizes "
+                f"differently, so that BM25 would miss passages: run `{renew}`, or "
                 "CorpusIndex.update(), which embed no passage again."
             )
         return BM25Retriever(self.passages, self._bm25, identity=f"bm25:{self._corpus_id()}")

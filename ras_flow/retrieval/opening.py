@@ -28,8 +28,8 @@ def open_retriever(
     Raises:
         IndexMissingError: There is no index.
         IndexCorruptError: A file is missing, truncated or altered.
-        IndexMismatchError: The index has another format, was built with another encoder, or its
-            words, which are asked for, were told apart by another version.
+        IndexMismatchError: The index has another format, was built with another encoder, or BM25
+            is asked for and another version tokenized its passages differently.
         ConfigurationError: The kind is unknown, the index has no vectors for it, or the file is
             wrong.
         MissingExtraError: FAISS, or the database's package, is not installed.

@@ -43,7 +43,7 @@ async def sync_index(
     """Make an index hold exactly these documents; unchanged ones are not embedded again.
 
     An index that holds them already is only read, so that many processes can do this at once; one
-    whose words an earlier version told apart otherwise is renewed.
+    that another version tokenized differently is renewed.
 
     Args:
         path: The index folder, which need not exist. A damaged index, one of another format or
