@@ -80,6 +80,7 @@ class LanguageModel(Protocol):
             AuthenticationError: The key was refused.
             ModelUnavailableError: Timeouts, 429 or 5xx that outlasted the retries.
             ModelResponseError: The request was rejected or the answer is unusable.
+            OverloadedError: Too many calls of this process wait already.
         """
         ...
 

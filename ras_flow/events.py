@@ -26,7 +26,7 @@ class StartEvent(TypedDict):
 
 
 class ForkedEvent(TypedDict):
-    """A branch of its own begins; ``checkpoint`` is its first."""
+    """A new branch begins; ``checkpoint`` is its first."""
 
     type: Literal["forked"]
     checkpoint: str

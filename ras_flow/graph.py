@@ -43,7 +43,7 @@ class RasBuilder(StateGraph[RasState, Context, RasInput, RasOutput]):
     """A builder of the RAS graph.
 
     Attributes:
-        parts: Where its nodes get their parts, for whoever asks before a run.
+        parts: Where its nodes get their parts, for checks before a run.
     """
 
     parts: Parts

@@ -1,6 +1,6 @@
 """The parts that a Context names: each is made once a process, and shared by all runs.
 
-A folder that is written anew, by a training say, is another model from the next step on.
+A folder that is rewritten, by training for example, is another model from the next step on.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def home_folder() -> Path:
 
 
 def path_named(name: str) -> Path:
-    """Return the path that a name in a setting means, be there anything or not.
+    """Return the path that a name in a setting means, whether or not anything is there.
 
     Args:
         name: The name; ``~`` is a home folder.

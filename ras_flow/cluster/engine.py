@@ -102,11 +102,14 @@ async def _first(waiting: deque[tuple[U, asyncio.Future[T]]]) -> tuple[U, T]:
 
 
 def same(part: P, identity: str) -> P:
-    """Return the part that a worker has, if it is the one that is meant.
+    """Check that a worker's part is the one that the caller has under the same name.
 
     Args:
         part: The worker's part.
-        identity: The identity of the part that was opened by the same name elsewhere.
+        identity: The identity of the caller's.
+
+    Returns:
+        The part.
 
     Raises:
         ClusterError: It is another one.

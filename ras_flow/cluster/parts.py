@@ -1,8 +1,8 @@
 """Models that live in an engine's workers, in place of this process.
 
-Each stands for a part that this process could open too, by the same name: what it is called, how
-much fits into it and how texts are counted is known here, only its work is done there. What runs
-keep of one is therefore found by the other.
+Each stands for a part that this process could open too, by the same name: its identity, its window
+and how it counts tokens are known here, only its work is done there. So what runs keep of the one
+is found by the other.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Workers:
         return len(self._busy)
 
     async def do(self, work: Callable[[*Given], Awaitable[T]], *given: *Given) -> T:
-        """Have the worker that has least to do do a unit of work.
+        """Give a unit of work to the least busy worker.
 
         Args:
             work: A function of a module, which the worker imports.
@@ -137,7 +137,7 @@ def open_workers(most: int | None = None) -> Iterator[Workers]:
 def _set_up() -> None:
     """Set what Ray reads when it is imported."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    # It prints what befalls workers among the command's output, whatever `log_to_driver` says.
+    # Ray prints what happens to workers into the command's output, whatever `log_to_driver` says.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     if not os.environ.get("RAY_ADDRESS"):
         # On all systems, despite its name: a cluster that listens to this machine alone.
@@ -164,7 +164,7 @@ def _connect(ray: Any) -> None:
 
 
 def _reach(address: str) -> None:
-    """Look whether anyone listens there, which takes Ray minutes to find out."""
+    """Check that something listens there: Ray itself would take minutes to find out."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()

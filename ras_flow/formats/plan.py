@@ -50,8 +50,8 @@ class ParsedPlan:
         label: The decision; None when the output is not usable.
         subquery: The subquery of a usable [SUBQ], one line without labels; otherwise empty.
         problem: Why the output is not usable, worded for the model; None when it is usable.
-        wants_subquery: The label is [SUBQ], be the subquery usable or not. It is all that counts
-            for the first plan, where the main question becomes the subquery.
+        wants_subquery: The label is [SUBQ], whether or not the subquery is usable. That is all that
+            counts for the first plan, where the main question becomes the subquery.
     """
 
     label: PlanLabel | None

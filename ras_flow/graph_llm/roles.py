@@ -44,7 +44,10 @@ class GraphPlanner(_Role):
             InputError: A question alone does not fit into the model's window.
             ConfigurationError: The model cannot be loaded, a graph was embedded by another
                 sentence encoder, or memory ran out.
+            AuthenticationError: The server's key was refused.
+            ModelUnavailableError: The server cannot be reached.
             ModelResponseError: A prompt is longer than the base model can read.
+            OverloadedError: Too many calls of this process wait already.
         """
         return await _write(self.source, requests, PLAN_TOKENS)
 
@@ -70,7 +73,10 @@ class GraphAnswerer(_Role):
             InputError: A question alone does not fit into the model's window.
             ConfigurationError: The model cannot be loaded, a graph was embedded by another
                 sentence encoder, or memory ran out.
+            AuthenticationError: The server's key was refused.
+            ModelUnavailableError: The server cannot be reached.
             ModelResponseError: A prompt is longer than the base model can read.
+            OverloadedError: Too many calls of this process wait already.
         """
         replies: dict[int, Reply] = {}
         for limit in dict.fromkeys(request.max_new_tokens for request in requests):

@@ -89,6 +89,7 @@ class ServedGraphLLM(GraphLLMSource):
                 `ras-flow export` says.
             ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
             ModelResponseError: The request was rejected.
+            OverloadedError: Too many calls of this process wait already.
         """
         return await all_or_none(
             self._continue(prompt, graph, max_new_tokens)

@@ -86,6 +86,7 @@ class SharedGraphLLM(GraphLLMSource):
         Raises:
             ConfigurationError: The model cannot be loaded, or memory ran out.
             ModelResponseError: A prompt is longer than the base model can read.
+            OverloadedError: Too many calls of this process wait already.
         """
         if not prompts:
             return []

@@ -91,6 +91,7 @@ class GraphLLMSource(ABC):
         Raises:
             ConfigurationError: The model cannot be used as it is set up.
             ModelError: It cannot be reached, or cannot read a prompt.
+            OverloadedError: Too many calls of this process wait already.
         """
 
 

@@ -79,7 +79,7 @@ class LoadedModel:
 _loading = threading.Lock()
 _models: dict[tuple[str, str, Precision], LoadedModel] = {}
 _loading_tokenizers = threading.Lock()
-"""Not that of models: a tokenizer would wait for all of another model's weights."""
+"""A lock of its own: under that of models a tokenizer would wait for another model's weights."""
 _tokenizers: dict[str, Any] = {}
 
 
@@ -113,7 +113,7 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
 
 
 def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCausalLM") -> Any:
-    """Read a model from disk or the hub, each time anew.
+    """Read a model from disk or the hub; nothing is kept.
 
     Args:
         name: As for :func:`ras_flow.llms.weights.resolve`.
@@ -248,6 +248,7 @@ class LocalLanguageModel:
             ConfigurationError: The model cannot be loaded, its files have changed, or memory ran
                 out.
             ModelResponseError: A prompt is longer than the model can read.
+            OverloadedError: Too many calls of this process wait already.
         """
         if not prompts:
             return []

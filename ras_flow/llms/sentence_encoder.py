@@ -47,7 +47,7 @@ _PLAIN = re.compile(r"[\w./\\~-]+(@[0-9a-f]{12})")
 """The identity of a folder or a name, and not of another encoder around it."""
 
 _LANE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ras-flow-encode")
-"""Not that of language models: a query would wait for all that they write."""
+"""A lane of its own: in that of language models a query would wait for all that they write."""
 
 
 class LocalSentenceEncoder:

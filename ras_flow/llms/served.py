@@ -78,6 +78,7 @@ class ServedLanguageModel(LocalLanguageModel):
             ConfigurationError: The tokenizer cannot be loaded.
             ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
             ModelResponseError: The request was rejected.
+            OverloadedError: Too many calls of this process wait already.
         """
         if not prompts:
             return []

@@ -26,6 +26,10 @@ async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
 
     Returns:
         The time taken.
+
+    Raises:
+        ConfigurationError: A model or the sentence encoder cannot be set up.
+        MissingExtraError: The sentence encoder's packages are not installed.
     """
     hop = len(state["hops"]) - 1
     cost = Cost("encoder", f"encode:{hop}")

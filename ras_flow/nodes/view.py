@@ -83,7 +83,17 @@ async def view(
 
 
 async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
-    """Return the attributed graph that is read next; no text of it is embedded again."""
+    """Return the attributed graph that is read next; no text of it is embedded again.
+
+    Args:
+        state: Hops and graph.
+        context: The run's settings.
+        parts: Where the models and the sentence encoder come from.
+
+    Raises:
+        ConfigurationError: A model or the sentence encoder cannot be set up.
+        MissingExtraError: The sentence encoder's packages are not installed.
+    """
     reader: Planner | Answerer | None = None
     if decide(state, context).step != "answer":
         reader = await parts.get_planner(context)
@@ -158,10 +168,10 @@ async def _attribute(
 
 
 def reads_encoding(state: RasState, context: Context, parts: Parts) -> bool:
-    """Tell whether a model that is asked yet takes soft tokens.
+    """Tell whether a model that is still to be asked takes soft tokens.
 
-    A node asks before the routing behind it does: LangGraph takes a step that fails in its routing
-    for done, and a run that is resumed there would end without an answer.
+    Nodes call this before the routing after them does: to LangGraph a step whose routing fails is
+    done, and a run that is resumed there would end without an answer.
 
     Args:
         state: The state after a merge.

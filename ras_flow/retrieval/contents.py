@@ -64,7 +64,7 @@ class Contents:
         """Return the passages in index order, each with the source of its first document.
 
         The order depends on the documents alone, so that an updated index equals one that was
-        built anew.
+        built from scratch.
         """
         ordered: dict[str, Passage] = {}
         for source in sorted(self.documents):

@@ -179,8 +179,8 @@ class CorpusIndex:
         """Add, change and remove documents; only passages new to the index are embedded.
 
         Works on what is on disk now, which another process may have changed since this object
-        was opened. An unchanged document costs nothing but its reading. BM25's index is made of
-        all passages anew, also without a change where it is not :attr:`is_current`.
+        was opened. An unchanged document costs nothing but its reading. BM25's index is rebuilt
+        from all passages, even without a change where it is not :attr:`is_current`.
 
         Args:
             documents: New documents, and changed ones under their old sources.

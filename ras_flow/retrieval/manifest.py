@@ -186,7 +186,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def is_index(folder: Path) -> bool:
-    """Tell whether a folder is an index, be it damaged, and no folder of other things.
+    """Tell whether a folder is an index, even a damaged one, and not one of other things.
 
     Args:
         folder: A folder.

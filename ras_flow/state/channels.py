@@ -56,10 +56,10 @@ class RasInput(TypedDict):
 class RasState(TypedDict):
     """What the nodes read and what checkpoints hold.
 
-    It is no state for a parent: its keys would merge what two questions on a thread found, where
-    those of :class:`RasOutput` take the last one's.
+    Not for a parent graph's state: these channels would merge what two questions on a thread found,
+    where a plain channel for each key of :class:`RasOutput` keeps the last one's.
 
-    ``documents`` last until the next step, lest they be taken for those of a later question: an
+    ``documents`` last for one step, so that they are not taken for those of a later question: an
     edit before ``start`` has to give them again.
 
     ``models`` are those that a person chose for a role in this run; they hold over any Context,

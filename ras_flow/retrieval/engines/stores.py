@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 HNSW_CANDIDATES = 400
-"""What pgvector's HNSW looks at, and the most that it returns; by itself only 40."""
+"""Candidates that pgvector's HNSW looks at, hence the most that it returns; its default is 40."""
 
 
 class Store(Protocol):
@@ -84,7 +84,7 @@ class QdrantStore:
                     f"Qdrant cannot open the folder {config.path} ({error}). Give a folder of its "
                     "own that no other process has open, or a server's url."
                 ) from error
-            # By itself it lets go of the folder too late in Python's end, with a traceback.
+            # Left alone, it lets go of the folder too late in Python's shutdown, with a traceback.
             weakref.finalize(self, self._client.close)
         else:
             try:
