@@ -14,7 +14,7 @@ import typer
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import address_of
-from ras_flow.cli.output import AsJson, confirmed, json_line, print_json
+from ras_flow.cli.output import AsJson, confirmed, json_line, print_json, writing
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
 from ras_flow.files import whole_file
@@ -134,7 +134,7 @@ def export(
     database: Database = None,
 ) -> None:
     """Write what is kept as JSON lines: passage (its id), extractor, triples."""
-    with _writing(output) as file:
+    with _opened(output) as file:
 
         def write(kept: KeptTriples) -> None:
             record = {
@@ -230,12 +230,9 @@ def _visit(database: str | None, extractor: str, visit: Callable[[KeptTriples], 
 
 
 @contextmanager
-def _writing(output: Path | None) -> Iterator[TextIO]:
+def _opened(output: Path | None) -> Iterator[TextIO]:
     if output is None:
         yield sys.stdout
         return
-    try:
-        with whole_file(output) as file:
-            yield file
-    except OSError as error:
-        raise InputError(f"{output} cannot be written: {error.strerror}.") from error
+    with writing(output), whole_file(output) as file:
+        yield file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.output import confirmed, writing
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
 from ras_flow.files import write_whole
@@ -42,15 +44,13 @@ def export(
 ) -> None:
     """Write a run for other programs: JSON, GraphML, JSON-LD, Turtle, or an HTML page."""
     document, branch = read_run(database, run)
-    text = _written(document, branch["number"], format)
+    text = _writers()[format](document, branch["number"])
     if output is None:
         # These forms are UTF-8 whatever the locale; a terminal is shown what it can show.
         typer.echo(text if sys.stdout.isatty() else text.encode())
         return
-    try:
+    with writing(output):
         write_whole(output, text)
-    except OSError as error:
-        raise InputError(f"{output} cannot be written: {error.strerror}.") from error
     typer.echo(f"{output}: {len(text.encode())} bytes", err=True)
 
 
@@ -68,7 +68,6 @@ def prune(
     database: Database = None,
 ) -> None:
     """Delete whole runs for good, with all their branches; with both options, what fits both."""
-    from ras_flow.cli.output import confirmed
     from ras_flow.cli.render import plain, snippet
     from ras_flow.runs.times import parse_time
 
@@ -92,22 +91,17 @@ def prune(
     typer.echo(f"Deleted {count}.")
 
 
-def _written(document: RunDocument, branch: int, format: Format) -> str:
+def _writers() -> dict[Format, Callable[[RunDocument, int], str]]:
+    from ras_flow.page.export import to_html
     from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 
-    match format:
-        case Format.json:
-            return to_json(document, branch)
-        case Format.graphml:
-            return to_graphml(document, branch)
-        case Format.jsonld:
-            return to_json_ld(document, branch)
-        case Format.turtle:
-            return to_turtle(document, branch)
-        case Format.html:
-            from ras_flow.page.export import to_html
-
-            return to_html(document, branch)
+    return {
+        Format.json: to_json,
+        Format.graphml: to_graphml,
+        Format.jsonld: to_json_ld,
+        Format.turtle: to_turtle,
+        Format.html: to_html,
+    }
 
 
 async def _chosen(
