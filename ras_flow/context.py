@@ -119,17 +119,14 @@ class Context:
         _one_of("planning", self.planning, get_args(Planning))
         _one_of("extractor_output", self.extractor_output, get_args(ExtractorOutput))
         _at_least("top_k", self.top_k, 1)
-        if self.max_triples is not None:
-            _at_least("max_triples", self.max_triples, 1)
         if self.answer_passages is not None:
             _at_least("answer_passages", self.answer_passages, 0)
         _at_least("max_hops", self.max_hops, 0)
         _at_least("max_retries", self.max_retries, 0)
         _at_least("max_concurrency", self.max_concurrency, 1)
-        if self.model_window is not None:
-            _at_least("model_window", self.model_window, 1)
-        if self.max_tokens is not None:
-            _at_least("max_tokens", self.max_tokens, 1)
+        for name in ("max_triples", "max_tokens", "model_window"):
+            if (value := getattr(self, name)) is not None:
+                _at_least(name, value, 1)
         if self.max_seconds is not None:
             _positive("max_seconds", self.max_seconds)
         _positive("model_timeout", self.model_timeout)
@@ -137,20 +134,10 @@ class Context:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
                 raise ConfigurationError(f"{name} must be a text that is not empty, not {value!r}.")
-        for name in (
-            "index",
-            "planner",
-            "extractor",
-            "answerer",
-            "encoder",
-            "instruction",
-            "base_url",
-        ):
-            value = getattr(self, name)
-            if value is None and name == "base_url":
-                continue
-            if not isinstance(value, str) or scrub(value) != value:
-                raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {value!r}.")
+            _storable(name, value)
+        _storable("instruction", self.instruction)
+        if self.base_url is not None:
+            _storable("base_url", self.base_url)
         for name in PAUSES:
             value = getattr(self, name)
             if not isinstance(value, bool):
@@ -265,3 +252,8 @@ def _positive(name: str, value: object) -> None:
     number = None if isinstance(value, bool) else value
     if not isinstance(number, int | float) or not 0 < number <= LARGEST:
         raise ConfigurationError(f"{name} must be a finite number greater than 0, not {value!r}.")
+
+
+def _storable(name: str, value: object) -> None:
+    if not isinstance(value, str) or scrub(value) != value:
+        raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {value!r}.")
