@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from numbers import Real
 from types import NoneType
-from typing import Any, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from langgraph.channels import DeltaChannel, LastValue
 
@@ -20,35 +20,49 @@ from ras_flow.state.schema import PlanLabel, StopReason
 
 V = TypeVar("V")
 
-Fields = Mapping[str, type | tuple[type, ...]]
-"""What a record has to have: types by name."""
-
 LABELS = (*get_args(PlanLabel), None)
 STOP_REASONS = (*get_args(StopReason), None)
 
-PLAN: Fields = {
-    "index": int,
-    "hop": int,
-    "label": (str, NoneType),
-    "subquery": str,
-    "raw": str,
-}
-HOP: Fields = {"index": int, "subquery": str, "passages": list, "scores": list}
-PASSAGE: Fields = {"id": str, "title": str, "text": str}
-TRIPLE: Fields = {"subject": str, "predicate": str, "object": str, "passages": list}
-EXTRACTED: Fields = {"passage": str, "triples": list}
-CITATION: Fields = {"triple": str, "passages": list}
-USAGE: Fields = {
-    "role": str,
-    "calls": Real,
-    "input_tokens": Real,
-    "output_tokens": Real,
-    "seconds": Real,
-}
+
+class Record(NamedTuple):
+    """What a record of the state has to have.
+
+    Attributes:
+        fields: Types by name.
+        fault: Says what else is wrong with a record that has them; empty if nothing is.
+    """
+
+    fields: Mapping[str, type | tuple[type, ...]]
+    fault: Callable[[Mapping[str, Any]], str] = lambda _: ""
+
+
+def _fault_of_plan(plan: Mapping[str, Any]) -> str:
+    known = plan["label"] in LABELS
+    return "" if known else f"its `label` is one of {', '.join(map(str, LABELS))}"
+
+
+def _fault_of_hop(hop: Mapping[str, Any]) -> str:
+    scored = len(hop["passages"]) == len(hop["scores"])
+    scored = scored and all(isinstance(score, Real) for score in hop["scores"])
+    return "" if scored else "give a score for each passage"
+
+
+PLAN = Record(
+    {"index": int, "hop": int, "label": (str, NoneType), "subquery": str, "raw": str},
+    _fault_of_plan,
+)
+HOP = Record({"index": int, "subquery": str, "passages": list, "scores": list}, _fault_of_hop)
+PASSAGE = Record({"id": str, "title": str, "text": str})
+TRIPLE = Record({"subject": str, "predicate": str, "object": str, "passages": list})
+EXTRACTED = Record({"passage": str, "triples": list})
+CITATION = Record({"triple": str, "passages": list})
+USAGE = Record(
+    {"role": str, "calls": Real, "input_tokens": Real, "output_tokens": Real, "seconds": Real}
+)
 
 
 def delta(
-    reducer: Callable[[V, V], V], kind: type, record: Fields | None = None
+    reducer: Callable[[V, V], V], kind: type, record: Record | None = None
 ) -> DeltaChannel[V]:
     """Make a channel whose checkpoints hold only what each step changed.
 
@@ -80,7 +94,7 @@ def delta(
                 for item in _records(self.value):
                     if id(item) not in known:
                         _check_record(item, record)
-                if "index" in record and _in_order(before):
+                if "index" in record.fields and _in_order(before):
                     _check_order(_records(self.value))
             return changed
 
@@ -216,19 +230,12 @@ def _check_order(items: list[Any]) -> None:
         )
 
 
-def _check_record(item: object, record: Fields) -> None:
+def _check_record(item: object, record: Record) -> None:
     known = item if isinstance(item, dict) else {}
-    for name, kind in record.items():
+    for name, kind in record.fields.items():
         if name not in known or not isinstance(known[name], kind):
             raise InputError(f"{item!r} is no record of a run: give it its `{name}`.")
     if not all(isinstance(id, str) for id in known.get("passages", ())):
         raise InputError(f"{item!r} is no record of a run: its `passages` are ids.")
-    if record is HOP and (
-        len(known["passages"]) != len(known["scores"])
-        or not all(isinstance(score, Real) for score in known["scores"])
-    ):
-        raise InputError(f"{item!r} is no record of a run: give a score for each passage.")
-    if record is PLAN and known["label"] not in LABELS:
-        raise InputError(
-            f"{item!r} is no record of a run: its `label` is one of {', '.join(map(str, LABELS))}."
-        )
+    if fault := record.fault(known):
+        raise InputError(f"{item!r} is no record of a run: {fault}.")
