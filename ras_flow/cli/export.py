@@ -36,7 +36,7 @@ def export(
     name = model if model.partition(":")[0] == "local" else f"local:{model}"
     embeds = ""
     if extractor:
-        from ras_flow.llms.plain import export_extractor
+        from ras_flow.llms.export import export_extractor
 
         served = export_extractor(name, out, dtype=dtype.value)
     else:

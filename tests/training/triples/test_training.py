@@ -20,8 +20,8 @@ from transformers import AutoModelForCausalLM
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms import LocalLanguageModel, load_language_model
+from ras_flow.llms.export import export_extractor
 from ras_flow.llms.local import load_tokenizer, read_model
-from ras_flow.llms.plain import export_extractor
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
 from ras_flow.roles.extractor_forms import trained_form
