@@ -64,7 +64,7 @@ def run(
 ) -> None:
     """Run an evaluation, or go on with one; nothing is asked twice."""
     from ras_flow.cluster.parts import parts_on
-    from ras_flow.evaluation.config import read_config
+    from ras_flow.evaluation.reading import read_config
     from ras_flow.evaluation.runner import evaluate
 
     settings = read_config(config)
@@ -94,7 +94,7 @@ def run(
 @app.command()
 def report(folder: Folder) -> None:
     """Write the report of an evaluation again, of what it has so far."""
-    from ras_flow.evaluation.config import read_config
+    from ras_flow.evaluation.reading import read_config
     from ras_flow.evaluation.report import write_report
     from ras_flow.evaluation.rows import open_rows
 

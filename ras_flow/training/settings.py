@@ -1,18 +1,15 @@
-"""Settings as frozen dataclasses, read from TOML: each table is a dataclass, each key a field."""
+"""Settings of a training, read from TOML, and the ranges of their numbers."""
 
 from __future__ import annotations
 
-from collections import abc
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
 from math import inf
 from operator import attrgetter
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Literal, TypeVar
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.toml import read_toml
+from ras_flow.toml import read_section, read_toml
 
 S = TypeVar("S")
 Schedule = Literal[
@@ -31,8 +28,7 @@ def read_settings(kind: type[S], path: Path) -> S:
     """Read settings.
 
     Args:
-        kind: A dataclass; its fields are dataclasses, texts, numbers, lists of texts, tables of
-            whole numbers, or choices of texts.
+        kind: A dataclass; see :func:`ras_flow.toml.read_section`.
         path: A TOML file.
 
     Returns:
@@ -75,75 +71,3 @@ def check_ranges(
                 if not fits(number):
                     place = f"{name}.{key}" if key else name
                     raise ConfigurationError(f"{place} = {number} must be a number {wanted}.")
-
-
-def read_section(
-    kind: Any, table: Any, where: str, folder: Path = Path(), made: Mapping[str, Any] | None = None
-) -> Any:
-    """Make a dataclass of a table.
-
-    Args:
-        kind: The dataclass.
-        table: The table.
-        where: Names it in messages.
-        folder: What paths in it are relative to.
-        made: Fields that the table does not say.
-
-    Raises:
-        ConfigurationError: A setting is unknown, missing, or of the wrong type.
-    """
-    made = made or {}
-    if not isinstance(table, dict):
-        raise ConfigurationError(f"{where}: expected a table.")
-    types = {name: hint for name, hint in get_type_hints(kind).items() if name not in made}
-    for key in table:
-        if key not in types:
-            raise ConfigurationError(
-                f"{where}: there is no setting {key!r}. Known are: {', '.join(types)}."
-            )
-    for needed in fields(kind):
-        missing = needed.default is MISSING and needed.default_factory is MISSING
-        if missing and needed.name not in {*table, *made}:
-            raise ConfigurationError(f"{where}: the setting {needed.name!r} is missing.")
-    read = {k: _value(types[k], value, f"{where}: {k}", folder) for k, value in table.items()}
-    return kind(**made, **read)
-
-
-def _value(kind: Any, value: Any, where: str, folder: Path) -> Any:
-    """Check a value's type; lists become tuples."""
-    if hasattr(kind, "__dataclass_fields__"):
-        return read_section(kind, value, where, folder)
-    options = get_args(kind) if get_origin(kind) is UnionType else (kind,)
-    for option in options:
-        origin, arguments = get_origin(option), get_args(option)
-        if origin is Literal:
-            good = value in arguments
-        elif origin is tuple:
-            good = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        elif origin is not None:
-            good = isinstance(value, dict) and all(type(item) is int for item in value.values())
-        elif option is Path and isinstance(value, str):
-            return folder / value
-        else:
-            good = type(value) is option or (option is float and type(value) is int)
-        if good:
-            return tuple(value) if isinstance(value, list) else value
-    expected = " or ".join(_expected(option) for option in options if option is not NoneType)
-    raise ConfigurationError(f"{where}: expected {expected}, not {value!r}.")
-
-
-def _expected(option: Any) -> str:
-    if get_origin(option) is Literal:
-        return f"one of {', '.join(map(repr, get_args(option)))}"
-    return _NAMES[get_origin(option) or option]
-
-
-_NAMES: dict[Any, str] = {
-    bool: "true or false",
-    str: "a text",
-    Path: "a path",
-    int: "a whole number",
-    float: "a number",
-    tuple: "a list of texts",
-    abc.Mapping: "a table of whole numbers",
-}

@@ -18,8 +18,6 @@ from ras_flow.evaluation.statistics import (
     paired_permutation,
 )
 
-ROLES = ("planner", "extractor", "answerer")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:

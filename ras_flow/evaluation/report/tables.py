@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from html import escape
 from statistics import fmean
 
-from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.config import ROLES, EvalConfig
 from ras_flow.evaluation.error_classes import ABOUT, KINDS
-from ras_flow.evaluation.report.summary import ROLES, Summary
+from ras_flow.evaluation.report.summary import Summary
 from ras_flow.evaluation.statistics import Interval
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")

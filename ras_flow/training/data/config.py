@@ -28,11 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.toml import read_toml
+from ras_flow.toml import read_section, read_toml
 from ras_flow.training.data.records import Split
 from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter
-from ras_flow.training.settings import read_section
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import pytest
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import load_questions
-from ras_flow.evaluation.config import EvalConfig, Price, parse_config, read_config
+from ras_flow.evaluation.config import EvalConfig, Price
+from ras_flow.evaluation.reading import parse_config, read_config
 from ras_flow.training.data.splits import Splitter
 
 GOOD = """
@@ -95,8 +96,11 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
         ({"top_k = 4": "pause_after_merge = true"}, "there is no setting 'pause_after_merge'"),
         ({"seed = 7": "seed = -1"}, "seed = -1 must not be negative"),
         ({"limit = 10": "limit = 0"}, "limit = 0"),
-        ({"limit = 10": 'limit = "all"'}, "limit = 'all' is of a wrong type"),
-        ({"limit = 10": 'retrieval = "web"'}, "'web' is none of corpus, given, given_first"),
+        ({"limit = 10": 'limit = "all"'}, "limit: expected a whole number, not 'all'"),
+        (
+            {"limit = 10": 'retrieval = "web"'},
+            "expected one of 'corpus', 'given', 'given_first', not 'web'",
+        ),
         ({'kind = "ras"': 'kind = "magic"'}, "systems: swap: There is no system 'magic'"),
         ({"[systems.ras]": '[systems."../x"]\nkind = "ras"'}, "'../x' is no good name"),
         (
@@ -128,7 +132,7 @@ def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:
 def test_where_a_wrong_kind_stands_is_said_once() -> None:
     with pytest.raises(ConfigurationError) as raised:
         parse(GOOD.replace('kind = "ras"', "kind = 3"))
-    assert str(raised.value) == "eval.toml: systems: swap: kind = 3 is of a wrong type."
+    assert str(raised.value) == "eval.toml: systems: swap: kind = 3 must be a text."
 
 
 def test_a_benchmarks_setting_is_less_particular_than_a_systems_own() -> None:

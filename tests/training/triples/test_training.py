@@ -516,7 +516,7 @@ def test_settings_come_from_toml(tmp_path: Path) -> None:
         ('[data]\nfiles = []\n[lora]\nrank = "2"\n', "expected a whole number"),
         ("[data]\nfiles = []\n[lora]\nrank = true\n", "expected a whole number"),
         ('[data]\nfiles = []\n[model]\nkind = "gru"\n', "one of 'causal', 'seq2seq'"),
-        ('[data]\nfiles = []\nmost = {a = "b"}\n', "a table of whole numbers"),
+        ('[data]\nfiles = []\nmost = {a = "b"}\n', "a whole number"),
         ("[data]\nfiles = []\nmost = {a = -3}\n", "data.most.a = -3 must"),
         ("[data]\nfiles = []\n[lora]\nrank = -1\n", "lora.rank = -1 must"),
         ("[data]\nfiles = []\n[optimizer]\nbatch_size = 0\n", "optimizer.batch_size = 0 must"),
