@@ -12,6 +12,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
+from dataclasses import asdict, fields
 from hashlib import sha256
 from time import perf_counter
 from typing import Any, Literal, cast
@@ -169,31 +170,13 @@ class KeptPlanner:
         """Plan for each request, or return the plan that is kept, with its tokens."""
 
         async def make(missing: list[int]) -> list[Kept | None]:
-            made = await self._planner.plan([requests[at] for at in missing])
             return [
-                {
-                    "text": one.text,
-                    "input_tokens": one.input_tokens,
-                    "output_tokens": one.output_tokens,
-                    "lost_triples": one.lost_triples,
-                    "calls": one.calls,
-                }
-                for one in made
+                asdict(made) for made in await self._planner.plan([requests[at] for at in missing])
             ]
 
         keys = [f"{self.identity}\0{_key(request)}" for request in requests]
         records = await self._calls.get_or_make("planner", keys, make)
-        return [
-            Reply(
-                one["text"],
-                one["input_tokens"],
-                one["output_tokens"],
-                one["lost_triples"],
-                one.get("calls", 1),
-            )
-            for one in records
-            if one is not None
-        ]
+        return [Reply(**_fields(Reply, one)) for one in records if one is not None]
 
 
 class _Clock:
@@ -250,22 +233,14 @@ def _key(request: PlanRequest) -> str:
 
 
 def _record(made: Extraction) -> Kept:
-    return {
-        "triples": [list(triple) for triple in made.triples],
-        "dropped": list(made.dropped),
-        "input_tokens": made.input_tokens,
-        "output_tokens": made.output_tokens,
-        "calls": made.calls,
-    }
+    return {name: value for name, value in asdict(made).items() if name != "error"}
 
 
 def _extraction(record: Kept) -> Extraction:
     triples = [(s, p, o) for s, p, o in record["triples"]]
-    return Extraction(
-        triples,
-        list(record["dropped"]),
-        None,
-        record["input_tokens"],
-        record["output_tokens"],
-        record.get("calls", 1),
-    )
+    return Extraction(**{**_fields(Extraction, record), "triples": triples})
+
+
+def _fields(kind: type[Reply | Extraction], record: Kept) -> dict[str, Any]:
+    """Return what a kept record says of a reply or extraction; earlier versions kept less."""
+    return {item.name: record[item.name] for item in fields(kind) if item.name in record}
