@@ -9,12 +9,12 @@ from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import (
     Thought,
     complaint,
+    concluding_reply,
     search_question,
 )
 from ras_flow.evaluation.systems.prompting import (
     Block,
     goal_blocks,
-    is_long,
     passage_blocks,
     passages_of,
     write,
@@ -66,9 +66,8 @@ class IRCoT:
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
         """Give the answer that the reasoning came to; else ask for it with all that was found."""
-        plans = state["plans"]
-        if plans and plans[-1]["label"] == "SUFFICIENT" and not is_long(context):
-            return parse_conclusion(plans[-1]["raw"])
+        if reply := concluding_reply(state, context):
+            return parse_conclusion(reply)
         return await self._reader.read(state, context, _reasoning(state))
 
 

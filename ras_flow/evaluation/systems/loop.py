@@ -19,6 +19,7 @@ from ras_flow.citations import cite_passages
 from ras_flow.components import Reply
 from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
+from ras_flow.evaluation.systems.prompting import is_long
 from ras_flow.events import AnswerEvent, WarningEvent, plan_event
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
@@ -198,3 +199,14 @@ def complaint(state: RasState) -> str:
     """Return what was wrong with the last reply, where it has to be asked for again."""
     rejected = pending_plan(state)
     return rejected.get("problem", "") if rejected else ""
+
+
+def concluding_reply(state: RasState, context: Context) -> str:
+    """Return the reply that ended the search, whose answer is then the run's.
+
+    Empty where the search ended otherwise, and for long answers: a reply on the way holds no more
+    than a phrase.
+    """
+    plans = state["plans"]
+    concluded = bool(plans) and plans[-1]["label"] == "SUFFICIENT" and not is_long(context)
+    return plans[-1]["raw"] if concluded else ""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
-from ras_flow.evaluation.systems.loop import Thought, complaint
+from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
 from ras_flow.evaluation.systems.prompting import (
     Block,
     goal_blocks,
-    is_long,
     passage_blocks,
     passages_of,
     write,
@@ -54,13 +53,9 @@ class ReAct:
         return Thought(None, problem="It has no action in it.", reply=reply)
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
-        """Give the answer that the model finished with; else ask for it with what was found.
-
-        A long answer is always asked for: an action holds no more than a phrase.
-        """
-        plans = state["plans"]
-        if plans and plans[-1]["label"] == "SUFFICIENT" and not is_long(context):
-            return parse_action(plans[-1]["raw"]).text
+        """Give the answer that the model finished with; else ask for it with what was found."""
+        if reply := concluding_reply(state, context):
+            return parse_action(reply).text
         return await self._reader.read(state, context)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
-from ras_flow.evaluation.systems.loop import Thought, complaint
+from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
 from ras_flow.evaluation.systems.prompting import (
     Block,
     goal_blocks,
-    is_long,
     passage_blocks,
     write,
 )
@@ -60,9 +59,8 @@ class SelfAsk:
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
         """Give the answer that the model concluded with; else ask for it with what was found."""
-        plans = state["plans"]
-        if plans and plans[-1]["label"] == "SUFFICIENT" and not is_long(context):
-            return parse_self_ask(plans[-1]["raw"]).final
+        if reply := concluding_reply(state, context):
+            return parse_self_ask(reply).final
         asked = _asked(state, len(state["hops"]))
         known = [f"{question} {answer}" for question, answer in asked if answer != UNKNOWN]
         return await self._reader.read(state, context, "\n".join(known))
