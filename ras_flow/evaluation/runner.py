@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph.state import CompiledStateGraph
 
 from ras_flow.components import LanguageModel
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.assembly import Cell, Read, assemble
+from ras_flow.evaluation.asking import Asker
+from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.costs import Purse
-from ras_flow.evaluation.judging import JUDGING, gold_of, judge, judge_together
-from ras_flow.evaluation.kept import ASKING, KeptCalls
-from ras_flow.evaluation.outcome import outcome_of
+from ras_flow.evaluation.judging import judge_together
+from ras_flow.evaluation.kept import KeptCalls
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.rows import Row, Rows
@@ -30,11 +27,6 @@ from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder
 from ras_flow.parts import Parts
 from ras_flow.runs.sqlite import open_saver, translate_errors
 from ras_flow.runs.stores import open_sqlite_store
-
-ASKED = "ras_flow_asked"
-"""Key in a run's metadata: a checksum of what it was begun with."""
-
-Compiled = CompiledStateGraph[Any, Any, Any, Any]
 
 
 @dataclass
@@ -119,7 +111,8 @@ async def evaluate(
     async with open_folder(out) as folder, _opened(folder) as (saver, calls):
         cells = await assemble(config, folder.indexes, calls, parts=parts, reader=reader)
         await asyncio.to_thread(folder.settle, config, cells)
-        run = _Run(config, cells, folder.rows, saver, calls, progress, retry=retry)
+        askers = [Asker(cell, saver, calls) for cell in cells]
+        run = _Run(config, askers, folder.rows, progress, retry=retry)
         try:
             report = await run.work()
         finally:
@@ -147,11 +140,19 @@ def _write_report(
 
 
 @asynccontextmanager
-async def _opened(folder: RunFolder) -> Any:
+async def _opened(folder: RunFolder) -> AsyncIterator[tuple[BaseCheckpointSaver[str], KeptCalls]]:
     path = folder.path
     with translate_errors(path):
         async with open_saver(path) as saver, open_sqlite_store(path) as store:
             yield saver, KeptCalls(store)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A system on a benchmark: who asks it, and how far that is."""
+
+    asker: Asker
+    standing: Standing
 
 
 class _Run:
@@ -160,55 +161,26 @@ class _Run:
     def __init__(
         self,
         config: EvalConfig,
-        cells: Sequence[Cell],
+        askers: Sequence[Asker],
         rows: Rows,
-        saver: BaseCheckpointSaver[str],
-        calls: KeptCalls,
         progress: Progress | None,
         *,
         retry: bool,
     ) -> None:
-        self._retry = retry
-        self._config, self._rows, self._progress = config, rows, progress
-        self._saver, self._calls = saver, calls
-        self._cells = cells
-        self._graphs: list[Compiled] = [
-            cell.graph.compile(checkpointer=saver, name="ras") for cell in cells
-        ]
-        self._standings = [
-            Standing(
-                cell.benchmark.name,
-                cell.system.name,
-                cell.benchmark.metrics[0],
-                len(cell.benchmark.questions),
-            )
-            for cell in cells
-        ]
+        self._config, self._rows = config, rows
+        self._progress, self._retry = progress, retry
+        self._entries = [_Entry(asker, _standing(asker.cell)) for asker in askers]
+        self._standings = [entry.standing for entry in self._entries]
         self._purse = Purse(config.prices)
         self._ceiling = ""
 
     async def work(self) -> Report:
         """Ask what is left; a failure of one question never stops the others."""
-        at = {(cell.benchmark.name, cell.system.name): n for n, cell in enumerate(self._cells)}
-        done = set()
-        for row in await asyncio.to_thread(self._rows.all):
-            number = at.get((row.benchmark, row.system))
-            if number is None:
-                continue
-            question = self._cells[number].benchmark.by_id.get(row.id)
-            if question is not None and row.question != question.question:
-                raise ConfigurationError(
-                    f"{row.benchmark}: the question {row.id!r} is another one than the folder has "
-                    "the answer to. Choose a new folder, or give new questions new ids."
-                )
-            if self._retry and row.outcome.error and question is not None:
-                continue  # Its next row has the cost of both attempts.
-            self._purse.pay(row, self._cells[number].system.models)
-            if question is not None:
-                self._standings[number].rows.append(await self._same(number, question, row))
-                done.add((number, row.id))
+        done = await self._known()
         self._tell()
-        jobs = iter([job for job in self._jobs() if (job[0], job[1].id) not in done])
+        jobs = iter(
+            [(entry, one) for entry, one in self._jobs() if _key(entry, one.id) not in done]
+        )
         at_once = range(self._config.limits.at_once)
         workers = [asyncio.create_task(self._worker(jobs)) for _ in at_once]
         try:
@@ -219,106 +191,67 @@ class _Run:
             await asyncio.wait(workers)
         return Report(self._standings, self._ceiling)
 
-    def _jobs(self) -> Iterator[tuple[int, Question]]:
+    async def _known(self) -> set[tuple[str, str, str]]:
+        """Take the rows that are there, and return what they answer."""
+        entries = {(one.standing.benchmark, one.standing.system): one for one in self._entries}
+        done = set()
+        for row in await asyncio.to_thread(self._rows.all):
+            entry = entries.get((row.benchmark, row.system))
+            if entry is None:
+                continue
+            question = entry.asker.cell.benchmark.by_id.get(row.id)
+            if question is not None and row.question != question.question:
+                raise ConfigurationError(
+                    f"{row.benchmark}: the question {row.id!r} is another one than the folder has "
+                    "the answer to. Choose a new folder, or give new questions new ids."
+                )
+            if self._retry and row.outcome.error and question is not None:
+                continue  # Its next row has the cost of both attempts.
+            self._purse.pay(row, entry.asker.cell.system.models)
+            if question is not None:
+                today = await entry.asker.judged_today(question, row)
+                if today is not row:
+                    await asyncio.to_thread(self._rows.put, today)
+                entry.standing.rows.append(today)
+                done.add(_key(entry, row.id))
+        return done
+
+    def _jobs(self) -> Iterator[tuple[_Entry, Question]]:
         """Yield a benchmark's questions in order, each for all systems.
 
         So what a ceiling cuts off is the same for all of them.
         """
-        names = dict.fromkeys(cell.benchmark.name for cell in self._cells)
-        for name in names:
-            cells = [n for n, cell in enumerate(self._cells) if cell.benchmark.name == name]
-            for question in self._cells[cells[0]].benchmark.questions:
-                for number in cells:
-                    yield number, question
+        by_benchmark: dict[str, list[_Entry]] = {}
+        for entry in self._entries:
+            by_benchmark.setdefault(entry.standing.benchmark, []).append(entry)
+        for entries in by_benchmark.values():
+            for question in entries[0].asker.cell.benchmark.questions:
+                for entry in entries:
+                    yield entry, question
 
-    async def _worker(self, jobs: Iterator[tuple[int, Question]]) -> None:
-        for number, question in jobs:
+    async def _worker(self, jobs: Iterator[tuple[_Entry, Question]]) -> None:
+        for entry, question in jobs:
             limits = self._config.limits
             self._ceiling = self._purse.beyond(limits.tokens, limits.money)
             if self._ceiling:
                 return
-            row = await self._ask(number, question)
+            row = await entry.asker.ask(question)
             await asyncio.to_thread(self._rows.put, row)
-            self._purse.pay(row, self._cells[number].system.models)
-            self._standings[number].rows.append(row)
+            self._purse.pay(row, entry.asker.cell.system.models)
+            entry.standing.rows.append(row)
             self._tell()
-
-    async def _same(self, number: int, question: Question, row: Row) -> Row:
-        """Return the row of a question that was asked before, judged as it would be today."""
-        gold = gold_of(self._cells[number], question)
-        mended = row.answers != question.answers or row.gold not in ("", gold)
-        if not mended and row.judging == JUDGING:
-            return row
-        state = await _steps_of(row, self._graphs[number])
-        if not mended and not state:
-            return row  # Its steps are gone, which its measures are of.
-        cell, outcome = self._cells[number], row.outcome
-        read = Read() if outcome.error else await cell.read(state)
-        judged = await asyncio.to_thread(
-            judge, cell, question, outcome, state, row.saved_tokens, read
-        )
-        await asyncio.to_thread(self._rows.put, judged)
-        return judged
-
-    async def _ask(self, number: int, question: Question) -> Row:
-        cell, graph = self._cells[number], self._graphs[number]
-        id, checksum = cell.run_id(question), cell.checksum(question)
-        config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": {ASKED: checksum}}
-
-        async def run() -> None:
-            ASKING.set(id)
-            saved = await graph.aget_state(config)
-            another = (saved.metadata or {}).get(ASKED, checksum) != checksum
-            if another:
-                await self._saver.adelete_thread(id)
-                await self._calls.forget(id)
-            if another or not saved.created_at:
-                await graph.ainvoke(cell.given(question), config, durability="sync")
-            elif saved.tasks:
-                await graph.ainvoke(None, config, durability="sync")
-
-        failure = await _settled(run())
-        if isinstance(failure, ConfigurationError):
-            # It is no fault of the question, and every other question would meet it too.
-            raise failure
-        state: Mapping[str, Any] = (await graph.aget_state(config)).values
-        error = f"{type(failure).__name__}: {failure}" if failure else ""
-        kept = await self._calls.saved(id)
-        outcome = outcome_of(state, saved=kept, error=error)
-        saved_tokens = {
-            role: [use["input_tokens"], use["output_tokens"]]
-            for role, use in kept.items()
-            if use["calls"]
-        }
-        read = Read() if error else await cell.read(state)
-        return await asyncio.to_thread(judge, cell, question, outcome, state, saved_tokens, read)
 
     def _tell(self) -> None:
         if self._progress is not None:
             self._progress(self._standings)
 
 
-async def _steps_of(row: Row, graph: Compiled) -> Mapping[str, Any]:
-    """Return the state that a row was made of; of its run forks may have been made since."""
-    made = row.outcome
-    config: RunnableConfig = {"configurable": {"thread_id": row.run}}
-    async for saved in graph.aget_state_history(config):
-        found = outcome_of(saved.values, error=made.error)
-        if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
-            return saved.values
-    return {}
+def _standing(cell: Cell) -> Standing:
+    benchmark = cell.benchmark
+    return Standing(
+        benchmark.name, cell.system.name, benchmark.metrics[0], len(benchmark.questions)
+    )
 
 
-async def _settled(work: Coroutine[Any, Any, None]) -> BaseException | None:
-    """Run something to its end and return what it failed with, whatever that is.
-
-    Parts may be anybody's, and fail in ways of their own; that must cost one row, not the run.
-    """
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.wait({task})
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait({task})
-        raise
-    return task.exception()
+def _key(entry: _Entry, question: str) -> tuple[str, str, str]:
+    return entry.standing.benchmark, entry.standing.system, question

@@ -21,7 +21,7 @@ from ras_flow.errors import (
     RasFlowError,
     RunError,
 )
-from ras_flow.evaluation import judging, runner
+from ras_flow.evaluation import asking, judging
 from ras_flow.evaluation.assembly import load_questions
 from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
@@ -523,7 +523,7 @@ async def test_answers_of_before_are_judged_as_they_would_be_today(
     # Of runs whose steps are gone all stays as it was judged.
     for file in (tmp_path / "out").glob("runs.sqlite*"):
         file.unlink()
-    monkeypatch.setattr(runner, "JUDGING", judging.JUDGING + 1)
+    monkeypatch.setattr(asking, "JUDGING", judging.JUDGING + 1)
     await run(tmp_path, world, {"ras": {}})
     assert world.calls == [] and rows_of(tmp_path, "ras") == rows
 
@@ -586,7 +586,7 @@ async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
         edits = [{"op": "drop_triple", "triple": id} for id in document["triples"]]
         await events(runs.fork(wrong.run, before(document, "answer"), parse_edits(edits)))
     monkeypatch.setattr(judging, "JUDGING", judging.JUDGING + 1)
-    monkeypatch.setattr(runner, "JUDGING", judging.JUDGING)
+    monkeypatch.setattr(asking, "JUDGING", judging.JUDGING)
     await run(tmp_path, World(), {"ras": {}})
     assert rows_of(tmp_path, "ras") == [replace(row, judging=judging.JUDGING) for row in rows]
 

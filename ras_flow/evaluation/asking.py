@@ -1,0 +1,133 @@
+"""Asking a system a question: a run that goes on where it stopped, and the row that it makes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.assembly import Cell, Read
+from ras_flow.evaluation.judging import JUDGING, gold_of, judge
+from ras_flow.evaluation.kept import ASKING, KeptCalls
+from ras_flow.evaluation.outcome import outcome_of
+from ras_flow.evaluation.question import Question
+from ras_flow.evaluation.rows import Row
+
+ASKED = "ras_flow_asked"
+"""Key in a run's metadata: a checksum of what it was begun with."""
+
+
+class Asker:
+    """Asks a system the questions of a benchmark.
+
+    Args:
+        cell: System and benchmark.
+        saver: Keeps the steps of its runs.
+        calls: What planners and extractors returned before.
+
+    Attributes:
+        cell: System and benchmark.
+    """
+
+    def __init__(self, cell: Cell, saver: BaseCheckpointSaver[str], calls: KeptCalls) -> None:
+        self.cell = cell
+        self._saver, self._calls = saver, calls
+        self._graph: CompiledStateGraph[Any, Any, Any, Any] = cell.graph.compile(
+            checkpointer=saver, name="ras"
+        )
+
+    async def ask(self, question: Question) -> Row:
+        """Ask a question, or go on with a run that was under way.
+
+        Args:
+            question: The question.
+
+        Returns:
+            Its row, also of a run that failed.
+
+        Raises:
+            ConfigurationError: A setting, name or key is wrong, which every question would meet.
+        """
+        id, checksum = self.cell.run_id(question), self.cell.checksum(question)
+        config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": {ASKED: checksum}}
+
+        async def run() -> None:
+            ASKING.set(id)
+            saved = await self._graph.aget_state(config)
+            another = (saved.metadata or {}).get(ASKED, checksum) != checksum
+            if another:
+                await self._saver.adelete_thread(id)
+                await self._calls.forget(id)
+            if another or not saved.created_at:
+                await self._graph.ainvoke(self.cell.given(question), config, durability="sync")
+            elif saved.tasks:
+                await self._graph.ainvoke(None, config, durability="sync")
+
+        failure = await _settled(run())
+        if isinstance(failure, ConfigurationError):
+            raise failure
+        state: Mapping[str, Any] = (await self._graph.aget_state(config)).values
+        error = f"{type(failure).__name__}: {failure}" if failure else ""
+        kept = await self._calls.saved(id)
+        outcome = outcome_of(state, saved=kept, error=error)
+        saved_tokens = {
+            role: [use["input_tokens"], use["output_tokens"]]
+            for role, use in kept.items()
+            if use["calls"]
+        }
+        read = Read() if error else await self.cell.read(state)
+        return await asyncio.to_thread(
+            judge, self.cell, question, outcome, state, saved_tokens, read
+        )
+
+    async def judged_today(self, question: Question, row: Row) -> Row:
+        """Judge the answer to a question that was asked before as it would be judged today.
+
+        Args:
+            question: The question.
+            row: Its row.
+
+        Returns:
+            The same row, where gold and judging are those that it was judged by.
+        """
+        gold = gold_of(self.cell, question)
+        mended = row.answers != question.answers or row.gold not in ("", gold)
+        if not mended and row.judging == JUDGING:
+            return row
+        state = await self._steps_of(row)
+        if not mended and not state:
+            return row  # Its steps are gone, which its measures are of.
+        read = None if row.outcome.error else await self.cell.read(state)
+        return await asyncio.to_thread(
+            judge, self.cell, question, row.outcome, state, row.saved_tokens, read
+        )
+
+    async def _steps_of(self, row: Row) -> Mapping[str, Any]:
+        """Return the state that a row was made of; of its run forks may have been made since."""
+        made = row.outcome
+        config: RunnableConfig = {"configurable": {"thread_id": row.run}}
+        async for saved in self._graph.aget_state_history(config):
+            found = outcome_of(saved.values, error=made.error)
+            if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
+                return saved.values
+        return {}
+
+
+async def _settled(work: Coroutine[Any, Any, None]) -> BaseException | None:
+    """Run something to its end and return what it failed with, whatever that is.
+
+    Parts may be anybody's, and fail in ways of their own; that must cost one row, not the run.
+    """
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task})
+        raise
+    return task.exception()
