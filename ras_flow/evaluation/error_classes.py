@@ -14,8 +14,9 @@ from typing import Literal, get_args
 from ras_flow.evaluation.facts import MOST_WORDS, holds
 from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
-from ras_flow.evaluation.triples import Spo, token_f1
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.evaluation.triples import token_f1
+from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Passage, Triple
 
 ErrorKind = Literal[
@@ -140,9 +141,8 @@ def _asked_for(one: Support, support: Sequence[Support], searches: Sequence[str]
     """
     if not one.title and not one.subquery:
         return bool(searches)
-    title = normalize_name(one.title)
     for search in searches:
-        if title and f" {title} " in f" {normalize_name(search)} ":
+        if has_name(search, one.title):
             return True
         alike = {step.subquery: token_f1(search, step.subquery) for step in support}
         if one.subquery and alike[one.subquery] >= max(ALIKE, *alike.values()):
@@ -238,12 +238,8 @@ def _names(question: Question) -> list[str]:
 
 def _in_triples(answers: Sequence[str], triples: Mapping[str, Triple]) -> bool:
     texts = [f"{t['subject']} | {t['predicate']} | {t['object']}" for t in triples.values()]
-    return any(_contains(text, answer) for text in texts for answer in answers)
+    return any(has_name(text, answer) for text in texts for answer in answers)
 
 
 def _in_text(answers: Sequence[str], passage: Passage) -> bool:
-    return any(_contains(f"{passage['title']} {passage['text']}", answer) for answer in answers)
-
-
-def _contains(text: str, answer: str) -> bool:
-    return f" {normalize_name(answer)} " in f" {normalize_name(text)} "
+    return any(has_name(f"{passage['title']} {passage['text']}", answer) for answer in answers)

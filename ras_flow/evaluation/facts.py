@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ras_flow.datasets.reading import Row, read_rows
-from ras_flow.evaluation.triples import Spo, token_f1
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.evaluation.triples import token_f1
+from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Passage, make_passage
 
 ALIKE = 0.5
@@ -108,11 +109,11 @@ def _stated(row: Row) -> Iterator[tuple[Passage, Spo]]:
     texts = {doc.text("title"): " ".join(doc.texts("sents")) for doc in row.rows("docs")}
     support = [title for title, _ in row.pairs("support") if title in texts]
     for fact in row.triples("triples"):
-        subject, object = normalize_name(fact[0]), normalize_name(fact[2])
+        subject = normalize_name(fact[0])
         for title in dict.fromkeys(support):
             key, text = normalize_name(title), texts[title]
             about = subject in key or key in subject
-            if about and f" {object} " in f" {normalize_name(text)} ":
+            if about and has_name(text, fact[2]):
                 passage = make_passage(title, text)
                 yield passage, fact
                 break
@@ -121,5 +122,4 @@ def _stated(row: Row) -> Iterator[tuple[Passage, Spo]]:
 def _meets(name: str, wanted: str) -> bool:
     if token_f1(name, wanted) >= ALIKE:
         return True
-    words, inner = normalize_name(name), normalize_name(wanted)
-    return len(words.split()) <= MOST_WORDS and f" {inner} " in f" {words} "
+    return len(normalize_name(name).split()) <= MOST_WORDS and has_name(name, wanted)

@@ -19,9 +19,7 @@ from typing import Any
 from ras_flow.extras import require
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun
-from ras_flow.formats.triples import format_triples
-
-Spo = tuple[str, str, str]
+from ras_flow.formats.triples import Spo, format_triples
 
 LEVELS = ("exact", "normalised", "soft")
 

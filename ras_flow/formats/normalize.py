@@ -66,6 +66,17 @@ def _form(text: str) -> str:
 _kept_form = lru_cache(maxsize=16_384)(_form)
 
 
+def has_name(text: str, name: str) -> bool:
+    """Tell whether a text has a name in it as whole words, both normalised; never an empty one.
+
+    Args:
+        text: A text, or a longer name.
+        name: A name.
+    """
+    wanted = normalize_name(name)
+    return bool(wanted) and f" {wanted} " in f" {normalize_name(text)} "
+
+
 def normalize_question(text: str) -> str:
     """Return the form of a question by which a repeated subquery is recognised.
 

@@ -14,8 +14,8 @@ from ras_flow.formats.full_names import full_name
 from ras_flow.formats.inverse import Form, forms, inverted
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun, means_title, short_title
+from ras_flow.formats.triples import Spo
 
-Spo = tuple[str, str, str]
 Rule = Callable[[Sequence[Spo], str, str], list[Spo]]
 """Triples, title and text of a passage to the triples that stay, in their order."""
 

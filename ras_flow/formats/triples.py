@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from ras_flow.formats.normalize import normalize_name
 
+Spo = tuple[str, str, str]
+"""Subject, predicate and object of a triple."""
+
 MAX_FIELD = 300
 """Characters; a longer field is a sentence, not an entity or a relation."""
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ras_flow.formats.inverse import forms, inverted
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import PRONOUNS, is_pronoun
-from ras_flow.formats.quality import RULES, Refined, Spo, refine
+from ras_flow.formats.quality import RULES, Refined, refine
+from ras_flow.formats.triples import Spo
 
 FILM = (
     "Salt Road (1950 film)",

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ras_flow.formats.normalize import normalize_name
-
-Spo = tuple[str, str, str]
-"""Subject, predicate, object."""
+from ras_flow.formats.triples import Spo
 
 
 @dataclass(frozen=True)

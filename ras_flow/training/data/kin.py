@@ -14,7 +14,7 @@ from itertools import permutations
 from random import Random
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Spo
+from ras_flow.formats.triples import Spo
 
 OFTEN = 3
 """Subjects that have two relations both, at least, before these are taken to go together."""

@@ -17,10 +17,11 @@ from typing import Any
 
 from ras_flow.components import SentenceEncoder
 from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.triples import Spo
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.state.schema import Hop, Triple
-from ras_flow.training.data.case import Case, Page, Spo
+from ras_flow.training.data.case import Case, Page
 from ras_flow.training.data.config import MixConfig, Source
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.records import SPLITS, Record, Split

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ras_flow.training.data.case import Spo
+from ras_flow.formats.triples import Spo
 
 
 class Relation(NamedTuple):

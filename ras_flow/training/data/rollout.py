@@ -34,10 +34,11 @@ from dataclasses import dataclass
 from random import Random
 
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import Spo
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Triple
 from ras_flow.training.data.agenda import Agenda
-from ras_flow.training.data.case import Case, Page, Spo, linked_words, words_of
+from ras_flow.training.data.case import Case, Page, linked_words, words_of
 from ras_flow.training.data.passage_text import passage_text
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.recorder import Recorder

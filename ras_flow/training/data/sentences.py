@@ -14,8 +14,7 @@ from typing import cast
 from nupunkt import sent_tokenize
 
 from ras_flow.datasets.wording import untokenize
-from ras_flow.formats.triples import clean_field
-from ras_flow.training.data.case import Spo
+from ras_flow.formats.triples import Spo, clean_field
 
 MAX_OBJECT = 160
 """Characters; a longer object is cut at its last comma or word."""

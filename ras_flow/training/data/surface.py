@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from random import Random
 
-from ras_flow.formats.triples import clean_field
-from ras_flow.training.data.case import Spo
+from ras_flow.formats.triples import Spo, clean_field
 from ras_flow.training.data.relations import spellings
 
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from ras_flow.components import AnswerRequest, ChainLink, PlanRequest, Reply
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import format_plan
+from ras_flow.formats.triples import Spo
 from ras_flow.training.data.agenda import Agenda
-from ras_flow.training.data.case import Case, Spo
+from ras_flow.training.data.case import Case
 from ras_flow.training.data.recorder import Recorder
 from ras_flow.training.data.records import Link, Record, Split
 from ras_flow.training.data.rollout import first_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Spo
+from ras_flow.formats.triples import Spo
 from ras_flow.training.data.relations import ask
 
 _SPACED = re.compile(r"\s+(?=[?,.;:!]|'s\b|n't\b)|(?<=\w) (?='s\b)")

@@ -25,8 +25,8 @@ from hashlib import sha256
 from ras_flow.extras import require
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun
-from ras_flow.formats.triples import clean_field
-from ras_flow.training.triples.examples import Example, Spo
+from ras_flow.formats.triples import Spo, clean_field
+from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.spelling import (
     Vocabulary,
     begins_in_capitals,

@@ -18,9 +18,10 @@ from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import InputError
 from ras_flow.evaluation.facts import FactPassage, holds, titles_of
 from ras_flow.files import write_whole
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import make_passage
-from ras_flow.training.triples.examples import Example, Spo
+from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import extract_raw
 from ras_flow.training.triples.splits import title_key
 
@@ -67,8 +68,8 @@ def facts_of_corpus(
     found: dict[str, FactPassage] = {}
     for row in read_rows(passages):
         title, text = row.text("title"), row.text("text")
-        key, words = title_key(title), f" {normalize_name(text)} "
-        stated = tuple(f for f in facts.get(key, ()) if f" {normalize_name(f[2])} " in words)
+        key = title_key(title)
+        stated = tuple(fact for fact in facts.get(key, ()) if has_name(text, fact[2]))
         short = most_words is None or len(text.split()) <= most_words
         if stated and short and key not in kept:
             passage = make_passage(title, text)

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ras_flow.datasets.reading import Row, read_rows
-from ras_flow.formats.triples import parse_triples
-
-Spo = tuple[str, str, str]
-"""Subject, predicate and object."""
+from ras_flow.formats.triples import Spo, parse_triples
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ras_flow.training.triples.examples import Spo
+from ras_flow.formats.triples import Spo
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 _STOP = frozenset(

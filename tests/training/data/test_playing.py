@@ -13,9 +13,10 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow.components import AnswerRequest, ChainLink, Extraction, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import HashEncoder, MappingExtractor
-from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.config import load_config
 from ras_flow.training.data.playing import play_mix
 from ras_flow.training.data.records import SPLITS, Record, Split, read_records

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Hop, Triple
-from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.rollout import Noise, no_retrieval, roll_out

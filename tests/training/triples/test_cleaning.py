@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun
-from ras_flow.formats.triples import clean_field, format_triples, parse_triples
+from ras_flow.formats.triples import Spo, clean_field, format_triples, parse_triples
 from ras_flow.training.triples.cleaning import clean
-from ras_flow.training.triples.examples import Example, Spo
+from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.spelling import locate
 from ras_flow.training.triples.support import coverage, date_as_written, supported
 

@@ -14,7 +14,8 @@ from ras_flow.datasets.contexts import paragraphs, title_of_step
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Case, Page, Spo, Step, short_name
+from ras_flow.formats.triples import Spo
+from ras_flow.training.data.case import Case, Page, Step, short_name
 from ras_flow.training.data.sentences import split_sentences
 from ras_flow.training.data.sources.texts import Texts, telling
 from ras_flow.training.data.wording import as_question, fact_of, shorthand

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from ras_flow.datasets.reading import Row, read_lines, read_rows
 from ras_flow.errors import InputError
-from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.formats.triples import Spo
+from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.relations import ask
 from ras_flow.training.data.wording import as_question
 

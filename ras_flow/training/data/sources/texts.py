@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
-from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Page, Spo
+from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.triples import Spo
+from ras_flow.training.data.case import Page
 from ras_flow.training.data.sentences import sentence_triples, split_sentences
 
 _POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s)", re.I)
@@ -94,9 +95,8 @@ def mentions(text: str, name: str) -> bool:
 
 def telling(page: Page, answer: str) -> list[Spo]:
     """Return the triples of a page that hold an answer in subject or object."""
-    wanted = f" {normalize_name(answer)} "
     return [
         triple
         for triple in page.triples
-        if any(wanted in f" {normalize_name(part)} " for part in (triple[0], triple[2]))
+        if has_name(triple[0], answer) or has_name(triple[2], answer)
     ]

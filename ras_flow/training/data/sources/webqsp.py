@@ -17,9 +17,10 @@ from collections.abc import Iterable, Iterator
 from ras_flow.citations import paths_to_answer
 from ras_flow.datasets.reading import Row
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import Spo
 from ras_flow.state.kg import QueryKG, to_new_triples
 from ras_flow.state.schema import Extracted
-from ras_flow.training.data.case import Case, Page, Spo, Step
+from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.sources.texts import Texts
 from ras_flow.training.data.wording import about, as_question
 

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from ras_flow.datasets.contexts import documents, support
 from ras_flow.datasets.reading import Row
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.case import Case, Page, Spo, Step, short_name
+from ras_flow.formats.triples import Spo
+from ras_flow.training.data.case import Case, Page, Step, short_name
 from ras_flow.training.data.relations import ask
 from ras_flow.training.data.sources.texts import Texts, mentions
 
