@@ -242,6 +242,16 @@ def beginning(path: Path) -> str:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
 
+def is_one_object(path: Path) -> bool:
+    """Tell a file that is one JSON object from JSON lines and lists, by its name and beginning.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    named = path.name.removesuffix(".gz").endswith(".json")
+    return named and not beginning(path).startswith("[")
+
+
 def _read_csv(path: Path, delimiter: str) -> Iterator[Row]:
     # Some files hold whole articles, beyond the limit that Python sets.
     csv.field_size_limit(2**31 - 1)

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ras_flow.datasets.reading import Row, beginning, read_json, read_rows
+from ras_flow.datasets.asqa import read_asqa_file
+from ras_flow.datasets.reading import Row, is_one_object, read_rows
 from ras_flow.evaluation.benchmarks.form import Form, given_documents, optional_text, some_texts
 from ras_flow.evaluation.question import Question
-
-PARTS = ("train", "dev", "test")
 
 
 def asqa_rows(path: Path) -> Iterator[Row]:
@@ -25,18 +24,7 @@ def asqa_rows(path: Path) -> Iterator[Row]:
     Raises:
         InputError: The file cannot be read, or is neither.
     """
-    if not path.name.removesuffix(".gz").endswith(".json") or beginning(path).startswith("["):
-        yield from read_rows(path)
-        return
-    whole = Row(read_json(path), path.name)
-    parts = [part for part in PARTS if whole.has(part)]
-    if not parts:
-        whole.fail("dev", f"expected an object with one of {', '.join(PARTS)}, or a list of rows")
-    for part in parts:
-        for id, value in Row(whole.value[part], f"{path.name}:{part}").value.items():
-            row = Row(value, f"{path.name}:{part}:{id}")
-            row.value |= {"split": part, "sample_id": id}
-            yield row
+    yield from read_asqa_file(path) if is_one_object(path) else read_rows(path)
 
 
 def read_asqa(row: Row) -> Question:

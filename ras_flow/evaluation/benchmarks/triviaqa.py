@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ras_flow.datasets.reading import Row, beginning, read_json, read_rows
+from ras_flow.datasets.reading import Row, is_one_object, read_json, read_rows
 from ras_flow.evaluation.benchmarks.form import (
     GIVEN,
     Form,
@@ -28,11 +28,10 @@ def rows(path: Path) -> Iterator[Row]:
     Raises:
         InputError: The file cannot be read, or is neither.
     """
-    if not path.name.removesuffix(".gz").endswith(".json") or beginning(path).startswith("["):
+    if is_one_object(path):
+        yield from Row(read_json(path), path.name).rows("Data")
+    else:
         yield from read_rows(path)
-        return
-    whole = Row(read_json(path), path.name)
-    yield from whole.rows("Data")
 
 
 def read(row: Row) -> Question:

@@ -281,7 +281,7 @@ def test_asqa(tmp_path: Path) -> None:
     assert case.instruction == TASKS["ambiguous_qa"].instruction
     assert case.steps[0].facts == (("Pier House", "was opened in", "1931"),)
     path.write_text(json.dumps({"train": {"-7": {"annotations": []}}}))
-    with pytest.raises(InputError, match=r"long\.json:-7:ambiguous_question: expected a text"):
+    with pytest.raises(InputError, match=r"long\.json:train:-7:ambiguous_question: expected"):
         only(path)
 
 

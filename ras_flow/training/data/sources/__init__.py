@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from ras_flow.datasets.asqa import read_asqa_file
 from ras_flow.datasets.reading import Row, beginning, read_rows
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.training.data.case import Case
@@ -99,7 +100,7 @@ def read_cases(path: Path, texts: Texts | None = None, *, kb: Path | None = None
     if path.name.removesuffix(".gz").endswith(".txt"):
         rows: Iterator[Row] = pathquestion.read_text_rows(path)
     elif _is_asqa(path):
-        yield from asqa.read_file(path, texts)
+        yield from asqa.read(read_asqa_file(path), texts)
         return
     else:
         rows = read_rows(path)

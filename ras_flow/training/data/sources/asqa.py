@@ -6,11 +6,9 @@ annotators' passages, and the long answer. Questions without passages are answer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
-from ras_flow.datasets.reading import Row, read_json
-from ras_flow.errors import InputError
+from ras_flow.datasets.reading import Row
 from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.sentences import split_sentences
@@ -19,22 +17,13 @@ from ras_flow.training.data.sources.texts import Texts
 MAX_FACTS = 30
 
 
-def read_file(path: Path, texts: Texts) -> Iterator[Case]:
-    """Read ASQA's own file: questions by id, by part ("train", "dev").
-
-    Raises:
-        InputError: The file is something else; the message names part, id and field.
-    """
-    value = read_json(path)
-    parts = [value[name] for name in ("train", "dev", "test") if name in value]
-    if not isinstance(value, dict) or not parts:
-        raise InputError(f'{path.name}: expected an object with "train" or "dev".')
-    for part in parts:
-        for id, entry in Row({"part": part}, path.name).value["part"].items():
-            yield from _case(str(id), Row(entry, f"{path.name}:{id}"), texts)
+def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
+    """Yield a case for each question that is annotated."""
+    for row in rows:
+        yield from _case(row, texts)
 
 
-def _case(id: str, row: Row, texts: Texts) -> Iterator[Case]:
+def _case(row: Row, texts: Texts) -> Iterator[Case]:
     question = row.text("ambiguous_question")
     for note in row.rows("annotations")[:1]:
         known = note.rows("knowledge") if note.has("knowledge") else []
@@ -50,7 +39,7 @@ def _case(id: str, row: Row, texts: Texts) -> Iterator[Case]:
         steps = (Step((), facts, Page(question, facts, text)),) if facts else ()
         yield Case(
             source="asqa",
-            id=id,
+            id=row.text("sample_id"),
             question=question,
             answer=note.text("long_answer"),
             steps=steps,
