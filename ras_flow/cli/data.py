@@ -20,7 +20,7 @@ from ras_flow.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from ras_flow.components import LanguageModel
-    from ras_flow.training.data.mix import Progress
+    from ras_flow.training.data.progress import Progress
     from ras_flow.training.data.stats import Stats
 
 app = typer.Typer(help="Make training data.", no_args_is_help=True)

@@ -11,7 +11,7 @@
       {file = "text_triples.jsonl.gz", only = ["wikiofgraph"]},
     ]
 
-    [noise]                             # optional, see ras_flow.training.data.rollout.Noise
+    [noise]                             # optional, see ras_flow.training.data.noise.Noise
     found = 0.85
 
     [[source]]
@@ -29,8 +29,8 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.toml import read_section, read_toml
+from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.records import Split
-from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter
 
 

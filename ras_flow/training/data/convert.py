@@ -16,7 +16,9 @@ from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel, StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
-from ras_flow.training.data.mix import Inputs, Progress, read_inputs, write_mix
+from ras_flow.training.data.inputs import Inputs, read_inputs
+from ras_flow.training.data.mix import write_mix
+from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import SPLITS
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.writer import check_folder

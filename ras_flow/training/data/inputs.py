@@ -1,57 +1,103 @@
-"""A record as what the parts take at inference: request, graph and target text."""
+"""What the files of a mix hold, split by question before anything else is done with it."""
 
 from __future__ import annotations
 
-from ras_flow.components import AnswerRequest, ChainLink, PlanRequest
-from ras_flow.formats.plan import format_plan
-from ras_flow.state.kg import to_new_triples
-from ras_flow.state.schema import Extracted, Hop, Triple, make_passage
-from ras_flow.training.data.records import Record
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.triples import Spo
+from ras_flow.training.data.case import Case, Page
+from ras_flow.training.data.config import MixConfig
+from ras_flow.training.data.progress import Progress
+from ras_flow.training.data.records import SPLITS, Split
+from ras_flow.training.data.sources import read_cases
+from ras_flow.training.data.sources.texts import Texts, read_pages
+from ras_flow.training.data.splits import fraction
 
 
-def as_request(record: Record) -> PlanRequest | AnswerRequest:
-    """Return what planner or answerer are asked; its graph is still to be added.
+@dataclass
+class Inputs:
+    """What the files of a mix hold.
 
-    Args:
-        record: A training record.
+    Attributes:
+        cases: Cases of each source by split.
+        pages: Pages of files of passages by split.
+        counts: Questions of each file, and how many of each split.
     """
-    chain = [
-        ChainLink(
-            link["subquery"],
-            [Triple(subject=s, predicate=p, object=o, passages=[]) for s, p, o in link["triples"]],
-            [make_passage(title, text) for title, text in link.get("passages", ())],
-        )
-        for link in record["chain"]
-    ]
-    kind = PlanRequest if record["task"] == "plan" else AnswerRequest
-    return kind(record["question"], chain, instruction=record.get("instruction", ""))
+
+    cases: list[dict[Split, list[Case]]]
+    pages: dict[Split, list[Page]]
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def all_pages(self, split: Split) -> Iterator[Page]:
+        """Yield the pages of a split: those of its passages, then those of its questions."""
+        yield from self.pages[split]
+        for cases in self.cases:
+            for case in cases[split]:
+                yield from (step.page for step in case.steps)
+                yield from case.context
+
+    def facts(self, split: Split) -> Iterator[Spo]:
+        """Yield the gold facts of a split's questions."""
+        for cases in self.cases:
+            for case in cases[split]:
+                for step in case.steps:
+                    yield from step.facts
 
 
-def as_graph(record: Record) -> tuple[dict[str, Triple], list[Hop]]:
-    """Return G_Q and the hops as the state holds them, for ``attribute_graph``.
+def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
+    """Read all files of a mix and split what they hold.
 
     Args:
-        record: A training record.
+        config: The mix.
+        progress: Told which file is being read.
 
     Returns:
-        Triples by id, and hops that retrieved one passage each: that which all its triples are
-        from.
+        Cases and pages by split.
+
+    Raises:
+        InputError: A file is wrong; the message names file, line and field.
     """
-    names = [f"hop-{index}" for index in range(len(record["chain"]))]
-    found = [
-        Extracted(passage=name, triples=link["triples"])
-        for name, link in zip(names, record["chain"], strict=True)
-    ]
-    hops = [
-        Hop(index=index, subquery=link["subquery"], passages=[names[index]], scores=[])
-        for index, link in enumerate(record["chain"])
-    ]
-    return to_new_triples(found), hops
+    inputs = Inputs([], {split: [] for split in SPLITS})
+    triples: dict[str, Any] = {}
+    titled: dict[str, Page] = {}
+    for passages in config.passages:
+        for text, page in read_pages(passages.file, passages.only):
+            triples[text] = page.triples
+            if page.title:
+                titled.setdefault(normalize_name(page.title), page)
+            inputs.pages[config.splitter(page.title or text)].append(page)
+    texts = Texts(triples, titled)
+    named: Counter[tuple[str, str]] = Counter()
+    for number, source in enumerate(config.sources):
+        if progress:
+            progress(f"reading {source.file.name}", number, len(config.sources))
+        split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
+        groups: dict[object, Split] = {}
+        for case in read_cases(source.file, texts, kb=source.kb):
+            split = config.splitter(case.question)
+            # Wordings of one question that are in several splits stay in the first one's only.
+            if groups.setdefault(_evidence(case), split) == split:
+                again = named[case.source, case.id]
+                named[case.source, case.id] += 1
+                split_cases[split].append(replace(case, again=again))
+        for cases in split_cases.values():
+            cases.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
+        inputs.cases.append(split_cases)
+        inputs.counts[source.file.name] = {
+            split: len({normalize_question(case.question) for case in cases})
+            for split, cases in split_cases.items()
+        }
+    return inputs
 
 
-def target_text(record: Record) -> str:
-    """Return what the model should write: a plan in its format, or the answer."""
-    target = record["target"]
-    if "answer" in target:
-        return target["answer"]
-    return format_plan(target["label"], target.get("subquery", ""))
+def _evidence(case: Case) -> object:
+    """Name what a question rests on; its own words, in any order, where nothing is known of that.
+
+    So two questions whose options come in another order are one.
+    """
+    facts = frozenset(fact for step in case.steps for fact in step.facts)
+    return facts or tuple(sorted(normalize_question(case.question).split()))

@@ -1,109 +1,36 @@
 """Several data sets to one: train.jsonl, dev.jsonl and test.jsonl, with statistics and a card.
 
-Questions are split before anything else. Then each split gets a pool of its own passages, and runs
-are played on its questions. Where two sources have the same input, the first one's record is kept.
+Each split has a pool of its own passages, and runs are played on its questions. Where two sources
+have the same input, the first one's record is kept.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ras_flow.components import SentenceEncoder
-from ras_flow.formats.normalize import normalize_name, normalize_question
-from ras_flow.formats.triples import Spo
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.state.schema import Hop, Triple
-from ras_flow.training.data.case import Case, Page
+from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig, Source
+from ras_flow.training.data.inputs import Inputs, read_inputs
 from ras_flow.training.data.pool import Pool
-from ras_flow.training.data.records import SPLITS, Record, Split
-from ras_flow.training.data.rollout import (
-    Reading,
-    closed_book,
-    first_plan,
-    no_retrieval,
-    roll_out,
-)
-from ras_flow.training.data.sources import read_cases
-from ras_flow.training.data.sources.texts import Texts, read_pages
+from ras_flow.training.data.progress import Progress
+from ras_flow.training.data.recorder import closed_book, first_plan, no_retrieval
+from ras_flow.training.data.records import Record, Split
+from ras_flow.training.data.rollout import Reading, roll_out
 from ras_flow.training.data.splits import fraction
 from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.data.writer import check_folder, write_splits
 
 TEXTS_KEPT = 400_000
 """Vectors of triples that are kept while a mix is written; 600 MB at most."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
-
-
-@dataclass
-class Inputs:
-    """What the files of a mix hold.
-
-    Attributes:
-        cases: Cases of each source by split.
-        pages: Pages of files of passages by split.
-        counts: Questions of each file, and how many of each split.
-    """
-
-    cases: list[dict[Split, list[Case]]]
-    pages: dict[Split, list[Page]]
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-
-
-def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
-    """Read all files of a mix and split what they hold.
-
-    Args:
-        config: The mix.
-        progress: Told which file is being read.
-
-    Returns:
-        Cases and pages by split.
-
-    Raises:
-        InputError: A file is wrong; the message names file, line and field.
-    """
-    inputs = Inputs([], {split: [] for split in SPLITS})
-    triples: dict[str, Any] = {}
-    titled: dict[str, Page] = {}
-    for passages in config.passages:
-        for text, page in read_pages(passages.file, passages.only):
-            triples[text] = page.triples
-            if page.title:
-                titled.setdefault(normalize_name(page.title), page)
-            inputs.pages[config.splitter(page.title or text)].append(page)
-    texts = Texts(triples, titled)
-    named: Counter[tuple[str, str]] = Counter()
-    for number, source in enumerate(config.sources):
-        if progress:
-            progress(f"reading {source.file.name}", number, len(config.sources))
-        split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
-        groups: dict[object, Split] = {}
-        for case in read_cases(source.file, texts, kb=source.kb):
-            split = config.splitter(case.question)
-            # Wordings of one question that are in several splits stay in the first one's only.
-            if groups.setdefault(_evidence(case), split) == split:
-                again = named[case.source, case.id]
-                named[case.source, case.id] += 1
-                split_cases[split].append(replace(case, again=again))
-        for cases in split_cases.values():
-            cases.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
-        inputs.cases.append(split_cases)
-        inputs.counts[source.file.name] = {
-            split: len({normalize_question(case.question) for case in cases})
-            for split, cases in split_cases.items()
-        }
-    return inputs
 
 
 def write_mix(
@@ -199,7 +126,7 @@ def _records(
     reading: Reading | None,
     progress: Progress | None,
 ) -> Iterator[Record]:
-    pool = Pool(_pages(inputs, split), _facts(inputs, split))
+    pool = Pool(inputs.all_pages(split), inputs.facts(split))
     for source, cases in zip(config.sources, inputs.cases, strict=True):
         limit = _limit(config, source, split)
         weight = source.weight if split == "train" else min(source.weight, 1.0)
@@ -247,33 +174,9 @@ def _of_case(
         )
 
 
-def _pages(inputs: Inputs, split: Split) -> Iterable[Page]:
-    yield from inputs.pages[split]
-    for cases in inputs.cases:
-        for case in cases[split]:
-            yield from (step.page for step in case.steps)
-            yield from case.context
-
-
-def _facts(inputs: Inputs, split: Split) -> Iterable[Spo]:
-    for cases in inputs.cases:
-        for case in cases[split]:
-            for step in case.steps:
-                yield from step.facts
-
-
 def _limit(config: MixConfig, source: Source, split: Split) -> float:
     most = source.max_records
     return float("inf") if most is None else config.in_proportion(most, split)
-
-
-def _evidence(case: Case) -> object:
-    """Name what a question rests on; its own words, in any order, where nothing is known of that.
-
-    So two questions whose options come in another order are one.
-    """
-    facts = frozenset(fact for step in case.steps for fact in step.facts)
-    return facts or tuple(sorted(normalize_question(case.question).split()))
 
 
 def _plain(value: Any) -> Any:

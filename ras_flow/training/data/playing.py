@@ -28,7 +28,9 @@ from ras_flow.state.channels import RasOutput
 from ras_flow.training.data.calls import StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
-from ras_flow.training.data.mix import Inputs, Progress, read_inputs, write_set
+from ras_flow.training.data.inputs import Inputs, read_inputs
+from ras_flow.training.data.mix import write_set
+from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import SPLITS, Record, Split
 from ras_flow.training.data.splits import fraction
 from ras_flow.training.data.stats import Stats

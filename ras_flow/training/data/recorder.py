@@ -45,3 +45,24 @@ class Recorder:
         if page and target.get("label") == "SUBQ":
             record["page"] = page
         return record  # type: ignore[return-value]
+
+
+def no_retrieval(case: Case, split: Split) -> list[Record]:
+    """Return the records of a question that a base model answers without help."""
+    run = Recorder(case, split, "direct")
+    return [
+        run.record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"}),
+        run.record("answer", "answer", [], {"answer": case.answer}),
+    ]
+
+
+def closed_book(case: Case, split: Split) -> Record:
+    """Return the record of an answer without any graph (eq. 7)."""
+    run = Recorder(case, split, "direct")
+    return run.record("answer", "answer", [], {"answer": case.answer})
+
+
+def first_plan(case: Case, split: Split) -> Record:
+    """Return the first plan of a question that has to be looked up: [SUBQ] Q."""
+    target: Target = {"label": "SUBQ", "subquery": " ".join(case.question.split())}
+    return Recorder(case, split, "first").record("plan", "plan-0", [], target)

@@ -30,7 +30,6 @@ from the seed, the case's id and the number of the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 
 from ras_flow.formats.normalize import normalize_name
@@ -39,69 +38,15 @@ from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, tr
 from ras_flow.state.schema import Extracted, Hop, Triple
 from ras_flow.training.data.agenda import Agenda
 from ras_flow.training.data.case import Case, Page, linked_words, words_of
+from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.passage_text import passage_text
 from ras_flow.training.data.pool import Pool
-from ras_flow.training.data.recorder import Recorder
-from ras_flow.training.data.records import Link, Record, Split, Target
+from ras_flow.training.data.recorder import Recorder, first_plan
+from ras_flow.training.data.records import Link, Record, Split
 from ras_flow.training.data.surface import Surface
 
 Reading = Callable[[Mapping[str, Triple], Sequence[Hop]], Mapping[str, Triple]]
 """Returns what planner and answerer read of the graph G_Q and the subquery chain."""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """What the simulated retriever and extractor get wrong, as probabilities where not said.
-
-    Attributes:
-        passages: Passages a hop (top-k).
-        max_triples: Triples a passage.
-        max_hops: Hops a run.
-        found_by_question: Q finds the page of a step that it names.
-        found: A subquery finds the page of its step.
-        lucky: A search also finds the page of another step that could be asked for.
-        dead_end: One step of the run is never found.
-        nothing: Of failed hops: nothing was extracted at all.
-        missed: Of hops whose page is not found: it is there, but the facts were not extracted.
-        related: A distractor looks like an answer.
-        kin: The page of a gold fact tells a made-up fact of the same subject, as the gold fact is
-            told; see :mod:`~ras_flow.training.data.kin`. Two may come, each with this chance.
-        respelled: A triple is respelled; see :mod:`~ras_flow.training.data.surface`.
-    """
-
-    passages: int = 5
-    max_triples: int = 6
-    max_hops: int = 5
-    found_by_question: float = 0.8
-    found: float = 0.85
-    lucky: float = 0.1
-    dead_end: float = 0.1
-    nothing: float = 0.2
-    missed: float = 0.3
-    related: float = 0.7
-    kin: float = 0.0
-    respelled: float = 0.3
-
-
-def no_retrieval(case: Case, split: Split) -> list[Record]:
-    """Return the records of a question that a base model answers without help."""
-    run = Recorder(case, split, "direct")
-    return [
-        run.record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"}),
-        run.record("answer", "answer", [], {"answer": case.answer}),
-    ]
-
-
-def closed_book(case: Case, split: Split) -> Record:
-    """Return the record of an answer without any graph (eq. 7)."""
-    run = Recorder(case, split, "direct")
-    return run.record("answer", "answer", [], {"answer": case.answer})
-
-
-def first_plan(case: Case, split: Split) -> Record:
-    """Return the first plan of a question that has to be looked up: [SUBQ] Q."""
-    target: Target = {"label": "SUBQ", "subquery": " ".join(case.question.split())}
-    return Recorder(case, split, "first").record("plan", "plan-0", [], target)
 
 
 def roll_out(

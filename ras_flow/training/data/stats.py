@@ -14,8 +14,8 @@ from ras_flow.errors import InputError
 from ras_flow.files import write_whole
 from ras_flow.formats.history import format_history
 from ras_flow.state.kg import QueryKG
-from ras_flow.training.data.inputs import as_graph, as_request, target_text
 from ras_flow.training.data.records import LABELS, Record
+from ras_flow.training.data.requests import as_graph, as_request, target_text
 
 CHARACTERS_A_TOKEN = 4
 

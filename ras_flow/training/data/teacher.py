@@ -17,9 +17,8 @@ from ras_flow.formats.plan import format_plan
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.agenda import Agenda
 from ras_flow.training.data.case import Case
-from ras_flow.training.data.recorder import Recorder
+from ras_flow.training.data.recorder import Recorder, first_plan
 from ras_flow.training.data.records import Link, Record, Split
-from ras_flow.training.data.rollout import first_plan
 from ras_flow.training.triples.support import supported
 
 

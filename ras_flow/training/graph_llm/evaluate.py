@@ -12,7 +12,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.roles import PLAN_TOKENS
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.roles import PromptedAnswerer, PromptedPlanner
-from ras_flow.training.data.inputs import as_request
+from ras_flow.training.data.requests import as_request
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
 from ras_flow.training.graph_llm.scores import Measures, measure

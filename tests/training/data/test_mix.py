@@ -16,9 +16,10 @@ from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig, Source, load_config
 from ras_flow.training.data.convert import convert_mix
-from ras_flow.training.data.mix import read_inputs, write_mix
+from ras_flow.training.data.inputs import read_inputs
+from ras_flow.training.data.mix import write_mix
+from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.records import SPLITS, Record, Split, read_records
-from ras_flow.training.data.rollout import Noise
 from ras_flow.training.data.splits import Splitter, check_labels
 from ras_flow.training.graph_llm.graphs import nearest_records
 from tests.cli.command import ras_flow as run

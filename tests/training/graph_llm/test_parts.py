@@ -22,7 +22,7 @@ from ras_flow.graph_llm.prompt import PromptFormatter
 from ras_flow.llms.local import load_tokenizer
 from ras_flow.testing import HashEncoder
 from ras_flow.training.callbacks import stale
-from ras_flow.training.data.inputs import as_graph
+from ras_flow.training.data.requests import as_graph
 from ras_flow.training.graph_llm import vectors
 from ras_flow.training.graph_llm.config import MixSettings, read_config
 from ras_flow.training.graph_llm.examples import Examples, Placed, sample

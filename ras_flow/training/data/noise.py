@@ -1,0 +1,39 @@
+"""How the simulated retriever and extractor of :mod:`~ras_flow.training.data.rollout` fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What the simulated retriever and extractor get wrong, as probabilities where not said.
+
+    Attributes:
+        passages: Passages a hop (top-k).
+        max_triples: Triples a passage.
+        max_hops: Hops a run.
+        found_by_question: Q finds the page of a step that it names.
+        found: A subquery finds the page of its step.
+        lucky: A search also finds the page of another step that could be asked for.
+        dead_end: One step of the run is never found.
+        nothing: Of failed hops: nothing was extracted at all.
+        missed: Of hops whose page is not found: it is there, but the facts were not extracted.
+        related: A distractor looks like an answer.
+        kin: The page of a gold fact tells a made-up fact of the same subject, as the gold fact is
+            told; see :mod:`~ras_flow.training.data.kin`. Two may come, each with this chance.
+        respelled: A triple is respelled; see :mod:`~ras_flow.training.data.surface`.
+    """
+
+    passages: int = 5
+    max_triples: int = 6
+    max_hops: int = 5
+    found_by_question: float = 0.8
+    found: float = 0.85
+    lucky: float = 0.1
+    dead_end: float = 0.1
+    nothing: float = 0.2
+    missed: float = 0.3
+    related: float = 0.7
+    kin: float = 0.0
+    respelled: float = 0.3

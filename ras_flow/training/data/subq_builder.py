@@ -1,0 +1,181 @@
+"""One question of HotpotQA to records: attempt, filter, subqueries, triples, labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.components import Message
+from ras_flow.datasets.contexts import documents, support
+from ras_flow.datasets.reading import Row
+from ras_flow.errors import ModelResponseError
+from ras_flow.formats.quality import refine
+from ras_flow.roles import PromptedAnswerer, PromptedExtractor
+from ras_flow.roles.extractors import form_for
+from ras_flow.state.schema import make_passage
+from ras_flow.training.data.attempts import knows
+from ras_flow.training.data.calls import CallLog, LoggedModel
+from ras_flow.training.data.case import Case, Page, Step
+from ras_flow.training.data.pool import Pool
+from ras_flow.training.data.prompts import again, filter_prompt, subquery_prompt
+from ras_flow.training.data.recorder import no_retrieval
+from ras_flow.training.data.records import Record
+from ras_flow.training.data.replies import read_numbers, read_subquery
+from ras_flow.training.data.rollout import roll_out
+from ras_flow.training.data.splits import Splitter
+
+if TYPE_CHECKING:
+    from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models
+
+ATTEMPTS = 3
+"""How often a model is asked for one reply that can be used."""
+
+
+class Builder:
+    """Turns questions of HotpotQA into records.
+
+    Args:
+        log: The calls that were made before.
+        models: The model of each step.
+        config: The settings.
+        splitter: Sends questions into splits.
+        dropped: Counts what is left out, by reason.
+
+    Attributes:
+        rejected: The last error by which a model rejected a request; None without any.
+    """
+
+    def __init__(
+        self,
+        log: CallLog,
+        models: Models,
+        config: BuildConfig,
+        splitter: Splitter,
+        dropped: dict[str, int],
+    ) -> None:
+        self.config, self.splitter, self.dropped = config, splitter, dropped
+        self.filter = LoggedModel(models.filter, log, "filter")
+        self.writer = LoggedModel(models.subqueries, log, "subqueries")
+        self.extractor = PromptedExtractor(
+            LoggedModel(models.extractor, log, "extract"), form_for(models.extractor)
+        )
+        base = models.base
+        self.base = PromptedAnswerer(LoggedModel(base, log, "attempt")) if base else None
+        self.pool = Pool([])
+        self.rejected: ModelResponseError | None = None
+        self.named: Counter[str] = Counter()
+
+    async def records(self, row: Row) -> list[Record]:
+        """Return a question's records; none for one that cannot be used."""
+        question, answer = row.text("question"), row.text("answer")
+        split = self.splitter(question)
+        id = row.first_text("id", "_id")
+        again = self.named[id]
+        self.named[id] += 1
+        case = Case(
+            source="hotpotqa-subq",
+            id=id,
+            question=question,
+            answer=answer,
+            guessable=answer.lower() in ("yes", "no"),
+            again=again,
+        )
+        try:
+            known = self.base is not None and await knows(case, self.base)
+        except ModelResponseError as error:
+            self.rejected = error
+            return self._drop("attempt: the request was rejected")
+        if known:
+            return no_retrieval(case, split)
+        texts = {title: " ".join(" ".join(said).split()) for title, said in documents(row)}
+        gold = [(title, texts[title]) for title in support(row) if texts.get(title)]
+        if len(gold) < len(support(row)):
+            return self._drop("a supporting document is not there")
+        needed = await self._needed(question, gold)
+        if needed is None:
+            return []
+        subqueries = await self._subqueries(question, needed)
+        if subqueries is None:
+            return []
+        others = [item for item in texts.items() if item not in gold]
+        others = others[: self.config.distractors * len(needed)]
+        pages = await self._pages(needed, others)
+        steps = tuple(
+            Step((subquery,), page.triples, page, (at - 1,) if at else ())
+            for at, (subquery, page) in enumerate(zip(subqueries, pages, strict=False))
+        )
+        if not all(step.facts for step in steps):
+            return self._drop("a document without triples")
+        case = replace(case, steps=steps, context=tuple(pages[len(steps) :]))
+        noise, seed = self.config.noise, self.config.seed
+        return list(roll_out(case, self.pool, noise, seed=seed, number=0, split=split))
+
+    def _drop(self, reason: str) -> list[Record]:
+        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+        return []
+
+    async def _needed(
+        self, question: str, gold: list[tuple[str, str]]
+    ) -> list[tuple[str, str]] | None:
+        """Step 1 (appendix C.1): the documents that are needed, in the order to be found."""
+        read = partial(read_numbers, count=len(gold))
+        numbers = await self._asked(self.filter, filter_prompt(question, gold), 30, read)
+        if numbers is None:
+            self._drop("filter: no usable reply")
+            return None
+        if not numbers:
+            self._drop("filter: no document is needed")
+            return None
+        return [gold[number - 1] for number in numbers]
+
+    async def _subqueries(self, question: str, needed: list[tuple[str, str]]) -> list[str] | None:
+        """Step 2 (appendix C.2): one subquery for each document, none asked twice."""
+        made: list[str] = []
+        for document in needed:
+            # The question itself is the first search already.
+            read = partial(read_subquery, earlier=[*made, *([question] if made else [])])
+            prompt = subquery_prompt(question, document, made)
+            subquery = await self._asked(self.writer, prompt, 80, read)
+            if subquery is None:
+                self._drop("subqueries: no usable reply")
+                return None
+            made.append(subquery)
+        return made
+
+    async def _pages(
+        self, needed: list[tuple[str, str]], others: list[tuple[str, str]]
+    ) -> list[Page]:
+        """Line 12: g_i <- f_t2t(d_i), for the needed documents and the distractors."""
+        texts = needed + others
+        passages = [make_passage(title, text) for title, text in texts]
+        made = await self.extractor.extract(passages)
+        for extraction in made[: len(needed)]:
+            if extraction.error is not None:
+                self.rejected = ModelResponseError(extraction.error)
+        return [
+            Page(title, tuple(refine(extraction.triples, title, text).triples), text)
+            for (title, text), extraction in zip(texts, made, strict=True)
+        ]
+
+    async def _asked(
+        self,
+        model: LoggedModel,
+        prompt: list[Message],
+        max_new_tokens: int,
+        read: Callable[[str], tuple[Any, str | None]],
+    ) -> Any:
+        """Ask until a reply can be used; None if none can, or the request is rejected."""
+        for _ in range(ATTEMPTS):
+            try:
+                [made] = await model.generate([prompt], max_new_tokens=max_new_tokens)
+            except ModelResponseError as error:
+                self.rejected = error
+                return None
+            value, problem = read(made.text)
+            if problem is None:
+                return value
+            prompt = again(prompt, made.text, problem)
+        return None
