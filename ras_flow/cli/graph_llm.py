@@ -69,8 +69,9 @@ def graph_llm(
     """Train the Graph LLM: plans and answers in, a folder for `local:FOLDER` out."""
     from ras_flow.errors import ConfigurationError
     from ras_flow.training.graph_llm.config import read_config
+    from ras_flow.training.graph_llm.evaluate import evaluate
     from ras_flow.training.graph_llm.trained import WEIGHTS
-    from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
+    from ras_flow.training.graph_llm.training import train_graph_llm
 
     if task not in (None, "both", "plan", "answer"):
         raise ConfigurationError(f"--task {task!r} is none of both, plan and answer.")

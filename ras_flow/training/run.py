@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,36 @@ class Progress:
     finished: bool
     step: int
     steps: int
+
+
+def run_folder(output: Path) -> Path:
+    """Return the folder of a run, beside the one that it is to write.
+
+    Args:
+        output: The folder to write.
+
+    Raises:
+        ConfigurationError: It is there already.
+    """
+    if output.exists():
+        raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
+    return output.with_name(f"{output.name}.run")
+
+
+def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:
+    """Write what a run was for, whole or not at all, and remove the run's folder.
+
+    Args:
+        run: The run's folder.
+        output: The folder to write.
+        write: Makes a folder of it.
+    """
+    scratch = run / "finished"
+    # What a killed process may have left.
+    shutil.rmtree(scratch, ignore_errors=True)
+    write(scratch)
+    os.replace(scratch, output)
+    shutil.rmtree(run)
 
 
 def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]]) -> None:

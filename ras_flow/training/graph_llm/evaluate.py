@@ -2,26 +2,110 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.components import AnswerRequest, LanguageModel, PlanRequest, SentenceEncoder
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.graph_llm.build import build_graph_llm
+from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.roles import PLAN_TOKENS
+from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.llms import load_language_model
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.retrieval import open_retriever
 from ras_flow.roles import PromptedAnswerer, PromptedPlanner
-from ras_flow.training.data.requests import as_request
 from ras_flow.training.data.records import Record
+from ras_flow.training.data.requests import as_request
+from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.graph_llm.examples import read_split, sample
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
+from ras_flow.training.graph_llm.next_passage import find_next
 from ras_flow.training.graph_llm.scores import Measures, measure
+from ras_flow.training.graph_llm.trained import WEIGHTS, load_trained
+from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 AT_ONCE = 256
 """Records between two reports of how far it is."""
+
+
+def evaluate(
+    config: TrainingConfig,
+    model: str,
+    *,
+    data: Path = Path(),
+    split: str = "dev",
+    most: int | None = None,
+    index: Path | None = None,
+    encoder: SentenceEncoder | None = None,
+    log: Logger = lambda _: None,
+) -> Measures:
+    """Measure a model on a split of the data that settings name.
+
+    Not to be called from a running event loop.
+
+    Args:
+        config: The settings; with ``model.graphs = "shuffled"`` each record gets another's graph.
+        model: A folder that training wrote, a checkpoint of a run that is not at its end
+            (``OUTPUT.run/checkpoint-500``, with the run's settings), or a Graph LLM's name, such
+            as ``local:default``; or a language model's name, such as ``local:`` with a base model
+            or ``openai:gpt-5-mini``, which then plans and answers by few-shot prompts.
+        data: Where the data sets are.
+        split: ``dev`` or ``test``.
+        most: At most so many records, of both tasks alike; None for all.
+        index: A passage index in which BM25 searches for the next gold passage by the subqueries;
+            None to leave that out.
+        encoder: Replaces the sentence encoder that the Graph LLM names.
+        log: Told how far it is.
+
+    Returns:
+        The figures.
+
+    Raises:
+        ConfigurationError: The model cannot be loaded, or there is no such split.
+        InputError: The data cannot be read, or is empty.
+        CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
+    """
+    retriever = open_retriever(index, "bm25") if index else None
+    if split not in ("dev", "test"):
+        raise ConfigurationError(f"There is no split {split!r} to measure on, only dev and test.")
+    task = config.model.task
+    records = read_split(
+        [data / name for name in config.data.sets],
+        "test" if split == "test" else "dev",
+        task=task,
+    )
+    if most is not None:
+        records = sample(records, most, seed=config.optimizer.seed)
+    if not records:
+        raise InputError(f"There are no records for {split} in {', '.join(config.data.sets)}.")
+    asked = [one.record for one in records]
+    found = None if Path(model).exists() else find_graph_llm(model)
+    folder = found.folder if found else Path(model)
+    if not folder.exists() and ":" in model:
+        measures = asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
+    else:
+        if (folder / WEIGHTS).is_file():
+            subject: GraphLLM | Path = _at_checkpoint(config, folder, encoder)
+        else:
+            subject = folder
+        measures = evaluate_graph_llm(
+            subject,
+            asked,
+            encoder=encoder,
+            shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
+            batch_size=config.watch.batch_size,
+            log=log,
+        )
+    if retriever is None:
+        return measures
+    return replace(measures, next_passage=asyncio.run(find_next(asked, measures.texts, retriever)))
 
 
 def evaluate_graph_llm(
@@ -56,9 +140,6 @@ def evaluate_graph_llm(
             of its training.
         InputError: A question does not fit into the model's window.
     """
-    # Its classes are torch modules, so this imports torch.
-    from ras_flow.graph_llm.checkpoint import load_graph_llm  # noqa: PLC0415
-
     if isinstance(model, Path | str):
         model = load_graph_llm(Path(model))
     most = model.config.max_triples
@@ -136,3 +217,13 @@ async def evaluate_language_model(
 def _limit(record: Record) -> int:
     request = as_request(record)
     return request.max_new_tokens if isinstance(request, AnswerRequest) else PLAN_TOKENS
+
+
+def _at_checkpoint(
+    config: TrainingConfig, checkpoint: Path, encoder: SentenceEncoder | None
+) -> GraphLLM:
+    """Return the model that a run had at a checkpoint."""
+    encoder = encoder or LocalSentenceEncoder(config.model.encoder)
+    model = build_graph_llm(config.graph_llm(encoder.identity, encoder.dimension))
+    load_trained(model, checkpoint)
+    return model

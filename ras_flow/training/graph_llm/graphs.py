@@ -16,8 +16,8 @@ from ras_flow.components import AttributedGraph, SentenceEncoder
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.state.kg import triple_id
-from ras_flow.training.data.requests import as_graph
 from ras_flow.training.data.records import Record
+from ras_flow.training.data.requests import as_graph
 from ras_flow.training.graph_llm.vectors import embed
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ras_flow.errors import ConfigurationError
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.config import MixSettings
-from ras_flow.training.triples.order import LengthGrouped
+from ras_flow.training.order import LengthGrouped
 
 
 def kind_of(record: Record) -> str:

@@ -10,7 +10,11 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.training.run import flat
+from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
+from ras_flow.training.graph_llm.spread import spread_soft_tokens
+from ras_flow.training.run import Logger, flat
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -18,9 +22,11 @@ if TYPE_CHECKING:
 _FREE = ("window", "max_triples", "answer_passages", "dropout")
 """What no weight depends on."""
 
-
 _GRAPH = ("gnn.", "projector_hidden", "encoder")
 """What only graph encoder and projector depend on."""
+
+SPREAD_OVER = 256
+"""About how many records' graphs new soft tokens are spread over."""
 
 
 def first_model(
@@ -66,3 +72,30 @@ def first_model(
     model = build_graph_llm(config)
     load_weights(model, source.folder, graph=not new_graph)
     return model, source.identity
+
+
+def start_graph(
+    config: TrainingConfig,
+    model: GraphLLM,
+    plans: Examples,
+    train: Examples,
+    dev: Examples,
+    log: Logger,
+) -> None:
+    """Give a new graph encoder and projector something to begin with.
+
+    Args:
+        config: The settings.
+        model: The model, which is changed.
+        plans: What the graph encoder learns from alone.
+        train: What all learn from.
+        dev: What is measured on.
+        log: Told how far it is.
+    """
+    seed = config.optimizer.seed
+    pretrain_graph_encoder(
+        model, LaterPlans(plans), LaterPlans(dev), config.pretrain, seed=seed, log=log
+    )
+    every = max(1, len(train) // SPREAD_OVER)
+    some = [train[position] for position in range(0, len(train), every)]
+    spread_soft_tokens(model, [example.request.graph for example in some])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,21 @@ from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
+from ras_flow.training.order import LengthGrouped
 from ras_flow.training.processes import one_gpu, own_gpu
-from ras_flow.training.run import Logger, Progress, claim, last_checkpoint, train_on
+from ras_flow.training.run import (
+    Logger,
+    Progress,
+    claim,
+    finish,
+    last_checkpoint,
+    run_folder,
+    train_on,
+)
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
-from ras_flow.training.triples.data import TrainingData, load_data
+from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.encoding import Collator, Encoder
 from ras_flow.training.triples.folder import write_folder
-from ras_flow.training.triples.order import LengthGrouped
 from ras_flow.training.triples.start import first_extractor, load_adapter
 
 CLASSES = {"causal": "AutoModelForCausalLM", "seq2seq": "AutoModelForSeq2SeqLM"}
@@ -59,9 +65,7 @@ def train(
     """
     started = time.monotonic()
     transformers = require("transformers", extra="local")
-    if output.exists():
-        raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
-    run = output.with_name(f"{output.name}.run")
+    run = run_folder(output)
     own_gpu()
     first = first_extractor(config)
     loaded = load_data(config.data, data)
@@ -99,12 +103,18 @@ def train(
         "the last checkpoint. If that is not enough, lower `lengths`, which needs a new output."
     ):
         finished = train_on(trainer, checkpoint)
-    progress = Progress(finished, trainer.state.global_step, trainer.state.max_steps)
-    if progress.finished and trainer.is_world_process_zero():
-        began = first.key if first else ""
-        _write(config, output, trainer, loaded, used=len(encoded["train"]), began=began)
-        shutil.rmtree(run)
-    return progress
+    state = trainer.state
+    if finished and trainer.is_world_process_zero():
+        losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
+        trained = {
+            "began": first.key if first else "",
+            "examples": len(encoded["train"]),
+            "steps": state.global_step,
+            "dev_loss": round(losses[-1], 4) if losses else None,
+            "counts": loaded.counts(),
+        }
+        finish(run, output, lambda folder: write_folder(folder, trainer.model, config, trained))
+    return Progress(finished, state.global_step, state.max_steps)
 
 
 def _tokenizer(config: TrainingConfig) -> Any:
@@ -180,31 +190,3 @@ def _trainer(
     )
     trainer.remove_callback(transformers.PrinterCallback)
     return trainer
-
-
-def _write(
-    config: TrainingConfig,
-    output: Path,
-    trainer: Any,
-    data: TrainingData,
-    *,
-    used: int,
-    began: str,
-) -> None:
-    scratch = output.with_name(f"{output.name}.unfinished")
-    # What a killed process may have left.
-    shutil.rmtree(scratch, ignore_errors=True)
-    losses = [entry["eval_loss"] for entry in trainer.state.log_history if "eval_loss" in entry]
-    write_folder(
-        scratch,
-        trainer.model,
-        config,
-        {
-            "began": began,
-            "examples": used,
-            "steps": trainer.state.global_step,
-            "dev_loss": round(losses[-1], 4) if losses else None,
-            "counts": data.counts(),
-        },
-    )
-    os.replace(scratch, output)

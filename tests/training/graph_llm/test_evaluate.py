@@ -10,11 +10,14 @@ import pytest
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError
 from ras_flow.testing import ListRetriever
-from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, evaluate_language_model
+from ras_flow.training.graph_llm.evaluate import (
+    evaluate,
+    evaluate_graph_llm,
+    evaluate_language_model,
+)
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.graph_llm.next_passage import NextPassage, find_next
 from ras_flow.training.graph_llm.scores import LATER
-from ras_flow.training.graph_llm.training import evaluate
 from tests.graph_llm.test_nearest import SharedWords
 from tests.graph_llm.tiny import build
 from tests.training.graph_llm.samples import config, record, records

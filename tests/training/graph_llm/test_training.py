@@ -16,10 +16,10 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
+from ras_flow.training.graph_llm.evaluate import evaluate, evaluate_graph_llm
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
-from ras_flow.training.graph_llm.training import evaluate, train_graph_llm
+from ras_flow.training.graph_llm.training import train_graph_llm
 from ras_flow.training.processes import own_gpu
 from ras_flow.training.run import Progress, claim, last_checkpoint
 from tests.training.gpus import several_gpus
@@ -384,7 +384,7 @@ def test_a_run_that_ended_is_written_and_not_trained_on(
     changes = {"optimizer": optimizer, "watch": {"every": 1, "generate": 0, **watch}}
     train(base, data, tmp_path / "whole", **changes)
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_write", killed)
+        patch.setattr(training, "finish", killed)
         with pytest.raises(KeyboardInterrupt):
             train(base, data, tmp_path / "out", **changes)
     (tmp_path / "moved").mkdir()

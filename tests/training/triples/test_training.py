@@ -27,6 +27,7 @@ from ras_flow.roles.extractor import PromptedExtractor
 from ras_flow.roles.extractor_forms import trained_form
 from ras_flow.roles.extractors import make_extractor
 from ras_flow.state.schema import Passage
+from ras_flow.training.order import LengthGrouped
 from ras_flow.training.triples.config import (
     DataSettings,
     LengthSettings,
@@ -39,7 +40,6 @@ from ras_flow.training.triples.config import (
 )
 from ras_flow.training.triples.encoding import IGNORED, Collator, Encoder
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.order import LengthGrouped
 from ras_flow.training.triples.training import train
 from tests.cli.command import ras_flow
 from tests.llms.test_seq2seq import save_tiny_t5
@@ -278,7 +278,7 @@ def test_a_run_that_ended_is_written_and_not_trained_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_write", killed)
+        patch.setattr(training, "finish", killed)
         with pytest.raises(KeyboardInterrupt):
             train(config(home), home / "ended", data=home)
     progress = train(config(home), home / "ended", data=home)

@@ -1,0 +1,125 @@
+"""The data of a training run: read, checked against each other, limited, with its graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ras_flow.components import SentenceEncoder
+from ras_flow.errors import InputError
+from ras_flow.paths import cache_folder
+from ras_flow.training.data.records import Record
+from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.graph_llm.examples import (
+    Examples,
+    Placed,
+    check_apart,
+    check_first_plans,
+    read_split,
+    sample,
+)
+from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
+from ras_flow.training.graph_llm.mixing import kind_of
+from ras_flow.training.run import Logger
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a run learns from and is watched by.
+
+    Attributes:
+        train: Records to learn from.
+        dev: Records to measure on meanwhile; may be empty.
+    """
+
+    train: list[Placed]
+    dev: list[Placed]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return the number of records of each part, by source and kind."""
+        return {"train": _by_kind(self.train), "dev": _by_kind(self.dev)}
+
+
+def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
+    """Read the records that settings name.
+
+    Args:
+        config: The settings.
+        folder: Where the data sets are.
+
+    Raises:
+        InputError: A file cannot be read, there is nothing to train on, or data sets contradict
+            each other; the message names file and line.
+    """
+    folders = [folder / name for name in config.data.sets]
+    train = read_split(folders, "train", task=config.model.task)
+    dev = read_split(folders, "dev", task=config.model.task)
+    if len(folders) > 1:
+        tested = [folder for folder in folders if (folder / "test.jsonl").is_file()]
+        check_apart(train, [*read_split(folders, "dev"), *read_split(tested, "test")])
+        check_first_plans(train)
+    seed = config.optimizer.seed
+    if config.data.most:
+        train = sample(train, config.data.most, seed=seed)
+    if not train:
+        raise InputError(f"There are no records to train on in {', '.join(config.data.sets)}.")
+    return TrainingData(train, sample(dev, config.watch.records, seed=seed))
+
+
+def examples_of(
+    config: TrainingConfig, records: Sequence[Placed], encoder: SentenceEncoder, log: Logger
+) -> Examples:
+    """Return records with their graphs, or those of others where the settings shuffle them.
+
+    Args:
+        config: The settings.
+        records: The records.
+        encoder: Embeds the texts of the graphs.
+        log: Told how many texts these are.
+    """
+    if "graph" in config.model.without:
+        return Examples(records, None)
+    graphs = graphs_of([one.record for one in records], encoder)
+    log(f"{len(graphs.vectors)} texts of {len(records)} graphs are embedded")
+    if config.model.graphs == "shuffled":
+        graphs = shuffled(graphs, config.optimizer.seed)
+    return Examples(records, graphs)
+
+
+def plans_for_pretraining(
+    config: TrainingConfig, data: Path, train: Examples, encoder: SentenceEncoder, log: Logger
+) -> Examples:
+    """Return what the graph encoder learns from alone: what all learn from, or sets of its own.
+
+    Args:
+        config: The settings.
+        data: Where the data sets are.
+        train: What all learn from.
+        encoder: Embeds the texts of the graphs.
+        log: Told how many texts these are.
+
+    Raises:
+        InputError: A file cannot be read, or has no such plans or such of questions that are
+            measured on.
+    """
+    sets = [data / name for name in config.pretrain.sets]
+    if not sets or not config.pretrain.epochs:
+        return train
+    plans = [one for one in read_split(sets, "train", task="plan") if one.record["chain"]]
+    if not plans:
+        raise InputError(f"There are no plans after a search in {', '.join(config.pretrain.sets)}.")
+    used = [data / name for name in config.data.sets]
+    check_apart(plans, [*read_split(used, "dev"), *read_split(used, "test")])
+    return examples_of(config, plans, encoder, log)
+
+
+def graphs_of(records: Sequence[Record], encoder: SentenceEncoder) -> Graphs:
+    """Build the graphs of records; vectors are kept in the cache folder."""
+    return build_graphs(records, encoder, cache_folder() / "embeddings")
+
+
+def _by_kind(records: Sequence[Placed]) -> dict[str, int]:
+    counts = Counter(f"{one.record['source']}/{kind_of(one.record)}" for one in records)
+    return dict(sorted(counts.items()))
