@@ -102,7 +102,7 @@ class Asker:
         state = await self._steps_of(row)
         if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
-        read = None if row.outcome.error else await self.cell.read(state)
+        read = Read() if row.outcome.error else await self.cell.read(state)
         return await asyncio.to_thread(
             judge, self.cell, question, row.outcome, state, row.saved_tokens, read
         )
