@@ -5,13 +5,12 @@ Each is a plain JSON object with a ``type``, so that it looks the same in proces
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Mapping
 from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, PlanLabel, StopReason, Triple
 
 ReviewPoint = Literal["before_retrieval", "after_merge", "before_answer"]
@@ -201,25 +200,19 @@ def passages_event(hop: Hop, passages: Mapping[str, Passage]) -> PassagesEvent:
     )
 
 
-def graph_event(index: int, hops: Sequence[Hop], triples: Mapping[str, Triple]) -> GraphEvent:
+def graph_event(hop: int, before: Collection[str], triples: Mapping[str, Triple]) -> GraphEvent:
     """Describe how a hop grew the graph.
 
     Args:
-        index: The hop's index.
-        hops: The subquery chain, up to the hop or longer.
-        triples: The graph after the hop, or any later one.
-
-    Returns:
-        The event; ``new`` are the triples that no earlier hop had.
+        hop: The hop's index.
+        before: The ids of the triples that the graph had before the hop.
+        triples: The graph after it.
     """
-    *earlier, here = by_hop(triples, hops[: index + 1])
-    known = set(chain.from_iterable(earlier))
-    grown = known.union(here)
-    kg = QueryKG.from_triples({id: triple for id, triple in triples.items() if id in grown})
+    kg = QueryKG.from_triples(triples)
     return GraphEvent(
         type="graph",
-        hop=index,
+        hop=hop,
         entities=len(kg.entities),
         triples=len(kg.triples),
-        new=[GraphTriple(id=id, **kg.triples[id]) for id in here if id not in known],
+        new=[GraphTriple(id=id, **triple) for id, triple in kg.triples.items() if id not in before],
     )

@@ -42,6 +42,5 @@ def _merge(state: RasState, context: Context, parts: Parts) -> tuple[dict[str, T
     if not context.pause_after_merge:
         reads_encoding(state, context, parts)
     delta = to_new_triples(state["extracted"])
-    hops = state["hops"]
-    merged = merge_triples(state["triples"], delta)
-    return delta, graph_event(len(hops) - 1, hops, merged)
+    known = state["triples"]
+    return delta, graph_event(len(state["hops"]) - 1, known, merge_triples(known, delta))

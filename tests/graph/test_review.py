@@ -146,6 +146,17 @@ async def test_an_edited_graph_is_what_planner_and_answerer_see(saver: Any) -> N
     assert [triple["object"] for triple in seen] == ["engineer", "Harstad"]
 
 
+async def test_a_triple_that_a_person_added_is_not_new_to_the_hop_after(saver: Any) -> None:
+    graph = build(world(), checkpointer=saver)
+    await ask(graph, AFTER_MERGE)
+    added = {"op": "add_triple", "subject": "Narvik", "predicate": "country", "object": "Norway"}
+    answer = Command(resume={"edits": [added]})
+    events = [event async for event in graph.astream(answer, THREAD, stream_mode="custom")]
+    [grown] = [event for event in events if event["type"] == "graph"]
+    assert [triple["object"] for triple in grown["new"]] == ["engineer", "Narvik"]
+    assert grown["triples"] == 5
+
+
 async def test_a_dropped_passage_takes_its_triples_along(saver: Any) -> None:
     graph = build(world(), checkpointer=saver)
     result = await to_point(graph, await ask(graph, BEFORE_ANSWER), "before_answer", 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ras_flow.events import (
     AnswerEvent,
@@ -14,6 +14,8 @@ from ras_flow.events import (
     plan_event,
 )
 from ras_flow.state.channels import RasState
+from ras_flow.state.kg import by_hop
+from ras_flow.state.schema import Hop, Triple
 
 
 def events_of(state: RasState) -> Iterator[Event]:
@@ -35,7 +37,8 @@ def events_of(state: RasState) -> Iterator[Event]:
         yield from (plan_event(plan) for plan in plans if plan["hop"] == index)
         if index < len(hops):
             yield passages_event(hops[index], state["passages"])
-            grown = graph_event(index, hops, state["triples"])
+            before, graph = (_graph(state, hops[:end]) for end in (index, index + 1))
+            grown = graph_event(index, before, graph)
             # The last hop of an unfinished run may not have been merged yet.
             later = state.get("stop_reason") or any(plan["hop"] > index for plan in plans)
             if grown["new"] or later:
@@ -48,3 +51,9 @@ def events_of(state: RasState) -> Iterator[Event]:
             stop_reason=state["stop_reason"],
             citations=state["citations"],
         )
+
+
+def _graph(state: RasState, hops: Sequence[Hop]) -> dict[str, Triple]:
+    """Return what of the graph these hops found."""
+    found = {id for ids in by_hop(state["triples"], hops) for id in ids}
+    return {id: triple for id, triple in state["triples"].items() if id in found}
