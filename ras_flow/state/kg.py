@@ -142,18 +142,18 @@ def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]
 
     Returns:
         One list for each hop, in the order of the graph. A triple of a passage that several hops
-        retrieved is in each of them; one without passages is in the last.
+        retrieved is in each of them; one that is of no hop's passages, as where a person added it,
+        is in the last.
     """
     retrieved_in: dict[str, list[int]] = {}
     for index, hop in enumerate(hops):
         for passage in hop["passages"]:
             retrieved_in.setdefault(passage, []).append(index)
+    last = range(len(hops))[-1:]
     found: list[list[str]] = [[] for _ in hops]
     for id, triple in triples.items():
         at = {index for passage in triple["passages"] for index in retrieved_in.get(passage, ())}
-        if hops and not triple["passages"]:
-            at = {len(hops) - 1}
-        for index in at:
+        for index in at or last:
             found[index].append(id)
     return found
 

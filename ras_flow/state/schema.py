@@ -43,8 +43,8 @@ class Passage(TypedDict):
 class Triple(TypedDict):
     """A subject-predicate-object fact with its provenance (paper eq. 4).
 
-    It belongs to every hop that retrieved one of its ``passages``; without any, as where a person
-    added it, to the last hop.
+    It belongs to every hop that retrieved one of its ``passages``; where none did, as where a
+    person added it, to the last hop.
     """
 
     subject: str

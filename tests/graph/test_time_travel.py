@@ -67,7 +67,8 @@ async def test_a_dropped_triple_changes_the_answer_and_history_keeps_both(saver:
     assert birth in old.values["triples"]
 
 
-async def test_an_added_triple_is_used(saver: Any) -> None:
+@pytest.mark.parametrize("passages", [[], ["a person's own note"]])
+async def test_an_added_triple_is_used(saver: Any, passages: list[str]) -> None:
     graph = await answered(saver)
     at_answer = next(step for step in await history(graph) if step.next == ("answer",))
     birth = triple_id("Mira Lund", "place of birth", "Narvik")
@@ -75,7 +76,7 @@ async def test_an_added_triple_is_used(saver: Any) -> None:
         "subject": "Mira Lund",
         "predicate": "place of birth",
         "object": "Harstad",
-        "passages": [],
+        "passages": passages,
     }
     fork = await graph.aupdate_state(
         at_answer.config,

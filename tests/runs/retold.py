@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ras_flow.events import (
     AnswerEvent,
@@ -15,7 +15,7 @@ from ras_flow.events import (
 )
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import by_hop
-from ras_flow.state.schema import Hop, Triple
+from ras_flow.state.schema import Triple
 
 
 def events_of(state: RasState) -> Iterator[Event]:
@@ -37,7 +37,7 @@ def events_of(state: RasState) -> Iterator[Event]:
         yield from (plan_event(plan) for plan in plans if plan["hop"] == index)
         if index < len(hops):
             yield passages_event(hops[index], state["passages"])
-            before, graph = (_graph(state, hops[:end]) for end in (index, index + 1))
+            before, graph = (_graph(state, end) for end in (index, index + 1))
             grown = graph_event(index, before, graph)
             # The last hop of an unfinished run may not have been merged yet.
             later = state.get("stop_reason") or any(plan["hop"] > index for plan in plans)
@@ -53,7 +53,7 @@ def events_of(state: RasState) -> Iterator[Event]:
         )
 
 
-def _graph(state: RasState, hops: Sequence[Hop]) -> dict[str, Triple]:
-    """Return what of the graph these hops found."""
-    found = {id for ids in by_hop(state["triples"], hops) for id in ids}
+def _graph(state: RasState, hops: int) -> dict[str, Triple]:
+    """Return what of the graph the first hops found."""
+    found = {id for ids in by_hop(state["triples"], state["hops"])[:hops] for id in ids}
     return {id: triple for id, triple in state["triples"].items() if id in found}

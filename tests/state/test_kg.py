@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import hashlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -154,12 +155,18 @@ def test_a_hop_has_the_triples_of_all_its_passages():
         [location, river],
         [],
     ]
-    assert by_hop(graph, [hop(0, "p1"), hop(1, "p1")]) == [[location, industry]] * 2
+    assert by_hop(graph, [hop(0, "p1"), hop(1, "p1"), hop(2, "p2")]) == [
+        [location, industry],
+        [location, industry],
+        [location, river],
+    ]
     assert by_hop(graph, []) == []
 
 
-def test_a_triple_without_passages_belongs_to_the_last_hop():
-    added = Triple(subject="a", predicate="b", object="c", passages=[])
+@pytest.mark.parametrize("passages", [[], ["a person's own note"]])
+def test_a_triple_that_no_hop_found_belongs_to_the_last_hop(passages: list[str]):
+    added = Triple(subject="a", predicate="b", object="c", passages=passages)
+    assert by_hop({"x": added}, []) == []
     hops = [Hop(index=i, subquery="?", passages=["p1"], scores=[]) for i in range(2)]
     assert by_hop({"x": added}, hops) == [[], ["x"]]
 
