@@ -20,13 +20,13 @@ from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import check_hop, warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
-from ras_flow.state.kg import as_spo
+from ras_flow.state.kg import as_spo, read_in
 from ras_flow.state.schema import Extracted, Passage, passage_id
 from ras_flow.triple_cache import TripleCache
 
 
 async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Extract every passage of the last hop that no earlier hop had.
+    """Extract every passage of the last hop that no earlier hop has read.
 
     A batch's triples are put into the store as soon as they are there, so that a run that is
     killed here asks for none of them again. The store keeps them as extracted; what enters the
@@ -38,21 +38,22 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
         parts: Where the extractor comes from.
 
     Returns:
-        The triples by passage, what they cost, and a warning for each passage that failed.
+        The triples by passage, what they cost, and for passages that failed their ids, with the
+        hop, and a warning each.
 
     Raises:
         ConfigurationError: The extractor cannot be set up, or its key was refused.
         InputError: The state was edited so that it has no hop, or the hop names an unknown passage.
     """
     check_hop(state)
-    hops = state["hops"]
-    seen = {passage for hop in hops[:-1] for passage in hop["passages"]}
-    new = [_passage(state, id) for id in hops[-1]["passages"] if id not in seen]
+    *earlier, hop = state["hops"]
+    seen = {passage for each in earlier for passage in read_in(each)}
+    new = [_passage(state, id) for id in hop["passages"] if id not in seen]
     context = parts.context(state, runtime)
     extractor = await parts.get_extractor(context)
     keeps_text = parts.keeps_text(context)
     cache = TripleCache(None if keeps_text else runtime.store, extractor.identity)
-    cost = Cost("extractor", f"to_triples:{hops[-1]['index']}")
+    cost = Cost("extractor", f"to_triples:{hop['index']}")
     known, fresh = await _extract(new, extractor, cache)
     warnings = [
         f"{'Not all' if made.triples else 'No'} triples from passage "
@@ -71,7 +72,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     runtime.stream_writer(
         ExtractedEvent(
             type="extracted",
-            hop=hops[-1]["index"],
+            hop=hop["index"],
             passages=len(new),
             cached=len(known),
             triples=sum(len(kept.triples) for kept in refined.values()),
@@ -83,7 +84,11 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
         Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
         for id, kept in refined.items()
     ]
-    return {"extracted": extracted, "usage": cost.usage(), **warned(warnings)}
+    update = {"extracted": extracted, "usage": cost.usage(), **warned(warnings)}
+    failed = [id for id, made in fresh.items() if made.error is not None and not made.triples]
+    if failed != hop.get("failed", []):
+        update["hops"] = [{"index": hop["index"], "failed": failed}]
+    return update
 
 
 async def _extract(

@@ -10,7 +10,7 @@ from ras_flow.citations import paths_to_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, RunDocument
 from ras_flow.runs.reading import by_hand, get_branch, graph_of, passages_of, steps_of
-from ras_flow.state.kg import QueryKG
+from ras_flow.state.kg import QueryKG, read_in
 from ras_flow.state.schema import StopReason
 
 _WORD = re.compile(r"\S+")
@@ -28,7 +28,7 @@ class Source(TypedDict):
         span: Where it states the triple: first and last-plus-one character of a sentence in its
             text; None where that is not known, and where there is no triple.
         sentence: That sentence; empty where it is not known.
-        hop: The first hop that retrieved the passage.
+        hop: The first hop that read the passage; where none could, the first that retrieved it.
         subquery: What that hop asked.
         score: What the retriever gave it there.
     """
@@ -149,7 +149,8 @@ def source_of(document: RunDocument, branch: Branch, triple: str, passage: str) 
     Returns:
         Its first hop in this branch, with subquery and score, and the sentence that states it.
     """
-    hop = next(hop for hop in branch["hops"] if passage in hop["passages"])
+    retrieved = [hop for hop in branch["hops"] if passage in hop["passages"]]
+    hop = next((hop for hop in retrieved if passage in read_in(hop)), retrieved[0])
     text = document["passages"][passage]["text"]
     found = document["evidence"].get(triple, {}).get(passage)
     span = (found[0], found[1]) if found else None

@@ -133,8 +133,13 @@ def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
     )
 
 
+def read_in(hop: Hop) -> list[str]:
+    """Return the passages of a hop that have been read: all but those whose extraction failed."""
+    return [id for id in hop["passages"] if id not in hop.get("failed", ())]
+
+
 def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]]:
-    """Return the ids of each g_i: the triples of the passages that hop i retrieved.
+    """Return the ids of each g_i: the triples of the passages that hop i retrieved and read.
 
     Args:
         triples: The graph.
@@ -142,17 +147,17 @@ def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]
 
     Returns:
         One list for each hop, in the order of the graph. A triple of a passage that several hops
-        retrieved is in each of them; one that is of no hop's passages, as where a person added it,
-        is in the last.
+        read is in each of them; one that is of no hop's passages, as where a person added it, is
+        in the last.
     """
-    retrieved_in: dict[str, list[int]] = {}
+    hops_of: dict[str, list[int]] = {}
     for index, hop in enumerate(hops):
-        for passage in hop["passages"]:
-            retrieved_in.setdefault(passage, []).append(index)
+        for passage in read_in(hop):
+            hops_of.setdefault(passage, []).append(index)
     last = range(len(hops))[-1:]
     found: list[list[str]] = [[] for _ in hops]
     for id, triple in triples.items():
-        at = {index for passage in triple["passages"] for index in retrieved_in.get(passage, ())}
+        at = {index for passage in triple["passages"] for index in hops_of.get(passage, ())}
         for index in at or last:
             found[index].append(id)
     return found

@@ -43,8 +43,8 @@ class Passage(TypedDict):
 class Triple(TypedDict):
     """A subject-predicate-object fact with its provenance (paper eq. 4).
 
-    It belongs to every hop that retrieved one of its ``passages``; where none did, as where a
-    person added it, to the last hop.
+    It belongs to every hop that read one of its ``passages``; where none did, as where a person
+    added it, to the last hop.
     """
 
     subject: str
@@ -54,12 +54,17 @@ class Triple(TypedDict):
 
 
 class Hop(TypedDict):
-    """One step of the subquery chain: q_i and what was retrieved for it (eq. 3)."""
+    """One step of the subquery chain: q_i and what was retrieved for it (eq. 3).
+
+    ``failed`` are those of its passages of which the extractor made nothing, for an error. A later
+    hop that finds one of them tries again, and what it states is that hop's.
+    """
 
     index: int
     subquery: str
     passages: list[str]
     scores: list[float]
+    failed: NotRequired[list[str]]
 
 
 class Plan(TypedDict):

@@ -140,6 +140,7 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"hops": [{"subquery": "no index"}]},
         {"hops": [{"index": 7}]},
         {"hops": [{"index": 0, "passages": []}]},
+        {"hops": [{"index": 0, "failed": None}]},
         {"hops": None},
         {"plans": ["[SUFFICIENT]"]},
         {"plans": [{"index": 7, "hop": 2, "label": 5, "subquery": "", "raw": ""}]},
