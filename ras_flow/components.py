@@ -1,7 +1,8 @@
 """The parts' protocols: async first and batched (a list in, a list out), independent of LangGraph.
 
 Any object with these methods can be passed to :func:`ras_flow.build_graph`; the shipped ones are
-chosen by name in :class:`ras_flow.Context`.
+chosen by name in :class:`ras_flow.Context`. Work that blocks belongs in a thread: concurrent runs
+share an event loop, those of ``invoke`` too.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -13,6 +11,7 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore, Op, Result
 
 from ras_flow.context import Context
+from ras_flow.nodes.sync_loop import run_sync
 from ras_flow.state.channels import RasState
 
 Work = Callable[[RasState, Runtime[Context]], Coroutine[Any, Any, dict[str, Any]]]
@@ -37,18 +36,11 @@ class Node(Runnable[RasState, dict[str, Any]]):
     def invoke(
         self, input: RasState, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Run the function in an event loop of its own."""
+        """Run the function in the event loop of sync callers."""
         runtime = get_runtime(Context)
         if runtime.store is not None:
             runtime = runtime.override(store=_SyncStore(runtime.store))
-        work = self._work(input, runtime)
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(work)
-        # In a notebook this thread has an event loop at work already.
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(copy_context().run, asyncio.run, work).result()
+        return run_sync(self._work(input, runtime))
 
 
 class _SyncStore(BaseStore):
