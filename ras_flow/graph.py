@@ -10,6 +10,9 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Any, Literal
 
+from langchain_core.language_models import BaseChatModel
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import get_runtime
 
@@ -51,10 +54,10 @@ class RasBuilder(StateGraph[RasState, Context, RasInput, RasOutput]):
 
 def build_graph(
     *,
-    planner: Planner | None = None,
-    retriever: Retriever | None = None,
-    extractor: Extractor | None = None,
-    answerer: Answerer | None = None,
+    planner: Planner | BaseChatModel | None = None,
+    retriever: Retriever | BaseRetriever | VectorStore | None = None,
+    extractor: Extractor | BaseChatModel | None = None,
+    answerer: Answerer | BaseChatModel | None = None,
     encoder: SentenceEncoder | None = None,
     defaults: Context | None = None,
 ) -> RasBuilder:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args, get_type_hints
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.sqlite import SqliteStore
@@ -21,7 +24,7 @@ from langgraph.types import Command
 
 from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
-from ras_flow import Context, RasOutput, as_tool
+from ras_flow import Context, RasOutput, as_tool, build_graph
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
@@ -272,6 +275,13 @@ def test_an_object_that_cannot_play_its_role_is_refused() -> None:
         build({"retriever": object()})
     with pytest.raises(ConfigurationError, match="plan"):
         build({"planner": "anthropic:some-model"})
+
+
+def test_types_declare_what_is_taken() -> None:
+    hints = get_type_hints(build_graph)
+    for role in ("planner", "extractor", "answerer"):
+        assert BaseChatModel in get_args(hints[role])
+    assert {BaseRetriever, VectorStore} < set(get_args(hints["retriever"]))
 
 
 async def test_a_chat_model_that_is_given_has_the_limits_of_the_graphs_settings() -> None:
