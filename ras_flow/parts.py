@@ -306,7 +306,7 @@ def _retriever_part(given: Any) -> Retriever | None:
 
 
 def _encoder_part(given: Any) -> Encoder | None:
-    missing = _missing(given, ("encode", "identity"))
+    missing = _missing(given, ("encode", "identity", "dimension"))
     if given is None or not missing:
         return cast("Encoder | None", given)
     raise ConfigurationError(

@@ -88,7 +88,7 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
     )
-    [reply] = one_each(await answerer.answer([request]), 1, answerer)
+    [reply] = await one_each(1, Reply, answerer.answer([request]), answerer)
     return reply
 
 

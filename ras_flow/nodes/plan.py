@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import PlanRequest
+from ras_flow.components import PlanRequest, Reply
 from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import WarningEvent, plan_event
@@ -53,7 +53,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         problem=rejected.get("problem") if rejected else None,
     )
     try:
-        [reply] = one_each(await planner.plan([request]), 1, planner)
+        [reply] = await one_each(1, Reply, planner.plan([request]), planner)
     except ModelUnavailableError as error:
         if not state["hops"]:
             raise

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from inspect import isawaitable
 from typing import TypeVar
 
 from ras_flow.errors import ConfigurationError
@@ -10,23 +11,39 @@ from ras_flow.errors import ConfigurationError
 T = TypeVar("T")
 
 
-def one_each(results: Sequence[T], asked: int, part: object) -> Sequence[T]:
-    """Check that a part answered everything that it was asked.
+async def one_each(
+    asked: int, kind: type[T], results: Awaitable[Sequence[T]], part: object
+) -> Sequence[T]:
+    """Await a part, and check that it answered everything that it was asked.
 
     Args:
-        results: What it returned.
-        asked: How many results it should have returned.
+        asked: How many results it is to return.
+        kind: What each is.
+        results: What its method returned.
         part: The part.
 
     Returns:
         The results.
 
     Raises:
-        ConfigurationError: There are more or fewer; the message names the part's class.
+        ConfigurationError: There are more or fewer, or they are something else; the message names
+            the part's class.
     """
-    if len(results) != asked:
+    name = type(part).__name__
+    if not isawaitable(results):
         raise ConfigurationError(
-            f"{type(part).__name__} returned {len(results)} results where {asked} were asked for: "
+            f"{name} returned a {type(results).__name__}, which cannot be awaited: write the "
+            "methods of parts with `async def`, and have them return a list."
+        )
+    made = await results
+    if not isinstance(made, Sequence) or not all(isinstance(one, kind) for one in made):
+        raise ConfigurationError(
+            f"{name} returned {made!r:.200}: parts take a list and return a list of the same "
+            f"length, here of {kind.__name__} (see ras_flow.components)."
+        )
+    if len(made) != asked:
+        raise ConfigurationError(
+            f"{name} returned {len(made)} results where {asked} were asked for: "
             "parts take a list and return a list of the same length."
         )
-    return results
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -46,12 +47,12 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     async with traced_retrieval(
         type(retriever).__name__, plan["subquery"], identity=retriever.identity
     ) as found:
-        [ranked] = one_each(
-            await retriever.retrieve([plan["subquery"]], context.top_k), 1, retriever
+        [ranked] = await one_each(
+            1, list, retriever.retrieve([plan["subquery"]], context.top_k), retriever
         )
         best: dict[str, ScoredPassage] = {}
-        for passage, score in ranked:
-            kept = _storable(passage, score, retriever)
+        for scored in ranked:
+            kept = _storable(scored, retriever)
             best.setdefault(kept.passage["id"], kept)
         found += best.values()
     passages = {scored.passage["id"]: scored.passage for scored in found}
@@ -65,20 +66,21 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     return {"hops": [hop], "passages": passages, "usage": cost.usage()}
 
 
-def _storable(passage: Passage, score: float, retriever: Retriever) -> ScoredPassage:
+def _storable(scored: ScoredPassage, retriever: Retriever) -> ScoredPassage:
     """Return a passage with its content's id; a retriever's own may stand for several."""
-    source = passage.get("source")
     try:
+        passage, score = scored
         title, text = scrub(passage["title"]), scrub(passage["text"])
+        kept: Passage = {**passage, "id": passage_id(title, text), "title": title, "text": text}
+        source = kept.pop("source", None)
+        if source is not None:
+            kept["source"] = scrub(str(source))
+        json.dumps(kept)
         # JSON holds finite numbers alone: the cosine with a vector of zeros is none.
-        score = round(float(score), 6) if math.isfinite(score) else 0.0
+        return ScoredPassage(kept, round(float(score), 6) if math.isfinite(score) else 0.0)
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigurationError(
-            f"{type(retriever).__name__} found {passage!r:.200} with the score {score!r:.50}: give "
-            "each passage a `title` and a `text`, which are texts, and a number as its score."
+            f"{type(retriever).__name__} found {scored!r:.250}: give a ScoredPassage each, which "
+            "is a passage with a `title` and a `text`, which are texts, and a number as its score. "
+            "What else a passage has must be JSON."
         ) from error
-    kept: Passage = {**passage, "id": passage_id(title, text), "title": title, "text": text}
-    kept.pop("source", None)
-    if source is not None:
-        kept["source"] = scrub(str(source))
-    return ScoredPassage(kept, score)

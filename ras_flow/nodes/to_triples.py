@@ -103,8 +103,8 @@ async def _extract(
     async def extract(batch: tuple[Passage, ...]) -> dict[str, Extraction]:
         by_content: list[Passage] = [{**passage, "id": keys[passage["id"]]} for passage in batch]
         try:
-            made: Sequence[Extraction] = one_each(
-                await extractor.extract(by_content), len(batch), extractor
+            made = await one_each(
+                len(batch), Extraction, extractor.extract(by_content), extractor
             )
         except ModelUnavailableError as error:
             made = [Extraction([], error=str(error))] * len(batch)

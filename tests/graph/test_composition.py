@@ -301,6 +301,7 @@ async def test_a_chat_model_that_is_given_has_the_limits_of_the_graphs_settings(
         ("extractor", "extract", "batch_size"),
         ("answerer", "answer", "takes_soft_tokens"),
         ("encoder", "encode", "identity"),
+        ("encoder", "encode", "dimension"),
     ],
 )
 def test_an_object_that_can_play_only_half_its_role_is_told_what_it_lacks(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
@@ -16,7 +17,7 @@ from ras_flow import Context, Runs
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state import reducers
-from ras_flow.state.schema import Passage
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import ListRetriever, MappingExtractor
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
@@ -41,6 +42,33 @@ class Forgetful:
 async def test_a_part_that_loses_a_request_is_named(role: str) -> None:
     with pytest.raises(ConfigurationError, match="Forgetful returned 0 results"):
         await build(world(**{role: Forgetful()})).ainvoke({"question": QUESTION})
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "returned"),
+    [
+        ("planner", "plan", "[SUFFICIENT]"),
+        ("answerer", "answer", [None]),
+        ("answerer", "answer", ["Narvik"]),
+        ("extractor", "extract", [[("a", "b", "c")]]),
+        ("retriever", "retrieve", [ScoredPassage(make_passage("a", "b"), 1.0)]),
+        ("retriever", "retrieve", None),
+    ],
+)
+@pytest.mark.parametrize("awaited", [True, False])
+async def test_a_part_that_returns_something_else_is_named(
+    role: str, method: str, returned: Any, awaited: bool
+) -> None:
+    async def soon(*_: Any) -> Any:
+        return returned
+
+    class Odd(Forgetful):
+        pass
+
+    setattr(Odd, method, soon if awaited else lambda *_: returned)
+    wrong = "Odd returned .* a list of" if awaited else "Odd returned a .* `async def`"
+    with pytest.raises(ConfigurationError, match=wrong):
+        await build(world(**{role: Odd()})).ainvoke({"question": QUESTION}, context=TOP1)
 
 
 async def test_an_extractor_whose_triples_are_pairs_is_told() -> None:
@@ -87,8 +115,28 @@ class Odd(ListRetriever):
         return ScoredPassage({**passage, **self._changes}, self._score)
 
 
+@pytest.mark.parametrize("found", ["a text", make_passage("a", "b"), object()])
+async def test_a_retriever_that_finds_something_else_is_named(found: Any) -> None:
+    class Odd:
+        identity = "odd"
+
+        async def retrieve(self, queries: Any, k: int) -> Any:
+            return [[found]]
+
+    with pytest.raises(ConfigurationError, match="^Odd found .* a ScoredPassage each"):
+        await build(world(retriever=Odd())).ainvoke({"question": QUESTION})
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"title": None}, {"text": 5}, {"score": None}, {"score": "best"}, {"score": [1]}]
+    "wrong",
+    [
+        {"title": None},
+        {"text": 5},
+        {"score": None},
+        {"score": "best"},
+        {"score": [1]},
+        {"page": np.int64(3)},
+    ],
 )
 async def test_a_retriever_whose_passages_are_none_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="^Odd found .* a `title` and a `text`"):
