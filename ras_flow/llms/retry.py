@@ -116,8 +116,8 @@ def classify(error: BaseException) -> Kind | None:
         ``"retry"``: a later attempt may succeed. ``"refused"``: the key is wrong, or has no credit
         left. ``"rejected"``: the request is wrong. None: this is no failure of the call.
     """
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int) and status >= 400:
+    status = status_of(error)
+    if status is not None:
         if status in _REFUSED_STATUS or getattr(error, "code", None) == _NO_CREDIT:
             return "refused"
         return "retry" if status >= 500 or status in _TRANSIENT_STATUS else "rejected"
@@ -132,6 +132,16 @@ def classify(error: BaseException) -> Kind | None:
         return "retry"
     if "APIError" in names:
         return _EVENTS.get(str(getattr(error, "type", None)), "retry")
+    return None
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status of a server's refusal, as its client tells it; None for others."""
+    # httpx and requests, which some integrations use as they are, tell it in the response alone.
+    for teller in (error, getattr(error, "response", None)):
+        status = getattr(teller, "status_code", None)
+        if isinstance(status, int) and status >= 400:
+            return status
     return None
 
 
@@ -211,7 +221,7 @@ def _retry_after(error: BaseException | None) -> float | None:
 def _said(error: BaseException) -> str:
     """Return what an error says, with what clients leave out of their own messages."""
     said = f"{type(error).__name__}: {error}".rstrip(": ")
-    status, body = getattr(error, "status_code", None), getattr(error, "body", None)
+    status, body = status_of(error), getattr(error, "body", None)
     if body and str(error) == f"Error code: {status}":
         said += f" - {body}"
     origin = error
@@ -231,7 +241,7 @@ def _explained(
     if late is not None:
         said += f" (no answer within {late:g} seconds; a slow server needs a longer model_timeout)"
     if kind == "refused":
-        status = getattr(error, "status_code", 401)
+        status = status_of(error) or 401
         fix = f" Check the key in {endpoint.key_variable}." if endpoint.key_variable else ""
         return AuthenticationError(
             f"The key for {who} was refused ({status}).{fix} It must be valid, allowed to "
@@ -239,7 +249,7 @@ def _explained(
         )
     result: ModelError
     if kind == "rejected":
-        missing = getattr(error, "status_code", None) in (404, 405)
+        missing = status_of(error) in (404, 405)
         check = (
             "the base_url, if one is given: with /v1 at its end for OpenAI-compatible servers, "
             "without for Anthropic-compatible ones"

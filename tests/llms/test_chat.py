@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -562,6 +563,32 @@ async def test_errors_of_the_callers_own_model_are_passed_on() -> None:
 
     with pytest.raises(LookupError, match="own error"):
         await ChatLanguageModel(Faulty(responses=[])).generate([PROMPT], max_new_tokens=9)
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "attempts"),
+    [
+        (401, AuthenticationError, 1),
+        (404, ModelResponseError, 1),
+        (429, ModelUnavailableError, 2),
+        (503, ModelUnavailableError, 2),
+    ],
+)
+async def test_refusals_are_told_apart_where_httpx_tells_them(
+    status: int, told: type[Exception], attempts: int
+) -> None:
+    class Refused(FakeListChatModel):
+        def _call(self, *args: object, **kwargs: object) -> str:
+            calls.append(status)
+            httpx.Response(status, request=httpx.Request("POST", "http://x")).raise_for_status()
+            raise AssertionError
+
+    calls: list[int] = []
+    model = ChatLanguageModel(Refused(responses=[]), max_retries=1)
+    model._retries = replace(model._retries, first_wait=0.01)
+    with pytest.raises(told):
+        await model.generate([PROMPT], max_new_tokens=9)
+    assert len(calls) == attempts
 
 
 def test_window_follows_the_models_profile() -> None:
