@@ -13,15 +13,26 @@ MAX_SUBQUERY = 400
 
 _WORD = r"(sub[ _-]?q(?:uery)?|sufficient|no[ _-]*retrieval)"
 _DECORATION = "*_`\"'“”‘’"
-_LABEL = re.compile(rf"[\[［【]\s*{_WORD}\s*[\]］】]", re.IGNORECASE)
-_BARE = re.compile(rf"{_WORD}[{_DECORATION}\s]*[.!:]?", re.IGNORECASE)
+_NUMBER = r"(?:[\s_#]*\d{1,2})?"
+_LABEL = re.compile(rf"[\[［【<]{{1,2}}\s*/?{_WORD}{_NUMBER}\s*[\]］】>]{{1,2}}", re.IGNORECASE)
+_TEXT_INSIDE = re.compile(
+    rf"[\[［【]\s*(?:{_WORD}{_NUMBER}\s*[:：]|(subq)\s(?![#\d]))"
+    r"([^\[\]［］【】\n]*)[\]］】]?",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    rf"{_WORD}[{_DECORATION}\s]*[.!:]?"
+    rf"|(sufficient|no[ _-]*retrieval)[{_DECORATION}]*\s*[.!:：–—-][{_DECORATION}]*\s.*",
+    re.IGNORECASE,
+)
 _BARE_SUBQ = re.compile(
-    rf"sub[ _-]?q(?:uery)?[{_DECORATION}]*\s*[:：](?:[{_DECORATION}]+(?=\s))?(.+)"
+    rf"sub[ _-]?q(?:uery)?{_NUMBER}[{_DECORATION}]*\s*[:：](?:[{_DECORATION}]+(?=\s))?(.+)"
     rf"|subq[{_DECORATION}]*\s(.+)",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(
-    rf"[\s{_DECORATION}]*(?:(?:final\s+)?(?:output|label|plan|answer|decision|action|response)"
+    rf"\s*(?:(?:[-*•>]|#{{1,6}}|\d{{1,2}}[.)])\s+)?[\s{_DECORATION}]*"
+    rf"(?:(?:final\s+)?(?:output|label|plan|answer|decision|action|response)"
     rf"[{_DECORATION}]*\s*:[\s{_DECORATION}]*)?",
     re.IGNORECASE,
 )
@@ -93,10 +104,11 @@ def parse_plan(text: str) -> ParsedPlan:
     Thoughts (``<think>``), code fences, emphasis, quotes, control characters and prefixes such
     as "Output:" are set aside. A label is one of
 
-    * a bracketed label in any case ("[subq]", "[ SUBQ ]", "[No Retrieval]") at the start of a line
-      or after anything but a word, as in "Sure! [SUBQ] who ..."; inside a sentence ("this is not
-      [SUFFICIENT]", "output [SUBQ] if ...") it is a mention, not a label;
-    * the bare word alone on the first line, or "SUBQ: who ..." there.
+    * a bracketed label in any case ("[subq]", "[ SUBQ ]", "[No Retrieval]", "[SUBQ: who ...]") at
+      the start of a line or after anything but a word, as in "Sure! [SUBQ] who ..."; inside a
+      sentence ("this is not [SUFFICIENT]", "output [SUBQ] if ...") it is a mention, not a label;
+    * the bare word alone on the first line, or with a reason ("Sufficient: the graph ..."), or
+      "SUBQ: who ..." on any line; each also as an item of a list or as a heading.
 
     ============================================  ============================================
     output                                        outcome
@@ -130,6 +142,8 @@ def parse_plan(text: str) -> ParsedPlan:
             labels_here[-1] = (labels_here[-1][0], _next_text(lines, number + 1))
         found += labels_here
         at_start = at_start and _PREFIX.fullmatch(line) is not None
+    if not found:
+        found = [plan for line in lines for plan in _bare(line) if plan[1]][:1]
     labels = {label for label, _ in found}
     if not labels:
         return ParsedPlan(None, problem=_NO_LABEL)
@@ -161,7 +175,7 @@ def clean_subquery(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Drop thoughts, invisible characters and Markdown escapes; unify line ends."""
+    """Drop thoughts, invisible characters and Markdown escapes; unify line ends and brackets."""
     text = _INVISIBLE.sub("", _NEWLINE.sub("\n", text))
     kept: list[str] = []
     thinking = False
@@ -174,7 +188,7 @@ def _visible(text: str) -> str:
         if closing and not thinking:
             kept.clear()  # The opening tag was part of the prompt.
         thinking = not closing
-    return _ESCAPE.sub("", " ".join(kept))
+    return _TEXT_INSIDE.sub(r"[\1\2] \3", _ESCAPE.sub("", " ".join(kept)))
 
 
 def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:
@@ -200,7 +214,7 @@ def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:
 def _bare(line: str) -> list[tuple[PlanLabel, str]]:
     line = _PREFIX.sub("", line, count=1).rstrip(_DECORATION + " \t")
     if match := _BARE.fullmatch(line):
-        return [(_label(match[1]), "")]
+        return [(_label(match[1] or match[2]), "")]
     if match := _BARE_SUBQ.fullmatch(line):
         return [("SUBQ", clean_subquery(match[1] or match[2]))]
     return []

@@ -71,6 +71,22 @@ def test_the_three_forms():
         f"Label: SUBQ\n{WHO}",
         f"Output:\nSUBQ: {WHO}",
         f"[SUBQUERY] {WHO}",
+        f"[SUBQ: {WHO}]",
+        f"**[SUBQ: {WHO}]**",
+        f"［SUBQ：{WHO}］",
+        f"【SUBQ：{WHO}】",
+        f"[SUBQ {WHO}]",
+        f"[SUBQ: {WHO}",
+        f"[[SUBQ]] {WHO}",
+        f"[SUBQ] {WHO}[/SUBQ]",
+        f"<SUBQ>{WHO}</SUBQ>",
+        f"[SUBQ 1] {WHO}",
+        f"[SUBQ_1]: {WHO}\n[SUBQ_2]: Where is Stamford?",
+        f"SUBQ 1: {WHO}",
+        f"- SUBQ: {WHO}",
+        f"1. **SUBQ:** {WHO}",
+        f"### SUBQ\n{WHO}",
+        f"The founder is not in the graph.\n\n**SUBQ:** {WHO}",
         "\x00[SUBQ]\x07 Who founded\x00 Pick Motor Company?",
     ],
 )
@@ -98,6 +114,11 @@ def test_subquery_is_read(text):
         ("NO_RETRIEVAL", "NO_RETRIEVAL"),
         ("Output: No retrieval", "NO_RETRIEVAL"),
         ("```\nNO_RETRIEVAL\n```", "NO_RETRIEVAL"),
+        ("[SUFFICIENT: the graph names the founder]", "SUFFICIENT"),
+        ("SUFFICIENT: the graph names the founder.", "SUFFICIENT"),
+        ("**SUFFICIENT** - The graph names the founder.", "SUFFICIENT"),
+        ("- SUFFICIENT", "SUFFICIENT"),
+        ("NO_RETRIEVAL: any reader knows.", "NO_RETRIEVAL"),
     ],
 )
 def test_labels_without_subquery_are_read(text, label):
@@ -119,6 +140,9 @@ def test_labels_without_subquery_are_read(text, label):
         "The information is not [SUFFICIENT] to answer.",
         "This isn't **[SUFFICIENT]**.",
         "No retrieval was made so far.",
+        "Sufficient information is missing: the founder.",
+        "The facts are not [SUFFICIENT: the founder is missing].",
+        "I thought about it.\n\nSUBQ:",
         "Output [SUFFICIENT] if the question can be answered with the provided information.",
         "[PREV_SUBQ] Who founded it?",
         WHO,
@@ -201,8 +225,9 @@ def test_format_rejects_plans_that_could_not_be_read_back(arguments):
 PIECES = st.lists(
     st.one_of(
         st.sampled_from(
-            "[SUBQ] [SUFFICIENT] [NO_RETRIEVAL] [ ] SUBQ : sufficient <think> </think> <th ink> "
-            "Question: ** * \" ' “ ” ` ``` \\ - Output: who is".split()
+            "[SUBQ] [SUFFICIENT] [NO_RETRIEVAL] [SUBQ: [/SUBQ] <SUBQ> [ ] SUBQ 1 ] SUBQ : "
+            "sufficient <think> </think> <th ink> Question: ** * \" ' “ ” ` ``` \\ - Output: "
+            "who is".split()
             + [" ", "\n", "\x85", "\x00", "\u2028"]
         ),
         st.text(max_size=5),
@@ -248,6 +273,10 @@ def test_any_text_has_an_outcome(text):
         "Output: ",
         "sub q ",
         "- ",
+        "[SUBQ:",
+        "[SUBQ: \n",
+        "<",
+        "sufficient ",
     ],
 )
 def test_hostile_text_takes_linear_time(piece):
