@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triple_rows import COLUMNS, read_rows
 
 Spo = tuple[str, str, str]
 """Subject, predicate and object of a triple."""
@@ -26,15 +27,21 @@ _OBJECT_IN_PREDICATE = re.compile(
     r"(?<=[\s|(])(P\s*>\s*(?:is|are|was|were))\s+((?:an?|the)\s[^|()\n]{1,300}\))", re.IGNORECASE
 )
 _COMPARISON = re.compile(r"\w(?:\s+[>＞]|[>＞](?=[\d.]))")
-_WIDE = re.compile(r"（\s*S\s*[>＞]", re.IGNORECASE)
-_NARROW = str.maketrans("（）｜＞", "()|>")
+_NAME = re.compile(
+    r"(?:^[ \t]*[-*•][ \t]+)?\*{0,2}<?(?<!\{)\b(subject|predicate|relation|object|[spo])"
+    r"(?:>|&gt;|\*{0,2}[ \t]?[:：])\*{0,2}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WIDE = re.compile(r"[（【]\s*S\s*[>＞]|\bS\s*＞", re.IGNORECASE)
+_NARROW = str.maketrans("（）【】｜＞", "()()|>")
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
 _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _LAST_COMMA = re.compile(r",(?=\s*\}\Z)")
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+_COMMENT = re.compile(r"/\*[^*]*\*/|(?://|#)[^\n\"]{0,300}$", re.MULTILINE)
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 _SPACES = " \t,;"
 
 
@@ -97,7 +104,9 @@ def parse_triples(text: str) -> ParsedTriples:
     markers, parentheses inside fields, line breaks, bullets, quotes or brackets around triples,
     code fences, bold markers, the wide "（S＞" and "｜" of Chinese, a missing "|" or outer
     parenthesis. Output without such triples is read as JSON objects with "subject", "predicate" (or
-    "relation") and "object".
+    "relation") and "object"; or as fields with these names or other markers in front
+    ("Subject: ...", "S: ...", "<S> ..."); or as a table with a header of these, or brackets around
+    three fields ("(a | b | c)", '["a", "b", "c"]').
 
     =========================================  ==================================================
     piece                                      outcome
@@ -127,8 +136,9 @@ def parse_triples(text: str) -> ParsedTriples:
     text = _UNMARKED_OBJECT.sub(r"\1 O>", _INVISIBLE.sub("", text))
     text = _OBJECT_IN_PREDICATE.sub(r"\1| O> \2", text)
     found = list(_read_marked(text))
-    if not any(triple for _, triple in found):
-        found += _read_json(text)
+    for read in (_read_json, _read_named, _read_rows):
+        if not any(triple for _, triple in found):
+            found += read(text)
     triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
     dropped: list[str] = []
     for piece, triple in found:
@@ -150,13 +160,13 @@ def triple_of(record: object) -> tuple[str, str, str] | None:
 
     Returns:
         The cleaned "subject", "predicate" (or "relation") and "object" of an object that has them
-        as texts, in any letter case; else None.
+        as texts, in any letter case or as :data:`ras_flow.formats.triple_rows.COLUMNS` has them;
+        else None.
     """
     if not isinstance(record, dict):
         return None
-    values = {key.lower(): value for key, value in record.items()}
-    subject, object = values.get("subject"), values.get("object")
-    predicate = values.get("predicate", values.get("relation"))
+    values = {COLUMNS.get(key.lower()): value for key, value in record.items()}
+    subject, predicate, object = map(values.get, ("subject", "predicate", "object"))
     if isinstance(subject, str) and isinstance(predicate, str) and isinstance(object, str):
         return clean_field(subject), clean_field(predicate), clean_field(object)
     return None
@@ -235,8 +245,8 @@ def _unclosed(region: str, *, followed: bool, strict: bool) -> str | None:
     line, newline, _ = region.lstrip().partition("\n")
     line = line.rstrip()
     if followed and not newline:
-        return line.rstrip(_SPACES + "([{\"'`")
-    if strict and not newline and not line.endswith((")", "]", '"', "'", "`")):
+        line = line.rstrip(_SPACES + "([{\"'`")
+    elif strict and not newline and not line.endswith((")", "]", '"', "'", "`")):
         return None
     if line.endswith("]") and "[" not in line:
         line = line[:-1]
@@ -254,10 +264,24 @@ def _read_json(text: str) -> _Found:
 
 
 def _from_json(text: str) -> tuple[str, str, str] | None:
-    try:
-        return triple_of(_DECODER.decode(_LAST_COMMA.sub("", text)))
-    except (ValueError, RecursionError):
-        return None
+    for whole in (text, _COMMENT.sub("", text)):
+        try:
+            return triple_of(_DECODER.decode(_LAST_COMMA.sub("", whole)))
+        except (ValueError, RecursionError):
+            pass
+    return None
+
+
+def _read_rows(text: str) -> _Found:
+    for piece, (subject, predicate, object) in read_rows(text):
+        yield piece, (clean_field(subject), clean_field(predicate), clean_field(object))
+
+
+def _read_named(text: str) -> _Found:
+    """Read fields with names in front; nothing where they make no triple."""
+    marked = _NAME.sub(lambda name: f" {COLUMNS[name[1].lower()][0]}> ", text)
+    found = list(_read_marked(marked))
+    return found if any(triple for _, triple in found) else []
 
 
 def _drop_unmatched(text: str) -> str:

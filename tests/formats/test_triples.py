@@ -82,10 +82,55 @@ def test_the_form():
             indent=1,
         )
         + "\n```",
+        "[S> Pick Motor Company| P> location| O> Stamford, Lincolnshire], "
+        "[S> Stamford| P> river| O> Welland]",
+        "【S> Pick Motor Company| P> location| O> Stamford, Lincolnshire】\n"
+        "【S> Stamford| P> river| O> Welland】",
+        "(S＞Pick Motor Company｜P＞location｜O＞Stamford, Lincolnshire), "
+        "(S＞Stamford｜P＞river｜O＞Welland)",
+        "(Pick Motor Company | location | Stamford, Lincolnshire), (Stamford | river | Welland)",
+        "1. (Pick Motor Company|location|Stamford, Lincolnshire)\n2. (Stamford|river|Welland)",
+        json.dumps([A, B]),
+        "[('Pick Motor Company', 'location', \"Stamford, Lincolnshire\"), "
+        "('Stamford', 'river', 'Welland')]",
+        "Here they are:\n\n| Subject | Predicate | Object |\n| :--- | :---: | --- |\n"
+        "| Pick Motor Company | location | Stamford, Lincolnshire |\n"
+        "| **Stamford** | river | Welland |\n\nThese are | all of | them.",
+        "```\nS | P | O\n--- | --- | ---\nPick Motor Company | location | Stamford, Lincolnshire\n"
+        "Stamford | river | Welland\n```",
+        "(S: Pick Motor Company| P: location| O: Stamford, Lincolnshire), "
+        "(S: Stamford| P: river| O: Welland)",
+        "<S> Pick Motor Company | <P> location | <O> Stamford, Lincolnshire\n"
+        "<S> Stamford | <P> river | <O> Welland",
+        "(S&gt; Pick Motor Company| P&gt; location| O&gt; Stamford, Lincolnshire), "
+        "(S&gt; Stamford| P&gt; river| O&gt; Welland)",
+        "1. **Subject:** Pick Motor Company\n   - **Predicate:** location\n"
+        "   - **Object:** Stamford, Lincolnshire\n\n"
+        "2. **Subject:** Stamford\n   - **Predicate:** river\n   - **Object:** Welland",
+        "Subject: Pick Motor Company, Relation: location, Object: Stamford, Lincolnshire\n"
+        "Subject: Stamford, Relation: river, Object: Welland",
+        '[\n  // the place\n  {"subject": "Pick Motor Company", /* a firm */ "predicate": '
+        '"location",\n   "object": "Stamford,\nLincolnshire"},\n  # the river\n'
+        '  {"head": "Stamford", // a town\n   "relation": "river", "tail": "Welland"}\n]',
     ],
 )
 def test_what_models_make_of_it(text):
     assert parse_triples(text) == ParsedTriples([A, B], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Year | Team | Goals |\n| --- | --- | --- |\n| 1999 | Oslo | 12 |",
+        "1999 | Oslo | 12",
+        "Object: none. Subject: none.",
+        "He (a painter, a poet, a priest) came in 1999.",
+    ],
+)
+def test_other_tables_and_lists_are_no_triples(text):
+    """As a weak model copies them from the passage."""
+    parsed = parse_triples(text)
+    assert not parsed.triples and parsed.dropped
 
 
 @pytest.mark.parametrize(
@@ -272,6 +317,7 @@ OUTPUT = st.lists(
         st.builds(format_triple, PART, PART, PART),
         st.sampled_from(
             ["(S> a", "| P> b", "| O> c", ")", "{", "}", '"subject":', "\n", ", ", "["]
+            + ["Subject: a", "P: b", "<O> c", "(a | b | c)", '["a", "b", "c"]', "|S|P|O|\n|a|b|c|"]
         ),
     ),
     max_size=20,
@@ -308,6 +354,14 @@ def test_good_triples_survive_bad_neighbours(text):
         "p > 0.05 ",
         "\\",
         "{}",
+        "(a | b ",
+        "[(a) ",
+        '["a", "b", ',
+        "|S|P|O|\n",
+        "S: ",
+        "//",
+        "/*",
+        "**",
     ],
 )
 def test_hostile_text_takes_linear_time(piece):
