@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import UNFINISHED, AsJson, print_json
-from ras_flow.errors import InputError
+from ras_flow.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -96,10 +96,8 @@ def report(folder: Folder) -> None:
     """Write the report of an evaluation again, of what it has so far."""
     from ras_flow.evaluation.reading import read_config
     from ras_flow.evaluation.report import write_report
-    from ras_flow.evaluation.rows import open_rows
 
-    with open_rows(folder) as rows:
-        found, questions = rows.current(), rows.asked()
+    found, questions = _answers(folder)
     write_report(read_config(folder / "config.toml"), found, folder, questions=questions)
     typer.echo(str(folder / "report.md"))
 
@@ -144,16 +142,27 @@ def names() -> None:
     typer.echo(f"\nbenchmarks: {', '.join([*benchmark_names(), DEMO])}")
 
 
-def _chosen(address: str, benchmark: str) -> list[Row]:
-    """Return the rows of a folder, or those of one of its systems."""
+def _answers(folder: Path) -> tuple[list[Row], dict[str, int]]:
+    """Return the rows of a folder, and how many questions of each benchmark are asked."""
     from ras_flow.evaluation.rows import open_rows
 
+    with open_rows(folder) as rows:
+        found, questions = rows.current(), rows.asked()
+    if not found:
+        raise RunError(
+            f"The evaluation in {folder} has no answers yet. Go on with it: ras-flow eval CONFIG "
+            f"--out {folder}"
+        )
+    return found, questions
+
+
+def _chosen(address: str, benchmark: str) -> list[Row]:
+    """Return the rows of a folder, or those of one of its systems."""
     folder, system = Path(address), ""
     if not os.path.exists(folder) and ":" in address:
         name, _, system = address.rpartition(":")
         folder = Path(name)
-    with open_rows(folder) as opened:
-        rows = opened.current()
+    rows, _ = _answers(folder)
     known = list(dict.fromkeys(row.system for row in rows))
     if system and system not in known:
         raise InputError(f"{folder} has no system {system!r}. It has: {', '.join(known)}.")

@@ -118,3 +118,15 @@ def test_damaged_scores_are_named_and_made_anew(tmp_path: Path) -> None:
     world = World()
     evaluate(folder, world)
     assert world.calls == [] and run_cli("report", folder / "out").exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", ["report {0}", "compare {0} {0}", "compare {0}:ras {0}:ras"])
+def test_an_evaluation_that_has_no_answers_yet_is_told_to_go_on(
+    arguments: str, tmp_path: Path
+) -> None:
+    folder = write_evaluation(tmp_path)
+    (folder / "towns.jsonl").unlink()
+    with pytest.raises(InputError, match=r"towns\.jsonl"):
+        evaluate(folder, World())
+    with pytest.raises(RunError, match=r"no answers yet\. Go on with it: ras-flow eval CONFIG --out"):
+        run_cli(*arguments.format(folder / "out").split())
