@@ -43,6 +43,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep every test's runs and triples out of the user's own."""
     home = tmp_path / "home"
     monkeypatch.setenv("RAS_FLOW_HOME", str(home))
+    monkeypatch.delenv("RAS_FLOW_DATABASE", raising=False)
     return home
 
 
