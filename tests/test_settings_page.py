@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from ras_flow.context import PAUSES, Context
 from ras_flow.limits import DEFAULTS
 from ras_flow.llms.waiting import MOST

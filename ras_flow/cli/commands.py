@@ -1,4 +1,4 @@
-"""The command line: arguments in, library call, output. Heavy imports happen inside commands."""
+"""All commands, and what they end with."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ras_flow.cli.data import app as data_app
 from ras_flow.cli.evaluate import app as eval_app
 from ras_flow.cli.export import export
 from ras_flow.cli.index import app as index_app
+from ras_flow.cli.output import INTERRUPTED, tell_interrupted
 from ras_flow.cli.runs import app as runs_app
 from ras_flow.cli.train import app as train_app
 from ras_flow.cli.triples import app as triples_app
@@ -40,11 +41,8 @@ _NO_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 """What a closed pipe, a full disk and a terminal that is gone say."""
 
 
-def main() -> None:
-    """Run the command line; an error is one line on standard error.
-
-    The exit code is 2 for a command that is written wrongly and 1 for an error of ours.
-    """
+def run() -> None:
+    """Run the command that the process was given, and end the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Not every terminal and pipe has all of Unicode.
@@ -53,6 +51,8 @@ def main() -> None:
         code = app(standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
+        if code == INTERRUPTED:  # What Typer makes of Ctrl-C.
+            tell_interrupted()
         sys.exit(code)
     except typer.TyperException as error:
         said = error.format_message().rstrip(".")

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import path_of
-from ras_flow.cli.output import UNFINISHED, AsJson, print_json
+from ras_flow.cli.output import UNFINISHED, AsJson, print_json, tell_interrupted
 from ras_flow.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def run(
             work = evaluate(settings, out, parts=parts, retry=retry, progress=progress)
             report = asyncio.run(work)
     except KeyboardInterrupt:
-        typer.echo("ras-flow: interrupted. Go on with the same command.", err=True)
+        tell_interrupted("Go on with the same command.")
         raise
     if as_json:
         print_json([_record(one) for one in report.standings])

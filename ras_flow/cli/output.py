@@ -15,6 +15,9 @@ from ras_flow.errors import InputError
 UNFINISHED = 75
 """Exit code of what stopped before its end and can go on."""
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
@@ -59,6 +62,21 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def tell_interrupted(hint: str = "") -> None:
+    """Say, once, that Ctrl-C ended the command; what is at work may still take seconds to end.
+
+    Args:
+        hint: How to go on.
+    """
+    global _is_told
+    if not _is_told:
+        log(f"ras-flow: interrupted. {hint}".rstrip())
+        _is_told = True
+
+
+_is_told = False
 
 
 def confirmed(what: str) -> bool:

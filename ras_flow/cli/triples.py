@@ -14,7 +14,14 @@ import typer
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import address_of
-from ras_flow.cli.output import AsJson, confirmed, json_line, print_json, writing
+from ras_flow.cli.output import (
+    AsJson,
+    confirmed,
+    json_line,
+    print_json,
+    tell_interrupted,
+    writing,
+)
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
 from ras_flow.files import whole_file
@@ -190,7 +197,7 @@ async def _precompute(
     except RasFlowError as error:
         raise RasFlowError(f"{error} {GO_ON}") from error
     except asyncio.CancelledError:
-        typer.echo(f"ras-flow: interrupted. {GO_ON}", err=True)
+        tell_interrupted(GO_ON)
         raise
 
 

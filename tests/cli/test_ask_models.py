@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from tests.cli.model import QUESTION, Model
 
 ROLES = ("planner", "extractor", "answerer")

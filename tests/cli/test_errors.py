@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -197,3 +199,23 @@ def test_a_home_that_is_a_file_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("RAS_FLOW_HOME", str(home))
     line = refused("runs", "list")
     assert str(home) in line and "RAS_FLOW_HOME" in line
+
+
+EARLY = """
+import sys
+
+class CtrlC:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+from ras_flow.cli import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
+    done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "ras-flow: interrupted.\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from ras_flow.cli.index import settings_of
 from tests.retrieval.helpers import WordEncoder
 

@@ -7,7 +7,7 @@ import langchain.chat_models  # noqa: F401
 import langchain_openai  # noqa: F401
 import openai.resources.chat  # noqa: F401
 
-import ras_flow.cli
+import ras_flow.cli.commands
 import ras_flow.cli.progress
 import ras_flow.cli.render
 import ras_flow.runs  # noqa: F401

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.names import address_of
+from ras_flow.cli.output import tell_interrupted
 from ras_flow.errors import InputError, RasFlowError, RunError
 
 if TYPE_CHECKING:
@@ -112,5 +113,5 @@ def resumable(run: str) -> Iterator[None]:
     except RasFlowError as error:
         raise RasFlowError(f"{error} {hint}") from error
     except asyncio.CancelledError:
-        typer.echo(f"ras-flow: interrupted. {hint}", err=True)
+        tell_interrupted(hint)
         raise

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from ras_flow.errors import InputError, ModelResponseError, RunError
 from tests.evaluation.running.small import QUESTIONS, World
 
@@ -128,5 +128,5 @@ def test_an_evaluation_that_has_no_answers_yet_is_told_to_go_on(
     (folder / "towns.jsonl").unlink()
     with pytest.raises(InputError, match=r"towns\.jsonl"):
         evaluate(folder, World())
-    with pytest.raises(RunError, match=r"no answers yet\. Go on with it: ras-flow eval CONFIG --out"):
+    with pytest.raises(RunError, match=r"no answers yet\. Go on with it: ras-flow eval"):
         run_cli(*arguments.format(folder / "out").split())

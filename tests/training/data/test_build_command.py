@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from ras_flow.training.data.records import SPLITS, read_records
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message

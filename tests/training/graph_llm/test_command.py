@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from ras_flow.errors import ConfigurationError
 from tests.training.graph_llm.samples import ENCODER, records, write_set
 

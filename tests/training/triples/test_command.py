@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from ras_flow.components import Extraction
 from ras_flow.training.run import Progress
 from tests.training.triples.samples import Worker, fact_rows, write_rows

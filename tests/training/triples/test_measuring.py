@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from ras_flow.cli import app
+from ras_flow.cli.commands import app
 from ras_flow.components import Extraction
 from ras_flow.errors import InputError
 from ras_flow.evaluation.facts import read_facts
