@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
 from math import ceil
-from typing import cast
 
-from nupunkt import sent_tokenize
-
+from ras_flow.formats.sentences import sentence_spans
 from ras_flow.retrieval.tokens import UNSPACED
 from ras_flow.state.schema import Passage, make_passage
 
@@ -18,12 +15,7 @@ MAX_TITLE = 300
 """Characters of a title that passages carry: a page that is one long heading would be in each."""
 _LONGEST_WORD = 24
 _CHARACTERS_A_WORD = 2
-_LONGEST_RUN = 2_000
-"""Characters without a space that nupunkt is given: its time grows with their square."""
 _PARAGRAPH = re.compile(r"\n\s*\n")
-# Sentence ends of scripts that nupunkt, trained on English, does not know: 。！？, danda, Urdu
-# full stop, Arabic question mark, Armenian, Ethiopic, Khmer and Burmese full stops.
-OTHER_ENDS = re.compile("(?<=[。！？｡।॥۔؟։።፧។။])(?![。！？｡।॥۔؟։።፧។။」』”’\"'）)])")
 
 
 def split_text(text: str, max_words: int = MAX_WORDS) -> list[str]:
@@ -89,11 +81,9 @@ def sentences(text: str) -> Iterator[str]:
         text: The text; a blank line ends a paragraph.
     """
     for paragraph in _PARAGRAPH.split(text):
-        for is_run, some in groupby(paragraph.split(), lambda word: len(word) > _LONGEST_RUN):
-            words = list(some)
-            found = words if is_run else cast("list[str]", sent_tokenize(" ".join(words)))
-            for sentence in found:
-                yield from filter(None, map(str.strip, OTHER_ENDS.split(sentence)))
+        words = " ".join(paragraph.split())
+        for start, end in sentence_spans(words):
+            yield words[start:end]
 
 
 def _size(word: str) -> int:

@@ -6,14 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from nupunkt import sent_spans
-
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.retrieval.split import OTHER_ENDS
+from ras_flow.formats.sentences import Span, sentence_spans
 from ras_flow.state.schema import Passage, Triple
-
-Span = tuple[int, int]
-"""The first and the last-plus-one character of a sentence in its passage's text."""
 
 _TITLE_WEIGHT = 0.25
 """A passage's subject, which its title names, is often a mere "she" where something is said."""
@@ -56,7 +51,7 @@ class _Sentences:
 
     def __init__(self, passage: Passage) -> None:
         text = passage["text"]
-        self._spans = list(_spans(text))
+        self._spans = list(sentence_spans(text))
         self._words = [set(_words(text[start:end])) for start, end in self._spans]
         self._count = Counter(word for words in self._words for word in words)
         self._title = set(_words(passage["title"]))
@@ -70,17 +65,6 @@ class _Sentences:
         scores = [sum(weights[word] for word in weights if word in has) for has in self._words]
         top = max(scores, default=0.0)
         return self._spans[scores.index(top)] if top > 0 else None
-
-
-def _spans(text: str) -> Iterable[Span]:
-    for start, end in sent_spans(text):
-        ends = [match.start() for match in OTHER_ENDS.finditer(text, start, end)]
-        for first, last in zip([start, *ends], [*ends, end], strict=True):
-            piece = text[first:last]
-            stripped = piece.strip()
-            if stripped:
-                first += len(piece) - len(piece.lstrip())
-                yield first, first + len(stripped)
 
 
 @lru_cache(maxsize=16_384)

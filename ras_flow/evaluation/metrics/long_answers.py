@@ -5,14 +5,13 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, cast
-
-from nupunkt import sent_tokenize
+from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.metrics.short_answers import contains
 from ras_flow.evaluation.question import Question
 from ras_flow.extras import require
+from ras_flow.formats.sentences import english_spans
 
 MAUVE_MODEL = "gpt2-large"
 """The model whose hidden states are MAUVE's features."""
@@ -143,7 +142,7 @@ def _by_sentence(text: str) -> str:
     number.
     """
     text = text.lower()
-    return "\n".join(cast("list[str]", sent_tokenize(text))) if text.strip() else ""
+    return "\n".join(text[start:end] for start, end in english_spans(text))
 
 
 def _beginning(question: Question, answer: str) -> str:

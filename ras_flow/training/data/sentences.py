@@ -9,11 +9,9 @@ predicates. Where a better extraction of the very same text is at hand, converte
 from __future__ import annotations
 
 import re
-from typing import cast
-
-from nupunkt import sent_tokenize
 
 from ras_flow.datasets.wording import untokenize
+from ras_flow.formats.sentences import english_spans
 from ras_flow.formats.triples import Spo, clean_field
 
 MAX_OBJECT = 160
@@ -48,7 +46,8 @@ _NEXT = re.compile(
 
 def split_sentences(text: str) -> list[str]:
     """Split a text into sentences."""
-    return cast("list[str]", sent_tokenize(" ".join(text.split()))) if text.strip() else []
+    words = " ".join(text.split())
+    return [words[start:end] for start, end in english_spans(words)]
 
 
 def sentence_triples(title: str, sentence: str) -> list[Spo]:
