@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,6 +104,21 @@ def test_many_questions_need_little_memory() -> None:
     scores = [0.0, 1.0] * 6_000
     found = bootstrap(scores, samples=200)
     assert found.high - found.low == pytest.approx(4 * 0.5 / 12_000**0.5, rel=0.3)
+
+
+def test_many_questions_take_little_time_and_have_the_same_intervals_and_p() -> None:
+    first = [1.0] * 150_600 + [0.0] * 149_400
+    began = time.process_time()
+    found, p = bootstrap(first), paired_permutation(first, first[::-1])
+    assert time.process_time() - began < 5
+    low, high = stats.binom.interval(0.95, 300_000, 0.502)
+    assert (found.low, found.high) == pytest.approx((low / 300_000, high / 300_000), abs=1e-4)
+    assert found == bootstrap(first) != bootstrap(first, seed=1)
+    assert p == 1.0
+    # 51,300 wins to 50,700 losses by the same margin: the permutation test is the binomial one.
+    wins, losses = [1.0] * 51_300 + [0.0] * 50_700, [0.0] * 51_300 + [1.0] * 50_700
+    expected = stats.binomtest(51_300, 102_000).pvalue
+    assert paired_permutation(wins, losses) == pytest.approx(expected, abs=0.01)
 
 
 def test_what_cannot_be_compared_is_told() -> None:
