@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -18,7 +18,7 @@ from ras_flow.context import Context
 from ras_flow.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from ras_flow.cli.progress import Progress
     from ras_flow.components import SentenceEncoder
@@ -86,26 +86,50 @@ def build(
 
 
 @app.command()
-def add(index: Index, docs: Docs, skip: Skip = False) -> None:
-    """Add documents, or update those that changed; only new passages are embedded."""
+def add(
+    index: Index,
+    docs: Docs,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Remove documents whose files are gone from these folders."),
+    ] = False,
+    skip: Skip = False,
+) -> None:
+    """Add documents, or update those that changed; only new passages are embedded.
+
+    Documents whose files are gone stay, unless they are to be removed (--prune).
+    """
+    from ras_flow.cli.render import plain
     from ras_flow.retrieval import CorpusIndex
+    from ras_flow.retrieval.files import IndexedFiles
+
+    gone: list[str] = []
 
     async def work(progress: Progress) -> CorpusIndex:
-        opened = CorpusIndex.open(index, encoder=_encoder_of(index))
-        given: set[str] = set()
+        opened = await asyncio.to_thread(CorpusIndex.open, index, encoder=_encoder_of(index))
+        files = IndexedFiles(await opened.sources())
 
         def documents() -> Iterator[SourceDocument]:
             for document in _read(docs, skip=skip):
-                given.add(document.source)
-                yield document
+                yield replace(document, source=files.add(document.source))
 
-        updated = await opened.update(documents(), progress=progress)
-        gone = _gone_lines(await updated.sources(), given)
-        if not gone:
-            return updated
-        return await updated.update(remove=gone, missing_ok=True, progress=progress)
+        def removed() -> Iterator[str]:
+            gone.extend(files.gone(docs))
+            yield from files.outdated()
+            if prune:
+                yield from gone
+
+        return await opened.update(
+            documents(), remove=removed(), missing_ok=True, progress=progress
+        )
 
     _report(index, _work(work))
+    if gone and not prune:
+        typer.echo(
+            f"still in the index: {len(gone)} documents whose files are gone, such as "
+            f"{plain(gone[0])}; --prune removes them",
+            err=True,
+        )
 
 
 @app.command()
@@ -118,11 +142,12 @@ def remove(
 ) -> None:
     """Remove documents by their source."""
     from ras_flow.retrieval import CorpusIndex
+    from ras_flow.retrieval.files import IndexedFiles
 
     async def work(progress: Progress) -> CorpusIndex:
         opened = CorpusIndex.open(index, encoder=_encoder_of(index))
-        held = await opened.sources()
-        gone = [one for source in sources for one in _named(source, held)]
+        files = IndexedFiles(await opened.sources())
+        gone = [one for source in sources for one in files.named(source) or [source]]
         return await opened.update(remove=gone, progress=progress)
 
     _report(index, _work(work))
@@ -197,24 +222,6 @@ def info(
         typer.echo(f"  {plain(source)}")
 
 
-def _named(source: str, held: Collection[str]) -> list[str]:
-    """Return what a name stands for: a document, or all lines of a .jsonl file."""
-    lines = [one for one in held if _file_of(one) == source]
-    return lines if lines and source not in held else [source]
-
-
-def _gone_lines(held: Iterable[str], given: Collection[str]) -> list[str]:
-    """Return the lines that .jsonl files had and no longer have."""
-    files = {file for one in given if (file := _file_of(one))}
-    return [one for one in held if one not in given and _file_of(one) in files]
-
-
-def _file_of(source: str) -> str | None:
-    """Return the .jsonl file of which a document is a line."""
-    file, _, number = source.rpartition("#")
-    return file if number.isdecimal() and file.lower().endswith(".jsonl") else None
-
-
 async def index_documents(
     docs: list[Path], context: Context, progress: Progress, *, skip: bool = False
 ) -> Path:
@@ -274,6 +281,7 @@ def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
     from ras_flow.retrieval import ReadReport, read_documents
 
     report = ReadReport()
+    docs = [_absolute(path) for path in docs]
     for document in read_documents(docs, on_error="skip", report=report):
         _tell(report.errors, skip)
         yield document
@@ -281,6 +289,12 @@ def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
     _tell_types(report.ignored)
     if not report.documents:
         raise InputError("None of these documents can be read: there is nothing to answer from.")
+
+
+def _absolute(path: Path) -> Path:
+    """Return what a path is called wherever the command is run; ``..`` may be behind a link."""
+    plain, place = os.path.abspath(path), os.path.realpath(path)
+    return Path(plain if os.path.realpath(plain) == place else place)
 
 
 def _tell(errors: list[DocumentError], skip: bool) -> None:

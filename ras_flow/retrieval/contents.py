@@ -79,7 +79,7 @@ async def add_documents(
     max_words: int,
     progress: OnProgress | None,
     engine: Engine = HERE,
-) -> None:
+) -> set[str]:
     """Split documents that are new or changed into passages.
 
     Args:
@@ -89,16 +89,19 @@ async def add_documents(
         progress: Called on the event loop.
         engine: Splits.
 
+    Returns:
+        The sources of all documents that were given.
+
     Raises:
         InputError: A source is given twice.
         DocumentError: A document has no text.
     """
-    read = 0
+    read, given = 0, set[str]()
 
     async def split(some: _Some) -> list[_Split]:
         return await engine.do(_split, some.unknown, max_words)
 
-    units = _unknown(contents.documents, documents)
+    units = _unknown(contents.documents, documents, given)
     async with aclosing(in_order(split, units, engine.at_once)) as made:
         async for some, parts in made:
             for source, record, passages in parts:
@@ -107,6 +110,7 @@ async def add_documents(
             read += some.read
             if progress:
                 progress(IndexProgress("read", read))
+    return given
 
 
 class _Some(NamedTuple):
@@ -123,10 +127,9 @@ class _Split(NamedTuple):
 
 
 def _unknown(
-    known: Mapping[str, DocumentRecord], documents: Iterable[SourceDocument]
+    known: Mapping[str, DocumentRecord], documents: Iterable[SourceDocument], seen: set[str]
 ) -> Iterator[_Some]:
     rest = iter(documents)
-    seen: set[str] = set()
     while some := list(islice(rest, _READ_AT_ONCE)):
         unknown = []
         for document in some:

@@ -184,7 +184,8 @@ class CorpusIndex:
 
         Args:
             documents: New documents, and changed ones under their old sources.
-            remove: Sources of documents to remove.
+            remove: Sources of documents to remove, read after the documents; one that is among
+                these stays.
             missing_ok: Whether some of them may be gone already.
             progress: Called on the event loop as work proceeds.
 
@@ -207,13 +208,15 @@ class CorpusIndex:
                 )
             contents = await asyncio.to_thread(base._contents)
             before = dict(contents.documents)
+            given = await add_documents(contents, documents, base.manifest.max_words, progress)
             for source in remove:
+                if source in given:
+                    continue
                 if contents.documents.pop(source, None) is None and not missing_ok:
                     raise InputError(
                         f"The index at {self.path} has no document {source!r} to remove: "
                         "`ras-flow index info` and CorpusIndex.sources() list them."
                     )
-            await add_documents(contents, documents, base.manifest.max_words, progress)
             if contents.documents == before and base.is_current:
                 return base
             # What is damaged would get a new checksum, and never be noticed.

@@ -88,6 +88,53 @@ def test_lines_that_a_file_no_longer_has_are_gone_when_it_is_added_again(
     assert {f"{lines}#1", f"{other}#1"} <= info(index)["documents"].keys()
 
 
+def test_a_folder_is_held_once_however_its_path_is_spelt(
+    index: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (docs / "more.jsonl").write_text('{"text": "One."}\n{"text": "Two."}\n')
+    (docs.parent / "link").symlink_to(docs)
+    monkeypatch.chdir(docs.parent)
+    for name in ("docs", "./docs/", "docs/../docs", "link"):
+        added = ras_flow("index", "add", "index", name)
+        assert (added.out, added.err) == ("index: 6 documents, 6 passages\n", "")
+    monkeypatch.chdir(docs)
+    (docs / "Narvik.txt").write_text("Narvik is a harbour.")
+    (docs / "more.jsonl").write_text('{"text": "Two."}\n')
+    assert ras_flow("index", "add", str(index), ".").out == f"{index}: 5 documents, 5 passages\n"
+    assert {str(docs / "Narvik.txt"), str(docs / "more.jsonl#1")} <= info(index)["documents"].keys()
+    removed = ras_flow("index", "remove", str(index), "Narvik.txt", "../link/more.jsonl")
+    assert removed.out == f"{index}: 3 documents, 3 passages\n", removed.err
+
+
+def test_files_of_the_same_name_in_two_folders_are_two_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes.txt").write_text(f"The notes of {name}.")
+        monkeypatch.chdir(tmp_path / name)
+        command = ["add"] if name == "b" else ["build", "--bm25-only"]
+        assert ras_flow("index", *command, "../index", "notes.txt").code == 0
+    assert len(info(tmp_path / "index")["documents"]) == 2
+
+
+def test_documents_whose_files_are_gone_are_told_and_removed_on_request(
+    index: Path, docs: Path
+) -> None:
+    (docs.parent / "more.txt").write_text("Outside of the folder.")
+    assert ras_flow("index", "add", str(index), str(docs.parent / "more.txt")).code == 0
+    (docs.parent / "more.txt").unlink()
+    (docs / "Narvik.txt").unlink()
+    (docs / "Mira Lund.txt").write_bytes(b"\xff is not UTF-8")
+    add = ["index", "add", str(index), str(docs), "--skip"]
+    told = ras_flow(*add)
+    assert told.out == f"{index}: 5 documents, 5 passages\n"
+    assert "1 documents whose files are gone" in told.err and "Narvik.txt" in told.err
+    pruned = ras_flow(*add, "--prune")
+    assert pruned.out == f"{index}: 4 documents, 4 passages\n" and "gone" not in pruned.err
+    assert str(docs / "Mira Lund.txt") in info(index)["documents"], "its file is there"
+
+
 def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
     build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
     shown = ras_flow(*build, terminal=True)

@@ -1,0 +1,50 @@
+"""Which documents of an index a file stands for, by any name of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ras_flow.retrieval.files import IndexedFiles
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "docs").mkdir()
+    for name in ("a.txt", "b.jsonl"):
+        (tmp_path / "docs" / name).touch()
+    (tmp_path / "link").symlink_to("docs")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_file_has_the_name_that_the_index_knows_it_by(folder: Path) -> None:
+    files = IndexedFiles(["docs/a.txt", f"{folder}/docs/b.jsonl#1"])
+    assert files.add(f"{folder}/link/a.txt") == "docs/a.txt"
+    assert files.add("link/b.jsonl#2") == f"{folder}/docs/b.jsonl#2"
+    assert files.add("new.txt") == "new.txt"
+    assert list(files.outdated()) == [f"{folder}/docs/b.jsonl#1"]
+
+
+def test_a_document_that_is_held_under_two_names_keeps_one(folder: Path) -> None:
+    files = IndexedFiles(["docs/a.txt", f"{folder}/docs/a.txt"])
+    assert files.add("link/a.txt") == "docs/a.txt"
+    assert list(files.outdated()) == [f"{folder}/docs/a.txt"]
+
+
+def test_what_other_programs_put_into_an_index_is_not_gone(folder: Path) -> None:
+    files = IndexedFiles(["docs/gone.txt", "00017", "https://x.org/a.html", "elsewhere/gone.txt"])
+    assert list(files.gone([folder])) == ["docs/gone.txt", "elsewhere/gone.txt"]
+    assert list(files.gone([Path("link")])) == ["docs/gone.txt"]
+    assert list(files.gone([Path("docs/a.txt")])) == []
+
+
+def test_a_name_stands_for_a_document_or_all_lines(folder: Path) -> None:
+    held = [f"{folder}/docs/a.txt", "docs/b.jsonl#1", "docs/b.jsonl#12", "00017"]
+    files = IndexedFiles(held)
+    assert files.named("docs/a.txt") == held[:1]
+    assert files.named("link/b.jsonl") == held[1:3]
+    assert files.named("link/b.jsonl#1") == held[1:2]
+    assert files.named("00017") == ["00017"]
+    assert files.named("nope") == []
