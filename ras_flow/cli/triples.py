@@ -184,12 +184,13 @@ async def _precompute(
 ) -> Filling:
     from ras_flow.cluster.parts import parts_on
     from ras_flow.precompute import precompute
-    from ras_flow.runs.stores import open_store
+    from ras_flow.runs.stores import filling, open_store
 
     extractor = await parts_on(engine).get_extractor(context)
-    passages = await _passages(index)
+    corpus, passages = await _passages(index)
+    work = f"{extractor.identity}\0{corpus}"
     try:
-        async with open_store(database, new=True) as store:
+        async with open_store(database, new=True) as store, filling(database, work):
             with _progress() as progress:
                 return await precompute(
                     passages, extractor, store, workers=context.max_concurrency, progress=progress
@@ -201,12 +202,15 @@ async def _precompute(
         raise
 
 
-async def _passages(index: str) -> Sequence[Passage]:
+async def _passages(index: str) -> tuple[str, Sequence[Passage]]:
+    """Return an index's passages, and what names them."""
     from ras_flow.demo.index import demo_index
     from ras_flow.retrieval import CorpusIndex
+    from ras_flow.retrieval.manifest import PASSAGES
 
     path = await demo_index(None) if index == DEMO_INDEX else Path(index)
-    return (await asyncio.to_thread(CorpusIndex.open, path)).passages
+    opened = await asyncio.to_thread(CorpusIndex.open, path)
+    return opened.manifest.files[PASSAGES].sha256, opened.passages
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Who is at work on a thread, among all processes that share a PostgreSQL database."""
+"""Who is at work on something, among all processes that share a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -18,6 +18,31 @@ _EXCLUSIVE = "SELECT pg_try_advisory_lock(hashtextextended(%s, 7))"
 _NOT_EXCLUSIVE = "SELECT pg_advisory_unlock(hashtextextended(%s, 7))"
 _SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 7))"
 _NOT_SHARED = "SELECT pg_advisory_unlock_shared(hashtextextended(%s, 7))"
+
+
+@asynccontextmanager
+async def only_one(address: str, work: str) -> AsyncIterator[bool]:
+    """Have some work to oneself, among all processes that share a database.
+
+    Args:
+        address: The database, as psycopg takes it.
+        work: Names the work; no id of a thread.
+
+    Yields:
+        Whether it is ours; then nobody else gets it before the end.
+
+    Raises:
+        psycopg.Error: The database cannot be reached.
+    """
+    connect = require("psycopg", extra="postgres").AsyncConnection.connect
+    async with await connect(address, autocommit=True) as connection:
+        until = asyncio.get_running_loop().time() + _PATIENCE
+        while True:
+            [ours] = await (await connection.execute(_EXCLUSIVE, (work,))).fetchone()
+            if ours or asyncio.get_running_loop().time() > until:
+                break
+            await asyncio.sleep(0.1)
+        yield ours
 
 
 class ThreadLocks:

@@ -6,10 +6,11 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from pathlib import Path
 from sqlite3 import DatabaseError
 
-from filelock import AsyncFileLock
+from filelock import AsyncFileLock, FileLock, Timeout
 from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
@@ -18,6 +19,8 @@ from ras_flow.paths import home_folder
 
 STORE = "store.sqlite"
 """The file of the triples in a folder of runs."""
+
+POSTGRES = ("postgresql://", "postgres://")
 
 PATIENCE = 60_000
 """Milliseconds that a writer waits for the writers of other processes."""
@@ -38,7 +41,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
         MissingExtraError: The packages for this kind of address are not installed.
         RunError: The address is of another kind, there is no store, or it cannot be used.
     """
-    if address and address.startswith(("postgresql://", "postgres://")):
+    if address and address.startswith(POSTGRES):
         from ras_flow.runs.postgres import open_postgres  # noqa: PLC0415
 
         async with open_postgres(address) as database:
@@ -69,6 +72,45 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
         raise RunError(
             f"The triples in {folder} cannot be used ({error}). {advice(error)}"
         ) from error
+
+
+@asynccontextmanager
+async def filling(address: str | None, work: str) -> AsyncIterator[None]:
+    """Have some filling of a store to oneself: two that do the same would both pay for it.
+
+    Args:
+        address: The store, which is open: as for :func:`open_store`.
+        work: Names what it is filled with.
+
+    Yields:
+        Nothing; while it does, no other process gets the same work.
+
+    Raises:
+        RunError: Another process does the same.
+    """
+    name = f"filling-{sha256(work.encode()).hexdigest()[:16]}"
+    busy = RunError(
+        "Another process makes the same triples, by the same extractor, in the same place. Wait "
+        "for it: what it makes is kept for all."
+    )
+    if address and address.startswith(POSTGRES):
+        from ras_flow.runs.locks import only_one  # noqa: PLC0415
+
+        async with only_one(address, name) as ours:
+            if not ours:
+                raise busy
+            yield
+        return
+    folder = Path(address).expanduser() if address else home_folder()
+    lock = FileLock(folder / f"{name}.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise busy from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @asynccontextmanager

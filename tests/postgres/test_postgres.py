@@ -16,7 +16,7 @@ from ras_flow.components import Reply
 from ras_flow.errors import RunError
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.postgres import open_postgres
-from ras_flow.runs.stores import open_store
+from ras_flow.runs.stores import filling, open_store
 from tests.graph.world import QUESTION, SECOND, world
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
@@ -33,6 +33,15 @@ class Planner:
     async def plan(self, requests: Any) -> list[Reply]:
         plans = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]
         return [Reply(plans[len(request.chain)]) for request in requests]
+
+
+async def test_a_store_is_filled_with_the_same_by_one_at_a_time(database: str) -> None:
+    async with filling(database, "a"), filling(database, "b"):
+        with pytest.raises(RunError, match="Another process makes the same triples"):
+            async with filling(database, "a"):
+                pass
+    async with filling(database, "a"):
+        pass
 
 
 async def test_a_graph_compiled_with_it_keeps_its_threads_and_its_triples(database: str) -> None:
