@@ -216,6 +216,7 @@ class Extraction:
         input_tokens: Prompt tokens.
         output_tokens: Generated tokens.
         calls: Model calls: several for a long passage, none for an empty one.
+        left: Texts of the parts that failed, where others did not: the rest need not be read again.
     """
 
     triples: list[tuple[str, str, str]]
@@ -224,6 +225,7 @@ class Extraction:
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 1
+    left: list[str] = field(default_factory=list)
 
 
 class Planner(Protocol):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from langgraph.store.base import BaseStore
 
-from ras_flow.components import Extractor
+from ras_flow.components import Extraction, Extractor
+from ras_flow.nodes.results import one_each
 from ras_flow.state.schema import Passage
 from ras_flow.triple_cache import TripleCache
 
@@ -103,10 +104,11 @@ async def _fill(
     filling: Filling,
     progress: Callable[[Filling], None] | None,
 ) -> None:
+    async def ask(some: Sequence[Passage]) -> Sequence[Extraction]:
+        return await one_each(len(some), Extraction, extractor.extract(some), extractor)
+
     async with free:
-        made = await extractor.extract(batch)
-        by_id = {passage["id"]: one for passage, one in zip(batch, made, strict=True)}
-        await cache.put(by_id)
+        made = await cache.extract(batch, ask)
     for extraction in made:
         filling.triples += len(extraction.triples)
         filling.input_tokens += extraction.input_tokens

@@ -8,7 +8,7 @@ reliably.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp
 
 from ras_flow.components import Extraction
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.state.schema import Passage, make_passage
 
 PREFIX = ("ras_flow", "triples")
 
@@ -35,6 +37,7 @@ class TripleCache:
         self._store = store
         self._extractor = extractor
         self._hash = sha256(extractor.encode()).hexdigest()[:16]
+        self._begun: dict[str, Extraction] = {}
 
     async def get(self, passages: Sequence[str]) -> dict[str, Extraction]:
         """Return what is known of these passages.
@@ -50,10 +53,43 @@ class TripleCache:
             return {}
         found = await self._store.abatch([GetOp(self._namespace(id), id) for id in passages])
         read = {item.key: _read(item.value) for item in found if isinstance(item, Item)}
-        return {id: Extraction(triples) for id, triples in read.items() if triples is not None}
+        kept = {id: made for id, made in read.items() if made is not None}
+        self._begun.update((id, made) for id, made in kept.items() if made.left)
+        return {id: made for id, made in kept.items() if not made.left}
+
+    async def extract(
+        self,
+        passages: Sequence[Passage],
+        ask: Callable[[Sequence[Passage]], Awaitable[Sequence[Extraction]]],
+    ) -> list[Extraction]:
+        """Extract passages, and keep what was made of them.
+
+        Args:
+            passages: Those that :meth:`get` did not know.
+            ask: Asks the extractor. Of a passage of which parts failed before, it is given these
+                parts alone.
+
+        Returns:
+            One extraction a passage, in order, with what was known of it.
+        """
+        begun = [self._begun.get(passage["id"]) for passage in passages]
+        asked = [
+            [make_passage(passage["title"], text) for text in before.left] if before else [passage]
+            for passage, before in zip(passages, begun, strict=True)
+        ]
+        parts = iter(await ask([part for some in asked for part in some]))
+        made = [
+            _join(before, [next(parts) for _ in before.left]) if before else next(parts)
+            for before in begun
+        ]
+        await self.put({p["id"]: one for p, one in zip(passages, made, strict=True)})
+        return made
 
     async def put(self, extractions: dict[str, Extraction]) -> None:
-        """Keep what was extracted; failures are not kept, so that they are tried again."""
+        """Keep what was extracted, but no failures, so that they are tried again.
+
+        Of a passage of which parts failed, the others are kept, and which parts are left.
+        """
         if self._store is None:
             return
         await self._store.abatch(
@@ -64,11 +100,12 @@ class TripleCache:
                     {
                         "extractor": self._extractor,
                         "triples": [list(triple) for triple in made.triples],
+                        **({"left": made.left} if made.left else {}),
                     },
                     index=False,
                 )
                 for id, made in extractions.items()
-                if made.error is None
+                if made.error is None or made.left
             ]
         )
 
@@ -83,7 +120,8 @@ class KeptTriples:
     Attributes:
         passage: The passage's id.
         extractor: Identity of the extractor that made the triples.
-        triples: (subject, predicate, object) in the order of the text.
+        triples: (subject, predicate, object) in the order of the text; of a passage of which parts
+            failed, those of the others.
         namespace: Where in the store it is.
     """
 
@@ -105,10 +143,10 @@ async def read_kept(store: BaseStore, extractor: str = "") -> AsyncIterator[Kept
     """
     for namespace in await _namespaces(store):
         for item in await store.asearch(namespace, limit=_WHOLE):
-            triples = _read(item.value)
+            made = _read(item.value)
             made_by = item.value.get("extractor")
-            if triples is not None and isinstance(made_by, str) and extractor in made_by:
-                yield KeptTriples(item.key, made_by, triples, namespace)
+            if made is not None and isinstance(made_by, str) and extractor in made_by:
+                yield KeptTriples(item.key, made_by, made.triples, namespace)
 
 
 async def clear_kept(store: BaseStore, extractor: str = "") -> int:
@@ -135,9 +173,34 @@ async def _namespaces(store: BaseStore) -> list[tuple[str, ...]]:
     return found
 
 
-def _read(value: dict[str, Any]) -> list[tuple[str, str, str]] | None:
-    kept = value.get("triples")
-    if not isinstance(kept, list):
+def _join(before: Extraction, parts: Sequence[Extraction]) -> Extraction:
+    """Add what was made of the parts that were left."""
+    left = [
+        text
+        for asked, part in zip(before.left, parts, strict=True)
+        if part.error is not None
+        for text in part.left or [asked]
+    ]
+    triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
+    for one in (before, *parts):
+        for triple in one.triples:
+            triples.setdefault(tuple(map(normalize_name, triple)), triple)
+    return Extraction(
+        list(triples.values()),
+        [text for part in parts for text in part.dropped],
+        next((part.error for part in parts if part.error is not None), None),
+        sum(part.input_tokens for part in parts),
+        sum(part.output_tokens for part in parts),
+        sum(part.calls for part in parts),
+        left,
+    )
+
+
+def _read(value: dict[str, Any]) -> Extraction | None:
+    kept, left = value.get("triples"), value.get("left", [])
+    if not isinstance(kept, list) or not isinstance(left, list):
+        return None
+    if not all(isinstance(text, str) for text in left):
         return None
     triples: list[tuple[str, str, str]] = []
     for parts in kept:
@@ -146,4 +209,4 @@ def _read(value: dict[str, Any]) -> list[tuple[str, str, str]] | None:
                 triples.append((subject, predicate, object))
             case _:
                 return None
-    return triples
+    return Extraction(triples, left=left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow.components import Extraction
 from ras_flow.errors import RunError
 from ras_flow.runs.stores import open_store
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.triple_cache import KeptTriples, TripleCache, clear_kept, read_kept
 
 FOUND = Extraction([("Mira Lund", "place of birth", "Narvik")], ["(S> broken"], None, 40, 9)
@@ -33,6 +35,47 @@ async def test_failures_are_not_kept() -> None:
     assert await TripleCache(store, "a").get(["p1"]) == {}
 
 
+async def test_of_a_passage_with_failed_parts_these_alone_are_asked_again() -> None:
+    store, passage = InMemoryStore(), make_passage("Title", "One. Two. Three.")
+    made = [Extraction([("one", "is", "read")], error="2 of 3 failed", left=["Two.", "Three."])]
+    asked: list[Passage] = []
+
+    async def ask(passages: Sequence[Passage]) -> list[Extraction]:
+        asked.extend(passages)
+        return made
+
+    async def extract() -> Extraction:
+        cache = TripleCache(store, "a")
+        assert await cache.get([passage["id"]]) == {}
+        [extraction] = await cache.extract([passage], ask)
+        return extraction
+
+    assert await extract() == made[0] and asked == [passage]
+    asked.clear()
+    made = [
+        Extraction([("One", "is", "read"), ("two", "is", "read")], calls=1, input_tokens=7),
+        Extraction([], error="refused", calls=1),
+    ]
+    again = await extract()
+    assert [(one["title"], one["text"]) for one in asked] == [
+        ("Title", "Two."),
+        ("Title", "Three."),
+    ]
+    assert again.triples == [("one", "is", "read"), ("two", "is", "read")]
+    assert (again.error, again.left, again.calls) == ("refused", ["Three."], 2)
+    assert again.input_tokens == 7
+    assert [(one.passage, one.triples) async for one in read_kept(store)] == [
+        (passage["id"], again.triples)
+    ]
+    made = [Extraction([("three", "is", "read")])]
+    whole = await extract()
+    assert (len(whole.triples), whole.error) == (3, None)
+    assert await TripleCache(store, "a").get([passage["id"]]) == {
+        passage["id"]: Extraction(whole.triples)
+    }
+    assert await clear_kept(store) == 1
+
+
 async def test_without_a_store_nothing_is_kept() -> None:
     cache = TripleCache(None, "a")
     await cache.put({"p1": FOUND})
@@ -42,7 +85,8 @@ async def test_without_a_store_nothing_is_kept() -> None:
 @pytest.mark.parametrize(
     "value",
     [{}, {"triples": None}, {"triples": "abc"}, {"triples": [["a", "b"]]}, {"triples": [[1, 2, 3]]}]
-    + [{"triples": ["abc"]}, {"triples": {"a": "b"}}, {"other": 1}],
+    + [{"triples": ["abc"]}, {"triples": {"a": "b"}}, {"other": 1}]
+    + [{"triples": [], "left": "abc"}, {"triples": [], "left": [None]}],
 )
 async def test_what_is_no_list_of_triples_counts_as_unknown(value: dict[str, Any]) -> None:
     store = InMemoryStore()

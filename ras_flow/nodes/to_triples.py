@@ -100,17 +100,16 @@ async def _extract(
     stored = await cache.get(list(keys.values()))
     known = {id: stored[key] for id, key in keys.items() if key in stored}
 
+    async def ask(texts: Sequence[Passage]) -> Sequence[Extraction]:
+        return await one_each(len(texts), Extraction, extractor.extract(texts), extractor)
+
     async def extract(batch: tuple[Passage, ...]) -> dict[str, Extraction]:
         by_content: list[Passage] = [{**passage, "id": keys[passage["id"]]} for passage in batch]
         try:
-            made = await one_each(
-                len(batch), Extraction, extractor.extract(by_content), extractor
-            )
+            made = await cache.extract(by_content, ask)
         except ModelUnavailableError as error:
             made = [Extraction([], error=str(error))] * len(batch)
-        by_id = {passage["id"]: one for passage, one in zip(batch, made, strict=True)}
-        await cache.put({keys[id]: one for id, one in by_id.items()})
-        return by_id
+        return {passage["id"]: one for passage, one in zip(batch, made, strict=True)}
 
     missing = [passage for passage in passages if passage["id"] not in known]
     fresh: dict[str, Extraction] = {}

@@ -11,6 +11,7 @@ from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import format_triple
+from ras_flow.llms.slots import all_or_none
 from ras_flow.llms.text import LOOP
 from ras_flow.prompts.extractor import source
 from ras_flow.retrieval.split import MAX_WORDS, split_text
@@ -74,18 +75,18 @@ class PromptedExtractor:
         # In a thread: counting tokens takes long, and loads a local model's tokenizer.
         parts = await asyncio.to_thread(lambda: [self._parts(passage) for passage in passages])
         wanted = list(
-            dict.fromkeys(text for some in parts if isinstance(some, list) for text in some)
+            dict.fromkeys(asked for some in parts if isinstance(some, dict) for asked in some)
         )
         made = dict(zip(wanted, await self._generate(wanted), strict=True))
         return [
-            self._extraction([made[text] for text in some])
-            if isinstance(some, list)
+            self._extraction([(text, made[asked]) for asked, text in some.items()])
+            if isinstance(some, dict)
             else Extraction([], error=some, calls=0)
             for some in parts
         ]
 
-    def _parts(self, passage: Passage) -> list[str] | str:
-        """Return the texts that are read for a passage: none for an empty one; or what is wrong."""
+    def _parts(self, passage: Passage) -> dict[str, str] | str:
+        """Return the parts of a passage by how they are asked about; or what is wrong with it."""
         title, text = (scrub(passage[name]).strip() for name in ("title", "text"))
         title = title[:_TITLE]
         empty = source(title, "")
@@ -103,7 +104,7 @@ class PromptedExtractor:
                 f"It has {len(text)} characters, and more than {MOST_PARTS} parts of {MAX_WORDS} "
                 "words. Split it into smaller documents, or index it with `ras-flow index build`."
             )
-        return [source(title, part) for part in parts]
+        return {source(title, part): part for part in parts}
 
     def _split(self, text: str, limit: int, words: int = MAX_WORDS) -> Iterator[str]:
         """Yield a text, or parts of it that are short enough."""
@@ -119,6 +120,8 @@ class PromptedExtractor:
         """Ask about each text; what the model cannot read fails alone."""
         if not texts:
             return []
+        if len(texts) > 1 and self.model.batch_size == 1:
+            return await self._one_by_one(texts)
         asked: list[list[Message]] = [ask(self.form.prefix, text) for text in texts]
         more = {"schema": self.form.schema} if self.form.schema else {}
         try:
@@ -130,31 +133,37 @@ class PromptedExtractor:
         except ModelResponseError as error:
             if len(texts) == 1:
                 return [error]
-        alone = await asyncio.gather(*(self._generate([text]) for text in texts))
+        return await self._one_by_one(texts)
+
+    async def _one_by_one(self, texts: Sequence[str]) -> list[Generation | ModelResponseError]:
+        alone = await all_or_none(self._generate([text]) for text in texts)
         return [made for [made] in alone]
 
-    def _extraction(self, made: Sequence[Generation | ModelResponseError]) -> Extraction:
+    def _extraction(
+        self, parts: Sequence[tuple[str, Generation | ModelResponseError]]
+    ) -> Extraction:
         """Join what was made of a passage's parts."""
         triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
         dropped: list[str] = []
-        good = [part for part in made if isinstance(part, Generation)]
+        good = [made for _, made in parts if isinstance(made, Generation)]
         for part in good:
             parsed = self.form.parse(part.text)
             for triple in parsed.triples[:MOST_TRIPLES]:
                 triples.setdefault(tuple(map(normalize_name, triple)), triple)
             dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]
             dropped += parsed.dropped
-        failed = [problem for problem in map(_problem, made) if problem]
-        error = failed[0] if failed else None
-        if error and len(made) > 1:
-            error = f"{len(failed)} of its {len(made)} parts failed: {error}"
+        failed = {text: problem for text, made in parts if (problem := _problem(made))}
+        error = next(iter(failed.values()), None)
+        if error and len(parts) > 1:
+            error = f"{len(failed)} of its {len(parts)} parts failed: {error}"
         return Extraction(
             list(triples.values()),
             dropped,
             error,
             input_tokens=sum(part.input_tokens for part in good),
             output_tokens=sum(part.output_tokens for part in good),
-            calls=len(made),
+            calls=len(parts),
+            left=list(failed) if len(failed) < len(parts) else [],
         )
 
 

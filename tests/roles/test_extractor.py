@@ -120,6 +120,36 @@ async def test_a_part_that_fails_leaves_the_other_parts() -> None:
     [made] = await PromptedExtractor(Rejects(first_word)).extract([passage("T", text)])
     assert made.triples == [("Good", "is", "read")]
     assert made.error and made.error.startswith("1 of its ") and made.error.endswith("refused")
+    [left] = made.left
+    assert "forbidden" in left and not left.startswith("Title")
+
+
+async def test_a_part_that_is_rejected_has_no_other_part_paid_twice() -> None:
+    class Rejects(Recorder):
+        batch_size = 1
+
+        async def generate(
+            self, prompts: Sequence[Sequence[Message]], **limits: Any
+        ) -> list[Generation]:
+            made = await super().generate(prompts, **limits)
+            if any("forbidden" in prompt[-1]["content"] for prompt in prompts):
+                raise ModelResponseError("refused")
+            return made
+
+    text = " ".join(f"Town {n} lies by the sea." for n in range(150)) + " forbidden"
+    model = Rejects(first_word)
+    [made] = await PromptedExtractor(model).extract([passage("T", text)])
+    assert made.triples and len(made.left) == 1
+    assert len(texts_of(model)) == len(set(texts_of(model))) == made.calls > 3
+
+
+async def test_what_is_wholly_rejected_is_read_anew() -> None:
+    class Rejects(Recorder):
+        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
+            raise ModelResponseError("refused")
+
+    made = await PromptedExtractor(Rejects(first_word)).extract([GOOD, passage("T", "word " * 900)])
+    assert all(one.error and not one.left for one in made)
 
 
 async def test_a_window_without_room_is_an_error_of_the_passage() -> None:
