@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import ScoredPassage
+from ras_flow.errors import IndexCorruptError
+from ras_flow.retrieval.manifest import REBUILD
 from ras_flow.retrieval.queries import check_queries
 from ras_flow.retrieval.split import MAX_WORDS, split_document
 from ras_flow.retrieval.titles import DEPTH, named_first
@@ -81,7 +83,7 @@ class BM25Retriever:
 
         Raises:
             InputError: A query is blank or k is below 1.
-            IndexCorruptError: A passage of the index on disk cannot be read.
+            IndexCorruptError: The index on disk is damaged.
         """
         check_queries(queries, k)
         return await asyncio.to_thread(lambda: [self._search(query, k) for query in queries])
@@ -93,7 +95,10 @@ class BM25Retriever:
         terms = self._engine.get_tokens_ids(words)
         if not terms:
             return []
-        scores = self._engine.get_scores_from_ids(terms)
+        try:
+            scores = self._engine.get_scores_from_ids(terms)
+        except IndexError as error:
+            raise IndexCorruptError(f"BM25's files are damaged ({error}): {REBUILD}") from error
         found = [
             ScoredPassage(self._passages[at], float(scores[at]))
             for at in _best(scores, max(k, DEPTH)).tolist()

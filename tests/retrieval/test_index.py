@@ -127,6 +127,18 @@ async def test_damage_to_a_big_file_is_noticed_by_verify_and_on_reading(
         await index.retriever("bm25").retrieve(["program"], 1)
 
 
+async def test_damage_to_a_big_file_of_bm25_is_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    file = path / read_manifest(path).generation / "bm25" / "indices.csc.index.npy"
+    content = file.read_bytes()
+    file.write_bytes(content[:-128] + b"\x7f" * 128)
+    terms = " ".join(f"{document.title} {document.text}" for document in DOCUMENTS)
+    with pytest.raises(IndexCorruptError, match="BM25's files are damaged.*build the index again"):
+        await CorpusIndex.open(path).retriever("bm25").retrieve([terms], 1)
+
+
 @pytest.mark.parametrize(
     "name, damage",
     [
