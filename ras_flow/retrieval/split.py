@@ -89,28 +89,32 @@ def sentences(text: str) -> Iterator[str]:
 def _size(word: str) -> int:
     if len(word) > _LONGEST_WORD:
         return ceil(len(word) / _CHARACTERS_A_WORD)
-    unspaced = 0 if word.isascii() else len(UNSPACED.findall(word))
-    return max(1, ceil(unspaced / _CHARACTERS_A_WORD))
+    if word.isascii():
+        return 1
+    return max(1, ceil(len(UNSPACED.findall(word)) / _CHARACTERS_A_WORD))
 
 
 def _cut(sentence: str, max_words: int) -> Iterator[tuple[str, int]]:
     """Yield pieces of a sentence with their sizes, each at most ``max_words``."""
     words: list[str] = []
     size = 0
-    for word in _short_words(sentence, max_words):
-        if words and size + _size(word) > max_words:
+    for word, more in _short_words(sentence, max_words):
+        if words and size + more > max_words:
             yield " ".join(words), size
             words, size = [], 0
         words.append(word)
-        size += _size(word)
+        size += more
     if words:
         yield " ".join(words), size
 
 
-def _short_words(sentence: str, max_words: int) -> Iterator[str]:
+def _short_words(sentence: str, max_words: int) -> Iterator[tuple[str, int]]:
+    """Yield the words of a sentence with their sizes; what is longer than a passage, in pieces."""
     step = max_words * _CHARACTERS_A_WORD
     for word in sentence.split():
-        if _size(word) <= max_words:
-            yield word
+        size = _size(word)
+        if size <= max_words:
+            yield word, size
         else:
-            yield from (word[start : start + step] for start in range(0, len(word), step))
+            pieces = (word[start : start + step] for start in range(0, len(word), step))
+            yield from ((piece, _size(piece)) for piece in pieces)
