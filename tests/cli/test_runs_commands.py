@@ -315,6 +315,20 @@ def test_questions_and_answers_lose_no_word_on_a_narrow_terminal(
     assert {*found["question"].split(), *found["answer"].split()} <= set(ok("list").split())
 
 
+@pytest.mark.parametrize("width", ["80", "160"])
+async def test_a_list_of_runs_with_ids_of_a_server_has_each_question_on_one_line(
+    width: str, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = str(UUID(int=7))
+    async with open_runs(own_home, builder=build_graph(**world())) as runs:
+        [_ async for _ in runs.start({"question": QUESTION}, run_id=run)]
+    monkeypatch.setenv("COLUMNS", width)
+    listed = ras_flow("runs", "list").out.splitlines()
+    assert sum(QUESTION in line for line in listed) == 1
+    assert sum(run in line and "sufficient" in line for line in listed) == 1
+    assert "Narvik" in listed[-1] and max(map(len, listed)) <= int(width)
+
+
 async def test_a_run_whose_id_has_a_slash_is_shown_compared_and_deleted(own_home: Path) -> None:
     async with open_runs(own_home, builder=build_graph(**world())) as runs:
         given: Any = {"question": QUESTION}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, get_args
 
@@ -11,6 +12,9 @@ import typer
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError
+
+_ROOM = 70
+"""Columns in which questions and answers can be read side by side."""
 
 
 def list_runs(
@@ -28,10 +32,6 @@ def list_runs(
     as_json: AsJson = False,
 ) -> None:
     """List the newest runs."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from ras_flow.cli.render import plain, snippet
     from ras_flow.runs import RunSummary
     from ras_flow.runs.opening import open_runs_at
@@ -59,17 +59,45 @@ def list_runs(
             else "No runs yet. Make one with: ras-flow ask 'Who …?' --docs FOLDER"
         )
         return
+    _print_runs(
+        [
+            (
+                plain(run.id),
+                run.started,
+                run.stop_reason or "unfinished",
+                snippet(run.question),
+                snippet(run.answer),
+            )
+            for run in summaries
+        ]
+    )
+
+
+def _print_runs(rows: Sequence[tuple[str, str, str, str, str]]) -> None:
+    """Print a table; where it would be too narrow to read, questions and answers below the rest."""
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if console.width - max(cell_len("  ".join(row[:3])) for row in rows) < _ROOM:
+        for run, started, stopped, question, answer in rows:
+            # Other commands take ids and times: they are never folded.
+            console.print(Text(f"{run}  {started}  {stopped}"), soft_wrap=True)
+            for text in (question, answer and f"→ {answer}"):
+                if text:
+                    console.print(Padding.indent(Text(text), 2))
+        return
     table = Table(box=None)
-    # On a narrow terminal ids and times are still whole: other commands take them.
-    table.add_column("run", min_width=max(len(plain(run.id)) for run in summaries), no_wrap=True)
-    table.add_column("started", min_width=max(len(run.started) for run in summaries), no_wrap=True)
-    for name in ("stopped by", "question", "answer"):
+    for name in ("run", "started", "stopped by"):
+        table.add_column(name, no_wrap=True)
+    for name in ("question", "answer"):
         table.add_column(name)
-    for run in summaries:
-        stopped = run.stop_reason or "unfinished"
-        cells = (plain(run.id), run.started, stopped, snippet(run.question), snippet(run.answer))
-        table.add_row(*map(Text, cells))
-    Console().print(table)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
 
 
 def show(run: Run, database: Database = None, as_json: AsJson = False) -> None:
