@@ -55,8 +55,8 @@ class GraphPlanner(_Role):
 class GraphAnswerer(_Role):
     """Answers from the graph's soft tokens and the text of the subquery chain."""
 
-    def __init__(self, source: GraphLLMSource, *, batch_size: int = BATCH_SIZE) -> None:
-        super().__init__(source, batch_size=batch_size)
+    def __init__(self, source: GraphLLMSource) -> None:
+        super().__init__(source)
         self.answer_passages = source.config.answer_passages
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
