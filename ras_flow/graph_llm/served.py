@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import AttributedGraph, Generation
+from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.extras import require
 from ras_flow.graph_llm.exported import PART, is_export, read_export
@@ -16,7 +17,6 @@ from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.completions import CompletionsServer
 from ras_flow.llms.compute import run_in_lane
-from ras_flow.llms.slots import all_or_none
 from ras_flow.paths import path_named
 
 if TYPE_CHECKING:

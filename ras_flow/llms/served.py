@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ras_flow.components import Generation, Message
+from ras_flow.concurrency import all_or_none
 from ras_flow.llms.completions import CompletionsServer
 from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
 from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
-from ras_flow.llms.slots import all_or_none
 from ras_flow.tracing import traced_generation
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.components import Extraction, Extractor
+from ras_flow.concurrency import all_or_none
 from ras_flow.context import Context
 from ras_flow.errors import InputError, ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.formats.quality import Refined, refine
-from ras_flow.llms.slots import all_or_none
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import check_hop, warned

@@ -56,7 +56,7 @@ async def test_a_request_of_more_calls_than_places_is_served(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(VARIABLE, "4")
-    monkeypatch.setattr("ras_flow.llms.slots.AT_ONCE", 3)
+    monkeypatch.setattr("ras_flow.concurrency.AT_ONCE", 3)
     kind = OpenAIServer if name.startswith("openai") else AnthropicServer
     with kind(lambda body: Answer(last_message(body).upper())) as server:
         model = load_language_model(name, base_url=server.url)

@@ -1,4 +1,4 @@
-"""Several requests to a server at once."""
+"""Calls at once: many that succeed or fail together, and objects that belong to an event loop."""
 
 from __future__ import annotations
 
