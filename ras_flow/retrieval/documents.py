@@ -60,25 +60,7 @@ def read_documents(
     report = report if report is not None else ReadReport()
     seen: set[str] = set()
     for given in paths:
-        path = Path(given)
-        if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
-            files = _walk(path, report)
-            if not files:
-                raise DocumentError(
-                    f"The folder {_name(path)} has no document: put files of these types into it: "
-                    f"{' '.join(READERS)}."
-                )
-        elif not os.path.exists(path):
-            raise DocumentError(
-                f"There is no file or folder {_name(path)} that can be read: check the path."
-            )
-        elif path.suffix.lower() not in READERS:
-            raise DocumentError(
-                f"{_name(path)} has an unknown type: convert it to one of {' '.join(READERS)}."
-            )
-        else:
-            files = [path]
-        for file in files:
+        for file in _files_at(Path(given), report):
             for item in _read(file, seen):
                 if isinstance(item, SourceDocument):
                     report.documents += 1
@@ -87,6 +69,27 @@ def read_documents(
                     raise item
                 else:
                     report.errors.append(item)
+
+
+def _files_at(path: Path, report: ReadReport) -> list[Path | DocumentError]:
+    """Return the files that a path given by the caller means."""
+    if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
+        files = _walk(path, report)
+        if not files:
+            raise DocumentError(
+                f"The folder {_name(path)} has no document: put files of these types into it: "
+                f"{' '.join(READERS)}."
+            )
+        return files
+    if not os.path.exists(path):
+        raise DocumentError(
+            f"There is no file or folder {_name(path)} that can be read: check the path."
+        )
+    if path.suffix.lower() not in READERS:
+        raise DocumentError(
+            f"{_name(path)} has an unknown type: convert it to one of {' '.join(READERS)}."
+        )
+    return [path]
 
 
 def _walk(folder: Path, report: ReadReport) -> list[Path | DocumentError]:
