@@ -8,14 +8,15 @@ relations, statements and passages are the same in every run, so that exports ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.runs.document import RunDocument
+from ras_flow.runs.document import Branch, RunDocument
 from ras_flow.runs.reading import found_by_hop, get_branch, graph_of, passages_of
 from ras_flow.state.kg import QueryKG
+from ras_flow.state.schema import Hop, Triple
 
 PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -52,51 +53,69 @@ def facts_of(document: RunDocument, branch: int | None = None) -> Iterator[Fact]
     """
     way = get_branch(document, branch)
     triples = graph_of(document, way)
-    found = found_by_hop(way, triples)
     kg = QueryKG.from_triples(triples)
-    answer = _urn("answer", document["run"], str(way["number"]))
-    hops = [_urn("hop", document["run"], str(way["number"]), str(h["index"])) for h in way["hops"]]
+    yield from _answer(document, way, triples)
+    yield from _hops(document, way)
+    for id in passages_of(way):
+        passage = document["passages"][id]
+        yield _urn("passage", id), TYPE, "prov:Entity"
+        yield _urn("passage", id), "rdfs:label", Literal(passage["title"])
+        yield _urn("passage", id), "prov:value", Literal(passage["text"])
+    for relation, label in {_relation(t): t["predicate"] for t in kg.triples.values()}.items():
+        yield relation, TYPE, "rdf:Property"
+        yield relation, "rdfs:label", Literal(label)
+    found = found_by_hop(way, triples)
+    for id, triple in kg.triples.items():
+        statement = _urn("triple", id)
+        subject, object = (_urn("entity", end) for end in kg.edges[id])
+        yield statement, TYPE, "rdf:Statement"
+        yield statement, TYPE, "prov:Entity"
+        yield statement, "rdf:subject", subject
+        yield statement, "rdf:predicate", _relation(triple)
+        yield statement, "rdf:object", object
+        for source in triple["passages"]:
+            yield statement, "prov:wasDerivedFrom", _urn("passage", source)
+        for hop, ids in zip(way["hops"], found, strict=True):
+            if id in ids:
+                yield statement, "prov:wasGeneratedBy", _hop(document, way, hop)
+    yield from _entities(kg)
 
+
+def _answer(document: RunDocument, way: Branch, triples: Mapping[str, Triple]) -> Iterator[Fact]:
+    answer = _urn("answer", document["run"], str(way["number"]))
     yield answer, TYPE, "prov:Entity"
     yield answer, "rdfs:label", Literal(document["question"])
     yield answer, "prov:value", Literal(way["answer"])
     for citation in way["citations"]:
         if citation["triple"] in triples:
             yield answer, "prov:wasDerivedFrom", _urn("triple", citation["triple"])
-    for name, hop in zip(hops, way["hops"], strict=True):
+
+
+def _hops(document: RunDocument, way: Branch) -> Iterator[Fact]:
+    for hop in way["hops"]:
+        name = _hop(document, way, hop)
         yield name, TYPE, "prov:Activity"
         yield name, "rdfs:label", Literal(hop["subquery"])
         for passage in hop["passages"]:
             yield name, "prov:used", _urn("passage", passage)
-    for id in passages_of(way):
-        passage_name, passage_ = _urn("passage", id), document["passages"][id]
-        yield passage_name, TYPE, "prov:Entity"
-        yield passage_name, "rdfs:label", Literal(passage_["title"])
-        yield passage_name, "prov:value", Literal(passage_["text"])
-    relations = {normalize_name(t["predicate"]): t["predicate"] for t in kg.triples.values()}
-    for relation, label in relations.items():
-        yield _urn("relation", relation), TYPE, "rdf:Property"
-        yield _urn("relation", relation), "rdfs:label", Literal(label)
-    for id, triple in kg.triples.items():
-        subject, object = (_urn("entity", end) for end in kg.edges[id])
-        predicate = _urn("relation", normalize_name(triple["predicate"]))
-        statement = _urn("triple", id)
-        yield statement, TYPE, "rdf:Statement"
-        yield statement, TYPE, "prov:Entity"
-        yield statement, "rdf:subject", subject
-        yield statement, "rdf:predicate", predicate
-        yield statement, "rdf:object", object
-        for source in triple["passages"]:
-            yield statement, "prov:wasDerivedFrom", _urn("passage", source)
-        for name, ids in zip(hops, found, strict=True):
-            if id in ids:
-                yield statement, "prov:wasGeneratedBy", name
+
+
+def _entities(kg: QueryKG) -> Iterator[Fact]:
+    """Yield the entities with the graph itself: each triple under its subject."""
     for entity, label in kg.entities.items():
         yield _urn("entity", entity), "rdfs:label", Literal(label)
         for id in kg.incident[entity]:
-            if kg.edges[id][0] == entity:
-                predicate = _urn("relation", normalize_name(kg.triples[id]["predicate"]))
-                yield _urn("entity", entity), predicate, _urn("entity", kg.edges[id][1])
+            subject, object = kg.edges[id]
+            if subject == entity:
+                yield _urn("entity", entity), _relation(kg.triples[id]), _urn("entity", object)
+
+
+def _hop(document: RunDocument, way: Branch, hop: Hop) -> str:
+    return _urn("hop", document["run"], str(way["number"]), str(hop["index"]))
+
+
+def _relation(triple: Triple) -> str:
+    return _urn("relation", normalize_name(triple["predicate"]))
 
 
 def _urn(kind: str, *names: str) -> str:
