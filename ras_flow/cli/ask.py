@@ -87,7 +87,7 @@ def ask(
     task: Annotated[
         str, typer.Option(help=f"Preset of instruction and length: {', '.join(TASKS)}.")
     ] = Context.task,
-    top_k: Annotated[int, typer.Option(help="Passages for each subquery.")] = 5,
+    top_k: Annotated[int, typer.Option(help="Passages for each subquery.")] = Context.top_k,
     max_triples: Annotated[
         int | None,
         typer.Option(
@@ -102,7 +102,7 @@ def ask(
             "as many as the model reads best."
         ),
     ] = None,
-    max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = 5,
+    max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = Context.max_hops,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
     model_window: Window = None,

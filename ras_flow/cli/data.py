@@ -16,7 +16,8 @@ from ras_flow.cli.models import BaseUrl, ExtractorOutput
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, log, print_json
 from ras_flow.cli.triples import Database
-from ras_flow.errors import ConfigurationError
+from ras_flow.context import DEFAULT_MODEL, NO_EXTRACTOR, Context
+from ras_flow.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from ras_flow.components import LanguageModel
@@ -27,14 +28,14 @@ app = typer.Typer(help="Make training data.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the data set.")]
 
-_MODEL = "local:default"
-
 
 @app.command()
 def build(
     hotpotqa: Annotated[Path, typer.Argument(help="Questions in HotpotQA's own format.")],
     out: Out,
-    model: Annotated[str, typer.Option(help="Model of every step that names none.")] = _MODEL,
+    model: Annotated[
+        str, typer.Option(help="Model of every step that names none.")
+    ] = DEFAULT_MODEL,
     base_model: Annotated[
         str | None, typer.Option(help="Attempts questions without retrieval; '' for none.")
     ] = None,
@@ -129,8 +130,8 @@ def play(
     out: Out,
     extractor: Annotated[
         str, typer.Option(help="Turns the passages into triples; as runs name it.")
-    ] = _MODEL,
-    extractor_output: ExtractorOutput = "text",
+    ] = DEFAULT_MODEL,
+    extractor_output: ExtractorOutput = Context.extractor_output,
     base_url: BaseUrl = None,
     limit: Annotated[
         int | None, typer.Option(help="Training questions at most; others in proportion.")
@@ -143,8 +144,6 @@ def play(
     The retriever is BM25 over the questions' passages. Triples are kept, so that the same command
     goes on where it was stopped.
     """
-    from ras_flow.context import NO_EXTRACTOR, Context
-    from ras_flow.errors import InputError
     from ras_flow.parts import Parts
     from ras_flow.runs.stores import open_store
     from ras_flow.training.data.config import load_config
@@ -192,12 +191,10 @@ def complete_triples(
     ] = None,
     extractor: Annotated[
         str, typer.Option(help="Model whose triples are completed; as runs name it.")
-    ] = _MODEL,
+    ] = DEFAULT_MODEL,
     base_url: BaseUrl = None,
 ) -> None:
     """Complete an extractor's triples with the evidence of questions; start it again to go on."""
-    from ras_flow.context import NO_EXTRACTOR, Context
-    from ras_flow.errors import InputError
     from ras_flow.parts import Parts
     from ras_flow.training.triples.completing import complete, facts_of_corpus
 
@@ -224,7 +221,6 @@ def stats(
     folder: Annotated[Path, typer.Argument(help="Folder of a data set.")], as_json: AsJson = False
 ) -> None:
     """Check a data set and count what it holds: every record, split and label."""
-    from ras_flow.errors import InputError
     from ras_flow.training.data.records import SPLITS, read_records
     from ras_flow.training.data.splits import check_labels
     from ras_flow.training.data.stats import Stats
