@@ -123,12 +123,10 @@ def _named(answer: str, kg: QueryKG) -> list[str]:
         return [words]
     text = _searchable(answer)
     found = [name for name in kg.entities if _contains(text, name) or _contains(name, words)]
-    # "River Aach" names no river in particular but that one.
-    return (
-        _proper(found, kg)
-        if not _is_proper(answer)
-        else [n for n in found if _is_proper(kg.entities[n])]
-    )
+    if _is_proper(answer):
+        # "River Aach" names that river, and not rivers.
+        return [name for name in found if _is_proper(kg.entities[name])]
+    return _proper(found, kg)
 
 
 def _mentioned(question: str, kg: QueryKG) -> list[str]:

@@ -150,9 +150,9 @@ def texts_read(
 
 
 def _chain(
-    state: RasState, in_view: dict[str, Triple], texts: list[list[Passage]]
+    state: RasState, read: dict[str, Triple], texts: list[list[Passage]]
 ) -> list[ChainLink]:
-    triples = QueryKG.from_triples(in_view).triples
+    triples = QueryKG.from_triples(read).triples
     return [
         ChainLink(hop["subquery"], [triples[id] for id in ids], passages)
         for hop, ids, passages in zip(
@@ -162,9 +162,9 @@ def _chain(
 
 
 async def _attribute(
-    state: RasState, in_view: dict[str, Triple], context: Context, parts: Parts
+    state: RasState, read: dict[str, Triple], context: Context, parts: Parts
 ) -> AttributedGraph:
-    return await attribute_graph(in_view, state["hops"], await parts.get_encoder(context))
+    return await attribute_graph(read, state["hops"], await parts.get_encoder(context))
 
 
 def reads_encoding(state: RasState, context: Context, parts: Parts) -> bool:

@@ -29,11 +29,17 @@ EFFORTS: dict[VectorKind, tuple[int, ...]] = {
 """What a build tries until the recall suffices: HNSW's efSearch, IVF's nprobe."""
 
 _LINKS = 32
+"""HNSW's M."""
 _CANDIDATES = 200
+"""HNSW's efConstruction."""
 _SUBVECTOR = 8
+"""Dimensions that one byte of a PQ code stands for."""
 _ROUNDS = 10
+"""Iterations of k-means."""
 _PER_LIST, _PER_CODE = 40, 64
+"""Vectors to train each centroid of IVF's lists and of PQ's codes on."""
 _AT_ONCE = 65_536
+"""Vectors that are added at once."""
 
 
 def choose(choice: VectorChoice, passages: int, shards: int) -> VectorKind:
