@@ -1,17 +1,14 @@
-"""Settings of a training, read from TOML, and the ranges of their numbers."""
+"""What the settings of both trainings have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from operator import attrgetter
-from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.toml import read_section, read_toml
 
-S = TypeVar("S")
 Schedule = Literal[
     "linear",
     "cosine",
@@ -22,25 +19,6 @@ Schedule = Literal[
     "inverse_sqrt",
 ]
 """How a learning rate falls: what transformers calls so, but for what needs more settings."""
-
-
-def read_settings(kind: type[S], path: Path) -> S:
-    """Read settings.
-
-    Args:
-        kind: A dataclass; see :func:`ras_flow.toml.read_section`.
-        path: A TOML file.
-
-    Returns:
-        One of ``kind``.
-
-    Raises:
-        ConfigurationError: The file cannot be read, or a table or key is unknown, missing or of a
-            wrong type; the message names it.
-    """
-    tables, _ = read_toml(path)
-    settings: S = read_section(kind, tables, str(path))
-    return settings
 
 
 def check_ranges(

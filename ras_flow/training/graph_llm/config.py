@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.training.settings import Schedule, check_ranges, read_settings
+from ras_flow.toml import read_section, read_toml
+from ras_flow.training.settings import Schedule, check_ranges
 
 Task = Literal["both", "plan", "answer"]
 PARTS = ("graph", "lora")
@@ -256,13 +257,9 @@ class TrainingConfig:
             answer_passages=self.model.answer_passages,
         )
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the settings as JSON-like data."""
-        return asdict(self)
-
 
 def read_config(path: Path) -> TrainingConfig:
-    """Read settings; see :func:`ras_flow.training.settings.read_settings`.
+    """Read the settings of a training.
 
     Args:
         path: A TOML file.
@@ -274,4 +271,6 @@ def read_config(path: Path) -> TrainingConfig:
         ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
             names it.
     """
-    return read_settings(TrainingConfig, path)
+    tables, _ = read_toml(path)
+    config: TrainingConfig = read_section(TrainingConfig, tables, str(path))
+    return config

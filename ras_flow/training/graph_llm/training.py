@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,7 @@ def train_graph_llm(
     model, began = first_model(config.model.start, settings, new_graph=config.model.new_graph)
     _check_window(config, model)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
-    record = {**config.as_record(), "base": base_facts(model.base), "encoder": encoder.identity}
+    record = {**asdict(config), "base": base_facts(model.base), "encoder": encoder.identity}
     record |= {"began_with": began}
     parts = {"train": loaded.train, "dev": loaded.dev}
     claim(run, record, {part: (one.record for one in rows) for part, rows in parts.items()})

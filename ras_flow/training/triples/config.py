@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
-from ras_flow.training.settings import Schedule, check_ranges, read_settings
+from ras_flow.toml import read_section, read_toml
+from ras_flow.training.settings import Schedule, check_ranges
 
 
 @dataclass(frozen=True)
@@ -171,13 +172,9 @@ class TrainingConfig:
             shares=("data.dev", "data.test", "lora.dropout", "optimizer.warmup"),
         )
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the settings as JSON-like data."""
-        return asdict(self)
-
 
 def read_config(path: Path) -> TrainingConfig:
-    """Read settings; see :func:`ras_flow.training.settings.read_settings`.
+    """Read the settings of a training.
 
     Args:
         path: A TOML file.
@@ -189,4 +186,6 @@ def read_config(path: Path) -> TrainingConfig:
         ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
             names it.
     """
-    return read_settings(TrainingConfig, path)
+    tables, _ = read_toml(path)
+    config: TrainingConfig = read_section(TrainingConfig, tables, str(path))
+    return config

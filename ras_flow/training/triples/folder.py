@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict
         "instruction": config.model.instruction,
         "max_new_tokens": config.lengths.target,
         "files": {file.name: checksum(file) for file in sorted(folder.iterdir())},
-        "settings": config.as_record(),
+        "settings": asdict(config),
         "trained": trained,
     }
     text = json.dumps(record, indent=2, ensure_ascii=False)

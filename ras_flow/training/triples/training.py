@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def train(
     deadline = None if seconds is None else started + seconds
     told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
-    record = {**config.as_record(), "examples": examples, "began": first and first.key}
+    record = {**asdict(config), "examples": examples, "began": first and first.key}
     claim(run, record, encoded)
     checkpoint = last_checkpoint(run)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
