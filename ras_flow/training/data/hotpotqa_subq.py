@@ -139,7 +139,6 @@ async def build_hotpotqa_subq(
     check_folder(folder)
     rows = await asyncio.to_thread(lambda: list(read_rows(path))[: config.limit])
     stats = Stats()
-    stats.dropped = {}
     (folder / "stats.json").unlink(missing_ok=True)
     with CallLog(folder / "calls.jsonl") as log:
         builder = Builder(log, models, config, splitter, stats.dropped)

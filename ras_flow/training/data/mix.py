@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,15 @@ def _records(
     reading: Reading | None,
     progress: Progress | None,
 ) -> Iterator[Record]:
-    pool = Pool(inputs.all_pages(split), inputs.facts(split))
+    play = partial(
+        roll_out,
+        pool=Pool(inputs.all_pages(split), inputs.facts(split)),
+        noise=config.noise,
+        seed=config.seed,
+        split=split,
+        as_text=config.as_text,
+        reading=reading,
+    )
     for source, cases in zip(config.sources, inputs.cases, strict=True):
         limit = _limit(config, source, split)
         weight = source.weight if split == "train" else min(source.weight, 1.0)
@@ -136,42 +145,28 @@ def _records(
                 progress(f"{split}: {source.file.name}", number, len(cases[split]))
             if count >= limit:
                 break
-            for record in _of_case(case, pool, config, split, weight, known(case), reading):
+            runs = int(weight) + (fraction(config.seed, "runs", case.source, case.id) < weight % 1)
+            for record in _of_case(case, split, known(case), runs, play) if runs else ():
                 yield record
                 count += 1
 
 
 def _of_case(
     case: Case,
-    pool: Pool,
-    config: MixConfig,
     split: Split,
-    weight: float,
     known: bool | None,
-    reading: Reading | None,
+    runs: int,
+    play: Callable[..., Iterator[Record]],
 ) -> Iterator[Record]:
-    runs = int(weight) + (fraction(config.seed, "runs", case.source, case.id) < weight % 1)
-    if not runs:
-        return
     if known:
         yield from no_retrieval(case, split)
-        return
-    if not case.steps:
+    elif case.steps:
+        for number in range(runs):
+            yield from play(case, number=number)
+    else:
         if known is not None and not case.static:
             yield first_plan(case, split)
         yield closed_book(case, split)
-        return
-    for number in range(runs):
-        yield from roll_out(
-            case,
-            pool,
-            config.noise,
-            seed=config.seed,
-            number=number,
-            split=split,
-            as_text=config.as_text,
-            reading=reading,
-        )
 
 
 def _limit(config: MixConfig, source: Source, split: Split) -> float:
