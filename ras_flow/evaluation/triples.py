@@ -25,7 +25,7 @@ LEVELS = ("exact", "normalised", "soft")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Prediction:
     """What an extractor made of one text, and what was expected.
 
     Attributes:
@@ -160,11 +160,11 @@ def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str
     }
 
 
-def score(outcomes: Iterable[Outcome]) -> dict[str, Scores]:
+def score(predictions: Iterable[Prediction]) -> dict[str, Scores]:
     """Measure an extractor.
 
     Args:
-        outcomes: What it made of each text.
+        predictions: What it made of each text.
 
     Returns:
         Scores for each source, by name, and for ``"all"``.
@@ -172,20 +172,18 @@ def score(outcomes: Iterable[Outcome]) -> dict[str, Scores]:
     Raises:
         MissingExtraError: scipy or rouge-score is not installed.
     """
-    everything = list(outcomes)
-    groups: dict[str, list[Outcome]] = {"all": everything}
-    for outcome in everything:
-        groups.setdefault(outcome.source, []).append(outcome)
+    everything = list(predictions)
+    groups: dict[str, list[Prediction]] = {"all": everything}
+    for one in everything:
+        groups.setdefault(one.source, []).append(one)
     scorer = require("rouge_score.rouge_scorer", extra="train").RougeScorer(
         ["rouge1", "rouge2", "rougeL"]
     )
     rouge = {
-        id(outcome): _rouge(
-            scorer.score(*map(format_triples, (outcome.expected, outcome.predicted)))
-        )
-        if outcome.expected or outcome.predicted
+        id(one): _rouge(scorer.score(*map(format_triples, (one.expected, one.predicted))))
+        if one.expected or one.predicted
         else dict.fromkeys(("rouge1", "rouge2", "rougeL"), 1.0)
-        for outcome in everything
+        for one in everything
     }
     matches = {id(o): match_triples(o.predicted, o.expected) for o in everything}
     return {
@@ -195,21 +193,21 @@ def score(outcomes: Iterable[Outcome]) -> dict[str, Scores]:
 
 
 def _sum_up(
-    outcomes: Sequence[Outcome],
+    predictions: Sequence[Prediction],
     matches: Sequence[dict[str, Match]],
     rouge: Sequence[dict[str, float]],
 ) -> Scores:
-    scores = Scores(texts=len(outcomes))
+    scores = Scores(texts=len(predictions))
     for match in matches:
         for level in LEVELS:
             scores.levels[level].add(match[level])
-    if outcomes:
+    if predictions:
         scores.rouge = {name: sum(r[name] for r in rouge) / len(rouge) for name in rouge[0]}
-        scores.broken = sum(outcome.broken for outcome in outcomes) / len(outcomes)
-    stating = [outcome for outcome in outcomes if outcome.expected]
+        scores.broken = sum(one.broken for one in predictions) / len(predictions)
+    stating = [one for one in predictions if one.expected]
     if stating:
-        scores.unparsable = sum(not outcome.predicted for outcome in stating) / len(stating)
-    subjects = [triple[0] for outcome in outcomes for triple in outcome.predicted]
+        scores.unparsable = sum(not one.predicted for one in stating) / len(stating)
+    subjects = [triple[0] for one in predictions for triple in one.predicted]
     if subjects:
         scores.pronouns = sum(map(is_pronoun, subjects)) / len(subjects)
     return scores

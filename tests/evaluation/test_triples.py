@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ras_flow.evaluation.triples import (
     LEVELS,
     Match,
-    Outcome,
+    Prediction,
     Spo,
     match_triples,
     score,
@@ -84,10 +84,10 @@ def test_soft_matching_is_the_best_one_to_one_pairing() -> None:
 def test_scores_by_source() -> None:
     triple = ("Ann", "met", "Bo")
     outcomes = [
-        Outcome("good", [triple], [triple]),
-        Outcome("bad", [], [triple], broken=True),
-        Outcome("bad", [("She", "met", "Bo")], [triple]),
-        Outcome("bad", [], []),
+        Prediction("good", [triple], [triple]),
+        Prediction("bad", [], [triple], broken=True),
+        Prediction("bad", [("She", "met", "Bo")], [triple]),
+        Prediction("bad", [], []),
     ]
     scores = score(outcomes)
     assert set(scores) == {"all", "good", "bad"}

@@ -27,7 +27,7 @@ class Scores:
         unusable: Plans without a label, and empty answers.
         f1: Sum of the words' F1 of answers, and of subqueries where both texts have one.
         compared: Texts that ``f1`` is summed over.
-        exact: Of the subqueries compared, those that are the gold one, normalised.
+        exact: Of the texts compared, those that are the gold one, normalised.
         labels: How often each gold label was answered by which, for plans.
     """
 
@@ -114,8 +114,9 @@ def _count(scores: Scores, record: Record, text: str) -> None:
     target = record["target"]
     if record["task"] == "answer":
         said = clean_answer(text)
-        scores.right += normalize_name(said) == normalize_name(target["answer"])
-        scores.exact += normalize_name(said) == normalize_name(target["answer"])
+        right = normalize_name(said) == normalize_name(target["answer"])
+        scores.right += right
+        scores.exact += right
         scores.unusable += not said
         scores.f1 += token_f1(said, target["answer"])
         scores.compared += 1

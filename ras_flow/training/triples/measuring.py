@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.evaluation.facts import FactPassage, fact_recall
-from ras_flow.evaluation.triples import Outcome, Scores, score
+from ras_flow.evaluation.triples import Prediction, Scores, score
 from ras_flow.files import write_whole
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import Rule
@@ -103,14 +103,14 @@ def figures(
     passages = passages_of(examples, facts)
     raw = [made[passage["id"]] for passage in passages]
     kept = [refined(one.extraction, p, rules or {}) for p, one in zip(passages, raw, strict=True)]
-    outcomes = [
-        Outcome(example.source, extraction.triples, example.triples, bool(extraction.dropped))
+    predictions = [
+        Prediction(example.source, extraction.triples, example.triples, bool(extraction.dropped))
         for example, extraction in zip(examples, kept, strict=False)
     ]
     subjects = [subject for extraction in kept for subject, _, _ in extraction.triples]
     return Measured(
         name=name,
-        scores=score(outcomes),
+        scores=score(predictions),
         fact_recall=fact_recall(facts, [one.triples for one in kept[len(examples) :]]),
         facts=sum(len(stated.facts) for stated in facts),
         unparsable=sum(not one.extraction.triples for one in raw) / max(1, len(raw)),
