@@ -149,12 +149,8 @@ def play(
     from ras_flow.training.data.config import load_config
     from ras_flow.training.data.playing import play_mix
 
-    if extractor == NO_EXTRACTOR:
-        raise InputError("The extractor 'none' makes no triples: name one that does.")
+    settings = _extractor_settings(extractor, base_url, extractor_output)
     mix = load_config(config)
-    settings = Context.from_mapping(
-        {"extractor": extractor, "extractor_output": extractor_output, "base_url": base_url}
-    )
 
     async def run(shown: Progress) -> Stats:
         model = await Parts().get_extractor(settings)
@@ -198,9 +194,7 @@ def complete_triples(
     from ras_flow.parts import Parts
     from ras_flow.training.triples.completing import complete, facts_of_corpus
 
-    if extractor == NO_EXTRACTOR:
-        raise InputError("The extractor 'none' makes no triples: there is nothing to complete.")
-    settings = Context.from_mapping({"extractor": extractor, "base_url": base_url})
+    settings = _extractor_settings(extractor, base_url)
     stated = facts_of_corpus(
         passages,
         questions,
@@ -259,6 +253,14 @@ def _load(name: str, base_url: str | None, concurrency: int) -> LanguageModel:
     from ras_flow.llms import load_language_model
 
     return load_language_model(name, base_url=base_url, max_concurrency=concurrency)
+
+
+def _extractor_settings(extractor: str, base_url: str | None, output: str = "text") -> Context:
+    if extractor == NO_EXTRACTOR:
+        raise InputError("The extractor 'none' makes no triples: name one that does.")
+    return Context.from_mapping(
+        {"extractor": extractor, "extractor_output": output, "base_url": base_url}
+    )
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
