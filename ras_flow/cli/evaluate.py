@@ -64,8 +64,8 @@ def run(
 ) -> None:
     """Run an evaluation, or go on with one; nothing is asked twice."""
     from ras_flow.cluster.parts import parts_on
-    from ras_flow.evaluation.reading import read_config
     from ras_flow.evaluation.runner import evaluate
+    from ras_flow.evaluation.settings import read_config
 
     settings = read_config(config)
     try:
@@ -94,8 +94,8 @@ def run(
 @app.command()
 def report(folder: Folder) -> None:
     """Write the report of an evaluation again, of what it has so far."""
-    from ras_flow.evaluation.reading import read_config
     from ras_flow.evaluation.report import write_report
+    from ras_flow.evaluation.settings import read_config
 
     found, questions = _answers(folder)
     write_report(read_config(folder / "config.toml"), found, folder, questions=questions)
@@ -133,8 +133,8 @@ def compare(
 @app.command()
 def names() -> None:
     """List the systems and the benchmarks that a config can name."""
-    from ras_flow.evaluation.assembly import DEMO
     from ras_flow.evaluation.benchmarks import benchmark_names
+    from ras_flow.evaluation.loading import DEMO
     from ras_flow.evaluation.systems import SYSTEMS
 
     for system in SYSTEMS.values():

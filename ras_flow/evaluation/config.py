@@ -1,4 +1,4 @@
-"""What is compared on what: a TOML file, read by :mod:`ras_flow.evaluation.reading`.
+"""What is compared on what: a TOML file, read by :mod:`ras_flow.evaluation.settings`.
 
 ::
 

@@ -16,7 +16,7 @@ from ras_flow.components import (
     Reply,
 )
 from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.reading import parse_config
+from ras_flow.evaluation.settings import parse_config
 from ras_flow.formats.triples import parse_triples
 from ras_flow.parts import Parts
 from ras_flow.testing import HashEncoder, ListRetriever

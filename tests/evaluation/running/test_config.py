@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.assembly import load_questions
 from ras_flow.evaluation.config import EvalConfig, Price
-from ras_flow.evaluation.reading import parse_config, read_config
+from ras_flow.evaluation.loading import load_questions
+from ras_flow.evaluation.settings import parse_config, read_config
 from ras_flow.training.data.splits import Splitter
 
 GOOD = """

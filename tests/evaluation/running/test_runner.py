@@ -22,7 +22,7 @@ from ras_flow.errors import (
     RunError,
 )
 from ras_flow.evaluation import asking, judging
-from ras_flow.evaluation.assembly import load_questions
+from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate

@@ -1,0 +1,124 @@
+"""The questions of an evaluation, and the indexes over their documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from ras_flow.context import Context
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig
+from ras_flow.evaluation.metrics.long_answers import check_mauve
+from ras_flow.evaluation.question import Benchmark, findable
+from ras_flow.retrieval.source import SourceDocument
+from ras_flow.training.data.config import load_config
+
+DEMO = "demo"
+"""Format of the questions that come with the package, and name of the index over its corpus."""
+
+
+def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]]:
+    """Read all benchmarks.
+
+    Args:
+        config: The evaluation.
+
+    Returns:
+        Settings and questions, the latter with the name, the retrieval and the metrics of the
+        settings.
+
+    Raises:
+        ConfigurationError: A format is unknown, a path is missing, or a metric of all answers
+            together cannot be had.
+        InputError: A file cannot be read; the message names file, line and field.
+    """
+    found = []
+    for settings in config.benchmarks:
+        loaded = _load(settings, config.seed)
+        retrieval = settings.retrieval or loaded.retrieval
+        if retrieval != "corpus" and not any(one.documents for one in loaded.questions):
+            raise ConfigurationError(
+                f"{settings.name}: retrieval = {retrieval!r} needs questions with documents."
+            )
+        together = loaded.corpus_metrics if settings.corpus_metrics else ()
+        if "mauve" in together:
+            check_mauve(len(loaded.questions))
+        own = settings.index == POOL or retrieval != "corpus"
+        titled = not own or not loaded.pool or any(one.get("title") for one in loaded.pool)
+        questions = tuple(
+            replace(one, support=findable(one, own=own, titled=titled)) for one in loaded.questions
+        )
+        found.append(
+            (
+                settings,
+                replace(
+                    loaded,
+                    name=settings.name,
+                    questions=questions,
+                    retrieval=retrieval,
+                    corpus_metrics=together,
+                ),
+            )
+        )
+    return found
+
+
+def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
+    # The loaders read published files of many kinds; their imports are not needed before.
+    from ras_flow.evaluation.benchmarks import load_benchmark  # noqa: PLC0415
+
+    chosen: dict[str, Any] = {"limit": settings.limit, "seed": seed, "split": settings.split}
+    if settings.untouched_by is not None:
+        splitter = load_config(settings.untouched_by).splitter
+        chosen["only"] = lambda question: splitter(question) == "test"
+    if settings.path is not None:
+        return load_benchmark(settings.format, settings.path, **chosen)
+    if settings.format != DEMO:
+        raise ConfigurationError(
+            f"benchmarks.{settings.name}: give the `path` of a file of {settings.format}."
+        )
+    with as_file(files("ras_flow.demo").joinpath("questions.jsonl")) as path:
+        return load_benchmark("jsonl", path, **chosen)
+
+
+async def prepare_index(
+    settings: BenchmarkConfig, benchmark: Benchmark, context: Context, folder: Path
+) -> str:
+    """Make the index over the documents of all the file's questions, where that is searched.
+
+    Args:
+        settings: Names the index.
+        benchmark: The questions.
+        context: Says whether vectors are needed, and which encoder makes them.
+        folder: Where to keep it.
+
+    Returns:
+        The index, as :class:`ras_flow.Context` names it.
+
+    Raises:
+        ConfigurationError: There are no documents to put together.
+        CorpusIndexError: The index cannot be written.
+    """
+    if settings.index != POOL or benchmark.retrieval == "given":
+        return DEMO if settings.index == POOL else settings.index
+    documents = benchmark.pool
+    if not documents:
+        raise ConfigurationError(
+            f"benchmarks.{settings.name}: its questions bring no documents to search: name an "
+            '`index`, a folder or "demo".'
+        )
+    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder  # noqa: PLC0415
+    from ras_flow.retrieval.sync import sync_index  # noqa: PLC0415
+
+    encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
+    kind = "bm25" if encoder is None else sha256(context.encoder.encode()).hexdigest()[:8]
+    path = folder / f"{benchmark.name}-{kind}"
+    sources = [
+        SourceDocument(f"{number:06d}", document.get("title", ""), document["text"])
+        for number, document in enumerate(documents)
+    ]
+    await sync_index(path, sources, encoder)
+    return str(path)
