@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from ras_flow.training.graph_llm.scores import Measures
     from ras_flow.training.run import Progress
 
+Config = Annotated[
+    Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
+]
+Minutes = Annotated[
+    float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
+]
+Steps = Annotated[int | None, typer.Option(min=1, help="Train for so many steps only.")]
+
 
 def graph_llm(
-    config: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
-    ],
+    config: Config,
     output: Annotated[
         Path | None,
         typer.Argument(
@@ -29,10 +35,8 @@ def graph_llm(
     data: Annotated[
         Path, typer.Option(parser=path_of, help="Folder in which the data sets are.")
     ] = Path(),
-    minutes: Annotated[
-        float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(min=1, help="Train for so many steps only.")] = None,
+    minutes: Minutes = None,
+    steps: Steps = None,
     records: Annotated[
         int | None, typer.Option(min=1, help="Train on, or measure, so many records only.")
     ] = None,

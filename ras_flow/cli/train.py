@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.graph_llm import graph_llm, tell
+from ras_flow.cli.graph_llm import Config, Minutes, Steps, graph_llm, tell
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import log
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Train models of your own, and measure them.", no_args_is_help=True)
 app.command()(graph_llm)
 
-Config = Annotated[
-    Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
-]
 Data = Annotated[Path, typer.Option(parser=path_of, help="Folder of the data files.")]
 
 
@@ -33,10 +30,8 @@ def triples(
         Path, typer.Argument(parser=path_of, metavar="OUTPUT", help="Folder to write.")
     ],
     data: Data = Path(),
-    minutes: Annotated[
-        float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(min=1, help="Train for so many steps only.")] = None,
+    minutes: Minutes = None,
+    steps: Steps = None,
     examples: Annotated[
         int | None, typer.Option(min=1, help="Train on so many examples only.")
     ] = None,
