@@ -23,7 +23,7 @@ from ras_flow.tracing import traced_retrieval
 
 
 async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Open a hop with the passages for its subquery.
+    """Open a hop with the passages for its subquery, without those that a person dropped.
 
     Args:
         state: Its last plan holds the subquery.
@@ -42,19 +42,20 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     if plan is None or not plan["subquery"].strip():
         raise InputError("No subquery is planned: give the last plan of the state a `subquery`.")
     context = parts.context(state, runtime)
+    dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
     cost = Cost("retriever", f"retrieve:{plan['hop']}")
     retriever = await parts.get_retriever(context)
     async with traced_retrieval(
         type(retriever).__name__, plan["subquery"], identity=retriever.identity
     ) as found:
-        [ranked] = await one_each(
-            1, list, retriever.retrieve([plan["subquery"]], context.top_k), retriever
-        )
+        k = context.top_k + len(dropped)
+        [ranked] = await one_each(1, list, retriever.retrieve([plan["subquery"]], k), retriever)
         best: dict[str, ScoredPassage] = {}
         for scored in ranked:
             kept = _storable(scored, retriever)
-            best.setdefault(kept.passage["id"], kept)
-        found += best.values()
+            if kept.passage["id"] not in dropped:
+                best.setdefault(kept.passage["id"], kept)
+        found += list(best.values())[: context.top_k]
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
         index=plan["hop"],

@@ -149,9 +149,7 @@ def texts_read(
     ]
 
 
-def _chain(
-    state: RasState, read: dict[str, Triple], texts: list[list[Passage]]
-) -> list[ChainLink]:
+def _chain(state: RasState, read: dict[str, Triple], texts: list[list[Passage]]) -> list[ChainLink]:
     triples = QueryKG.from_triples(read).triples
     return [
         ChainLink(hop["subquery"], [triples[id] for id in ids], passages)

@@ -236,7 +236,14 @@ def _drop_passage(draft: _Draft, edit: Any) -> None:
 def _hop_without(hop: Hop, passage: str) -> Hop:
     ranked = zip(hop["passages"], hop["scores"], strict=True)
     kept = [(id, score) for id, score in ranked if id != passage]
-    return {**hop, "passages": [id for id, _ in kept], "scores": [score for _, score in kept]}
+    if len(kept) == len(hop["passages"]):
+        return hop
+    return {
+        **hop,
+        "passages": [id for id, _ in kept],
+        "scores": [score for _, score in kept],
+        "dropped": [*hop.get("dropped", []), passage],
+    }
 
 
 def _set_subquery(draft: _Draft, edit: Any) -> None:

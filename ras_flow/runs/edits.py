@@ -33,7 +33,7 @@ class AddTriple(TypedDict):
 
 
 class DropPassage(TypedDict):
-    """Forget a passage, and the triples that no other passage states."""
+    """Take out a passage, and the triples that no other passage states; no later hop has it."""
 
     op: Literal["drop_passage"]
     passage: str

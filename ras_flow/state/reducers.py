@@ -235,7 +235,7 @@ def _check_record(item: object, record: Record) -> None:
     for name, kind in record.fields.items():
         if name not in known or not isinstance(known[name], kind):
             raise InputError(f"{item!r} is no record of a run: give it its `{name}`.")
-    for name in ("passages", "failed"):
+    for name in ("passages", "failed", "dropped"):
         ids = known.get(name, [])
         if not isinstance(ids, list) or not all(isinstance(id, str) for id in ids):
             raise InputError(f"{item!r} is no record of a run: its `{name}` are ids.")

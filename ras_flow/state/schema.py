@@ -57,7 +57,8 @@ class Hop(TypedDict):
     """One step of the subquery chain: q_i and what was retrieved for it (eq. 3).
 
     ``failed`` are those of its passages of which the extractor made nothing, for an error. A later
-    hop that finds one of them tries again, and what it states is that hop's.
+    hop that finds one of them tries again, and what it states is that hop's. ``dropped`` are
+    passages that a person took out: later hops leave them out too.
     """
 
     index: int
@@ -65,6 +66,7 @@ class Hop(TypedDict):
     passages: list[str]
     scores: list[float]
     failed: NotRequired[list[str]]
+    dropped: NotRequired[list[str]]
 
 
 class Plan(TypedDict):

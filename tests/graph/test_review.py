@@ -167,6 +167,21 @@ async def test_a_dropped_passage_takes_its_triples_along(saver: Any) -> None:
     assert [len(hop["passages"]) for hop in result["hops"]] == [1, 0]
 
 
+async def test_a_dropped_passage_is_not_found_again(saver: Any) -> None:
+    graph = build(world(), checkpointer=saver)
+    result = await ask(graph, AFTER_MERGE | {"top_k": 2})
+    about_lund = asked(result)["triples"][BIRTH]["passages"][0]
+    await reply(graph, {"op": "drop_passage", "passage": about_lund})
+    result = await reply(graph)
+    assert result["answer"] == "unknown"
+    assert about_lund not in result["passages"] and BIRTH not in result["triples"]
+    # Another takes its place.
+    assert [len(hop["passages"]) for hop in result["hops"]] == [1, 2]
+    again = build(world(), checkpointer=saver)
+    result = await again.ainvoke({"question": QUESTION, "settings": {"top_k": 2}}, THREAD)
+    assert result["answer"] == "Narvik", "a question knows nothing of the one before"
+
+
 async def test_a_subquery_before_the_answer_sends_the_run_back_to_retrieval(saver: Any) -> None:
     parts = world(["[SUBQ] x", "[SUFFICIENT]"])
     graph = build(parts, checkpointer=saver)

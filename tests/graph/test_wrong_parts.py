@@ -189,6 +189,7 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"hops": [{"index": 7}]},
         {"hops": [{"index": 0, "passages": []}]},
         {"hops": [{"index": 0, "failed": None}]},
+        {"hops": [{"index": 0, "dropped": [1]}]},
         {"hops": None},
         {"plans": ["[SUFFICIENT]"]},
         {"plans": [{"index": 7, "hop": 2, "label": 5, "subquery": "", "raw": ""}]},

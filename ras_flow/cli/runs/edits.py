@@ -32,7 +32,7 @@ DropPassages = Annotated[
     typer.Option(
         "--drop-passage",
         metavar="ID",
-        help="Forget a passage, with the triples that only it states.",
+        help="Take out a passage, also for later hops, with the triples that only it states.",
     ),
 ]
 Subquery = Annotated[str | None, typer.Option(metavar="TEXT", help="Ask this next.")]

@@ -5,7 +5,7 @@
 /** @typedef {{id: string, title: string, text: string, source?: string}} Passage */
 /** @typedef {{role: string, calls: number, input_tokens: number, output_tokens: number, seconds: number}} Usage */
 /** @typedef {{index: number, hop: number, label: string|null, subquery: string, raw: string, problem?: string, error?: string}} Plan */
-/** @typedef {{index: number, subquery: string, passages: string[], scores: number[], failed?: string[]}} Hop */
+/** @typedef {{index: number, subquery: string, passages: string[], scores: number[], failed?: string[], dropped?: string[]}} Hop */
 /**
  * @typedef {object} Step
  * @property {string} checkpoint
