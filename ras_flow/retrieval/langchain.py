@@ -102,6 +102,8 @@ async def search_all(
     Raises:
         RasFlowError: A search failed; chained to what it raised.
     """
+    from langgraph.errors import GraphBubbleUp  # noqa: PLC0415
+
     limit = asyncio.Semaphore(AT_ONCE)
 
     async def limited(at: int) -> Found:
@@ -111,7 +113,10 @@ async def search_all(
     results = await asyncio.gather(*map(limited, range(len(queries))), return_exceptions=True)
     rankings: list[list[ScoredPassage]] = []
     for query, found in zip(queries, results, strict=True):
-        if isinstance(found, RasFlowError) or not isinstance(found, Exception | list):
+        # An interrupt, by which a search waits for a person, is no failure.
+        if isinstance(found, RasFlowError | GraphBubbleUp):
+            raise found
+        if not isinstance(found, Exception | list):
             raise found
         if isinstance(found, Exception):
             # What foreign code raises cannot be listed: nothing is hidden, all is chained.

@@ -12,6 +12,7 @@ from typing import Any, TypedDict, get_args, get_type_hints
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
@@ -20,14 +21,14 @@ from langchain_core.vectorstores import VectorStore
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.sqlite import SqliteStore
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 
 from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
 from ras_flow import Context, RasOutput, as_tool, build_graph
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
-from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 
@@ -275,6 +276,24 @@ def test_an_object_that_cannot_play_its_role_is_refused() -> None:
         build({"retriever": object()})
     with pytest.raises(ConfigurationError, match="plan"):
         build({"planner": "anthropic:some-model"})
+
+
+class Asking(BaseRetriever):
+    """Searches when a person has approved of it."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        approved = interrupt({"search": query})
+        found = [Document(one["text"], metadata={"title": one["title"]}) for one in DOCUMENTS]
+        return found if approved else []
+
+
+async def test_a_langchain_retriever_may_wait_for_a_person(saver: Any) -> None:
+    graph = build(world(retriever=Asking()), checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD)
+    for _ in range(2):
+        assert "search" in result["__interrupt__"][0].value
+        result = await graph.ainvoke(Command(resume=True), THREAD)
+    assert result["answer"] == "Narvik"
 
 
 def test_types_declare_what_is_taken() -> None:
