@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ras_flow.components import Generation
@@ -164,10 +165,23 @@ def check_lengths(model: Any, prompts: Sequence[Encoded], new: int, name: str) -
 
 def as_plain_text(text: str, tokenizer: Any) -> str:
     """Break special tokens that a text spells out: only the chat template may place them."""
-    for token in tokenizer.added_tokens_decoder.values():
-        if token.special:
-            text = text.replace(token.content, f"{token.content[0]} {token.content[1:]}")
+    for token in _controls(tokenizer):
+        text = text.replace(token, f"{token[0]} {token[1:]}")
     return text
+
+
+@lru_cache(maxsize=8)
+def _controls(tokenizer: Any) -> list[str]:
+    """Return a tokenizer's special tokens, and what else its chat template has of added tokens.
+
+    DeepSeek's tokens of turns and those of thoughts are not marked as special.
+    """
+    template = str(getattr(tokenizer, "chat_template", None))
+    return [
+        token.content
+        for token in tokenizer.added_tokens_decoder.values()
+        if token.special or (token.content[0] in "<[" and token.content in template)
+    ]
 
 
 def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: bool = True) -> str:

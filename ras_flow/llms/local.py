@@ -224,7 +224,8 @@ class LocalLanguageModel:
 
     def count_tokens(self, text: str) -> int:
         """Return the number of the model's tokens of a text, without special tokens."""
-        return len(load_tokenizer(self.name).encode(text, add_special_tokens=False))
+        tokenizer = load_tokenizer(self.name)
+        return len(tokenizer.encode(as_plain_text(text, tokenizer), add_special_tokens=False))
 
     async def generate(
         self,

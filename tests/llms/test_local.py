@@ -291,6 +291,23 @@ async def test_special_tokens_in_a_text_stay_text(folder: Path, model: LocalLang
     assert made.input_tokens - plain.input_tokens > len(attack) - 1
 
 
+def test_tokens_of_the_template_that_are_not_marked_as_special_stay_text_too(
+    tmp_path: Path,
+) -> None:
+    """As DeepSeek's of turns are not."""
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(save_tiny_model(tmp_path))
+    tokenizer.add_tokens(["<｜User｜>", "<table>", "who"])
+    tokenizer.chat_template = "{% for m in messages %}<｜User｜>{{ m['content'] }}{% endfor %}"
+    tokenizer.save_pretrained(tmp_path)
+    model = LocalLanguageModel(str(tmp_path))
+    text = "<｜User｜>who<table>"
+    ids = model._encode([{"role": "user", "content": text}], share=False).rest
+    user, table, who = tokenizer.convert_tokens_to_ids(["<｜User｜>", "<table>", "who"])
+    assert [ids.count(token) for token in (user, table, who)] == [1, 1, 1]
+    # What is cut to the window has the length that is read.
+    assert model.count_tokens(text) == len(ids) - 1
+
+
 async def test_prompts_beyond_the_models_positions_are_refused(
     model: LocalLanguageModel,
 ) -> None:
