@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from ras_flow.components import Extraction, Generation, LanguageModel, Message
+from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import format_triple
-from ras_flow.llms.slots import all_or_none
 from ras_flow.llms.text import LOOP
 from ras_flow.prompts.extractor import source
 from ras_flow.retrieval.split import MAX_WORDS, split_text

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import signal
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
@@ -26,8 +29,9 @@ from langgraph.types import Command, interrupt
 from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
 from ras_flow import Context, RasOutput, as_tool, build_graph
+from ras_flow.components import PlanRequest, Reply
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
-from ras_flow.testing import MappingExtractor, ScriptedAnswerer
+from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -215,6 +219,35 @@ def test_sync_callers_are_asked_too(tmp_path: Path) -> None:
 
 async def test_invoke_works_beside_an_event_loop_that_is_at_work() -> None:
     assert build(world()).invoke({"question": QUESTION})["answer"] == "Narvik"
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_interrupt_beside_an_event_loop_ends_the_call(tmp_path: Path, kept: bool) -> None:
+    """As a notebook's, which interrupts the thread that waits."""
+    cancelled = threading.Event()
+
+    class Slow(ScriptedPlanner):
+        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+            try:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+            return await super().plan(requests)
+
+    memory: Any = SqliteSaver.from_conn_string(str(tmp_path / "runs.db")) if kept else nullcontext()
+    with memory as saver:
+        app = build(world(planner=Slow([])), checkpointer=saver)
+
+        async def cell() -> Any:
+            return app.invoke({"question": QUESTION}, THREAD)
+
+        loop = asyncio.new_event_loop()
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(cell())
+        loop.close()
+        assert cancelled.wait(10)
 
 
 @pytest.mark.parametrize(
