@@ -6,7 +6,6 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import checksum
+from ras_flow.llms.compute import Lane
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.weights import without_progress_bars
 
@@ -46,8 +46,8 @@ _CARRIED = {
 _PLAIN = re.compile(r"[\w./\\~-]+(@[0-9a-f]{12})")
 """The identity of a folder or a name, and not of another encoder around it."""
 
-_LANE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ras-flow-encode")
-"""A lane of its own: in that of language models a query would wait for all that they write."""
+_LANE = Lane("ras-flow-encode")
+"""Not that of language models: a query would wait for all that they write."""
 
 
 class LocalSentenceEncoder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -402,6 +403,32 @@ def test_threads_share_one_model(folder: Path, model: LocalLanguageModel) -> Non
         thread.join()
     assert len(found) == 4
     assert all(one is found[0] for one in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_generates_too(folder: Path) -> None:
+    """As a web server's worker, where its parent has answered before."""
+    code = f"""
+import asyncio, os, signal
+from ras_flow.llms import LocalLanguageModel
+
+model = LocalLanguageModel({str(folder)!r})
+
+def write():
+    prompt = [{{"role": "user", "content": "what is this?"}}]
+    print(asyncio.run(model.generate([prompt], max_new_tokens=8)), flush=True)
+
+write()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    write()
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second, ended = done.stdout.splitlines()
+    assert first == second and ended == "0"
 
 
 def test_constructing_loads_nothing() -> None:
