@@ -6,8 +6,11 @@ import re
 
 from ras_flow.formats.text import UNSTORABLE
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+THOUGHT = r"(?:think(?:ing)?|thought|seed:think)>"
+"""Regular expression of a tag around what a model says to itself, after the "<" or "</"."""
+
+_THOUGHT = re.compile(rf"<{THOUGHT}.*?(</{THOUGHT}|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"</{THOUGHT}", re.IGNORECASE)
 _LABEL = r"(?:final\s+)?(?:answer|output)\s*"
 _PREFIX = re.compile(rf"(\*+){_LABEL}(?:[:：]\s*\1|\1\s*[:：])\s*|{_LABEL}[:：]\s*", re.IGNORECASE)
 _AROUND = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`", "***": "***", "**": "**", "*": "*"}

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ras_flow.errors import InputError
+from ras_flow.formats.answer import THOUGHT
 from ras_flow.state.schema import PlanLabel
 
 MAX_SUBQUERY = 400
@@ -40,7 +41,7 @@ _LEAD = re.compile(r"(?:[:：]\s*|[–—-]\s+|(?:sub-?)?(?:question|query)\s*:\
 _QUOTES = {"“": "”", "‘": "’", "«": "»"}
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
 _RUN_ON = re.compile(r"\s*(?:retrieved graph information\s*:|\[prev_)", re.IGNORECASE)
-_THINK = re.compile(r"(</?think(?:ing)?>)", re.IGNORECASE)
+_THINK = re.compile(rf"(</?{THOUGHT})", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b\ufeff\ud800-\udfff]")
 _ESCAPE = re.compile(r"(?<!\\)\\+(?=[\[\]_])")

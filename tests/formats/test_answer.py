@@ -21,6 +21,8 @@ from ras_flow.formats.answer import clean_answer
         ("Answer: ' Narvik '", "Narvik"),
         ("<think>Was it Bodø? No.</think>\nNarvik", "Narvik"),
         ("<think>never closed", ""),
+        ("<thought>Was it Bodø? No.</thought>\nNarvik", "Narvik"),  # EXAONE Deep
+        ("<seed:think>Was it Bodø? No.</seed:think>Narvik", "Narvik"),  # Seed-OSS
         ("Was it Bodø? No.</think>\nAnswer: Narvik", "Narvik"),
         ("<Thinking>Bodø?</Thinking>Narvik", "Narvik"),
         ("Nar\0vik\ud800", "Narvik"),
@@ -67,7 +69,7 @@ REPLIES = st.builds(
 
 @given(REPLIES)
 def test_any_text_gives_a_stripped_part_of_it_that_can_be_stored(text: str) -> None:
-    assume("<think" not in text.lower())
+    assume(not re.search("<(think|thought|seed)", text.lower()))
     answer = clean_answer(text)
     assert answer in re.sub("[\0\ud800-\udfff]", "", text) and answer == answer.strip()
     assert "\0" not in answer

@@ -55,6 +55,8 @@ def test_the_three_forms():
         f"```\n[SUBQ] {WHO}\n```",
         f"```text\n[SUBQ] {WHO}",
         f"<think>Is it [SUFFICIENT]? No.</think>[SUBQ] {WHO}",
+        f"<thought>Is it\n[SUFFICIENT]? No.</thought>[SUBQ] {WHO}",
+        f"<seed:think>Is it\n[SUFFICIENT]? No.</seed:think>[SUBQ] {WHO}",
         f"It may be [SUFFICIENT]\n[SUFFICIENT]</think>\n\n[SUBQ] {WHO}",
         f"[SUBQ] {WHO} <think>good</think>",
         f"[SUBQ] {WHO}\n[SUBQ] Where is Stamford?",

@@ -500,6 +500,7 @@ async def test_a_model_that_turns_out_to_think_first_is_given_room_for_it(though
     "first",
     [
         Answer(f"<think>{'France? ' * 9}</think>\nPar", at_limit=True),
+        Answer("<thought>France? That is a", at_limit=True),
         Answer(
             "Par",
             at_limit=True,
@@ -514,7 +515,12 @@ async def test_a_model_that_turns_out_to_think_first_is_given_room_for_it(though
         ),
         Answer("", output_tokens=40),
     ],
-    ids=["cut after thoughts", "cut after unseen ones", "a stop string in unseen ones"],
+    ids=[
+        "cut after thoughts",
+        "cut in EXAONE's thoughts",
+        "cut after unseen ones",
+        "a stop string in unseen ones",
+    ],
 )
 async def test_an_answer_that_thoughts_leave_no_room_is_asked_for_again(first: Answer) -> None:
     with OpenAIServer([first, Answer("Paris", match="")]) as server:
