@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from ras_flow.extras import require
+from ras_flow.training.processes import processes
 
 
-def training_arguments(run: Path, optimizer: Any, *, every: int, watched: bool, **own: Any) -> Any:
+def training_arguments(
+    run: Path, optimizer: Any, *, an_epoch: int, every: int, watched: bool, **own: Any
+) -> Any:
     """Return ``transformers.TrainingArguments``.
 
     Args:
         run: Where checkpoints go.
         optimizer: The settings' table of this name.
+        an_epoch: Records that are seen in an epoch.
         every: Steps between checkpoints, and between measurements.
         watched: Whether there is anything to measure the loss on.
         own: What only one training says.
@@ -27,7 +32,7 @@ def training_arguments(run: Path, optimizer: Any, *, every: int, watched: bool, 
         per_device_train_batch_size=optimizer.batch_size,
         gradient_accumulation_steps=optimizer.accumulation,
         num_train_epochs=optimizer.epochs,
-        max_steps=optimizer.steps or -1,
+        max_steps=_fewer_steps(optimizer, an_epoch),
         learning_rate=optimizer.learning_rate,
         lr_scheduler_type=optimizer.schedule,
         warmup_steps=optimizer.warmup,
@@ -52,3 +57,10 @@ def training_arguments(run: Path, optimizer: Any, *, every: int, watched: bool, 
         report_to=[],
         **own,
     )
+
+
+def _fewer_steps(optimizer: Any, an_epoch: int) -> int:
+    """Return the steps that end before the epochs do, else -1: Trainer would go on past these."""
+    a_step = optimizer.batch_size * optimizer.accumulation * processes()
+    ends = 0 < optimizer.steps < ceil(optimizer.epochs * ceil(an_epoch / a_step))
+    return int(optimizer.steps) if ends else -1

@@ -107,7 +107,7 @@ class OptimizerSettings:
             long as batch_size times accumulation stays.
         accumulation: Batches that make a step.
         epochs: Passes through the mix.
-        steps: Stop after so many steps; 0 for none.
+        steps: Stop after so many steps, where the epochs have more; 0 for none.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
         workers: Processes that prepare batches; 0 for none but the main one.
         seed: Decides new weights, the order of the records, and dropout.

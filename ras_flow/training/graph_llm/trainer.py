@@ -57,6 +57,7 @@ def make_trainer(
     arguments = training_arguments(
         run,
         settings,
+        an_epoch=len(order),
         every=watch.every,
         watched=bool(len(dev)),
         per_device_eval_batch_size=watch.batch_size,

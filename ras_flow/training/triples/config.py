@@ -87,7 +87,7 @@ class OptimizerSettings:
         batch_size: Examples that are computed at once.
         accumulation: Batches that make a step.
         epochs: Passes through the data.
-        steps: Stop after so many steps; 0 for none.
+        steps: Stop after so many steps, where the epochs have more; 0 for none.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
         seed: Decides the order of the examples, dropout, and new weights.
     """

@@ -166,6 +166,7 @@ def _trainer(
     arguments = training_arguments(
         run,
         settings,
+        an_epoch=len(encoded["train"]),
         every=config.saving.every,
         watched=bool(encoded["dev"]),
         per_device_eval_batch_size=settings.batch_size,

@@ -7,6 +7,7 @@ import json
 import shutil
 from dataclasses import replace
 from functools import wraps
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -473,12 +474,20 @@ def test_seq2seq_with_an_adapter(home: Path) -> None:
     assert extraction.error is None and extraction.output_tokens > 0
 
 
+def test_more_steps_than_the_epochs_have_train_no_longer(home: Path) -> None:
+    said: list[str] = []
+    many = OptimizerSettings(batch_size=4, accumulation=2, epochs=1.5, steps=1_000)
+    done = train(config(home, optimizer=many), home / "many", data=home, log=said.append)
+    examples = int(said[0].split()[0])
+    assert (done.finished, done.step) == (True, ceil(1.5 * ceil(examples / 8)))
+
+
 def test_a_whole_model_can_be_trained(home: Path) -> None:
     whole = config(
         home,
         lora=LoraSettings(rank=0),
         saving=SavingSettings(every=100, dtype="float32"),
-        optimizer=OptimizerSettings(learning_rate=0.01, batch_size=8, accumulation=1, steps=30),
+        optimizer=OptimizerSettings(learning_rate=0.01, batch_size=8, accumulation=1, epochs=30.0),
     )
     losses: list[float] = []
     train(
