@@ -193,8 +193,15 @@ def _converted(packaged: Packaged) -> Path:
     folder = cache_folder() / "models" / f"{packaged.file.stem}-{packaged.key}-v{_FORMAT}"
     if folder.is_dir():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with filelock.FileLock(f"{folder}.lock"):
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        held = filelock.FileLock(f"{folder}.lock").acquire()
+    except OSError as error:
+        raise ConfigurationError(
+            f"The embedded model cannot be kept in {folder.parent} ({error.strerror}). Set "
+            "RAS_FLOW_CACHE to a folder that can be written."
+        ) from error
+    with held:
         if not folder.is_dir():
             _log.warning("Converting %s, once; this takes about half a minute.", _GGUF)
             with whole_folder(folder) as scratch:

@@ -14,6 +14,7 @@ from typing import TypeVar, TypeVarTuple
 from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError, CorpusIndexError
+from ras_flow.paths import cache_folder
 from ras_flow.retrieval.bm25 import ANALYSIS, build_bm25
 from ras_flow.retrieval.contents import Contents, IndexProgress, OnProgress
 from ras_flow.retrieval.manifest import (
@@ -67,11 +68,17 @@ async def writing(path: Path) -> AsyncIterator[None]:
             "is done."
         ) from error
     except OSError as error:
-        raise CorpusIndexError(f"Cannot write an index at {path}: {error}") from error
+        raise _cannot_write(path, error) from error
     try:
         yield
     finally:
         lock.release()
+
+
+def _cannot_write(path: Path, error: OSError) -> CorpusIndexError:
+    in_cache = cache_folder() in path.parents
+    hint = " Set RAS_FLOW_CACHE to a folder that can be written." if in_cache else ""
+    return CorpusIndexError(f"Cannot write an index at {path}: {error}.{hint}")
 
 
 def _make_folder(path: Path) -> None:
@@ -147,7 +154,7 @@ async def write_index(
         if switch is None or switch.exception():
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if isinstance(error, OSError):
-            raise CorpusIndexError(f"Cannot write an index at {path}: {error}") from error
+            raise _cannot_write(path, error) from error
         raise
     if progress:
         progress(IndexProgress("write", len(files), len(files)))

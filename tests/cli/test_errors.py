@@ -125,6 +125,14 @@ def test_a_group_without_a_command_shows_what_there_is(arguments: list[str]) -> 
     assert "Commands" in done.out and "--help" in done.out
 
 
+def test_a_cache_that_cannot_be_written_is_named(
+    model: Model, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAS_FLOW_CACHE", str(next(docs.iterdir())))
+    line = refused("ask", QUESTION, "--docs", str(docs), *model.options)
+    assert "Cannot write an index at" in line and "Set RAS_FLOW_CACHE to a folder" in line
+
+
 def test_a_refused_key_is_said_without_the_key(
     model: Model, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -617,6 +617,16 @@ def test_a_killed_conversion_is_never_loaded(
     assert weights._converted(packaged) == folder
 
 
+def test_a_cache_that_cannot_be_written_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "some.gguf"
+    file.write_bytes(b"GGUF")
+    monkeypatch.setenv("RAS_FLOW_CACHE", str(file))
+    with pytest.raises(ConfigurationError, match="Set RAS_FLOW_CACHE to a folder"):
+        weights._converted(weights.Packaged(file, "key"))
+
+
 @pytest.fixture(scope="module")
 def smollm2() -> LocalLanguageModel:
     local._models.clear()
