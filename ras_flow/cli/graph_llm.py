@@ -21,7 +21,7 @@ Config = Annotated[
 Minutes = Annotated[
     float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
 ]
-Steps = Annotated[int | None, typer.Option(min=1, help="Train for so many steps only.")]
+Steps = Annotated[int | None, typer.Option(min=1, help="Stop after so many steps, if not before.")]
 
 
 def graph_llm(
