@@ -137,7 +137,9 @@ def remove(
     index: Index,
     sources: Annotated[
         list[str],
-        typer.Argument(help="As `ras-flow index info` lists them; a .jsonl file for its lines."),
+        typer.Argument(
+            help="Files, or names as `ras-flow index info` lists them; a .jsonl for its lines."
+        ),
     ],
 ) -> None:
     """Remove documents by their source."""
@@ -293,6 +295,8 @@ def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
 
 def _absolute(path: Path) -> Path:
     """Return what a path is called wherever the command is run; ``..`` may be behind a link."""
+    if not os.path.exists(path):
+        return path  # What is said of it names it as it was typed.
     plain, place = os.path.abspath(path), os.path.realpath(path)
     return Path(plain if os.path.realpath(plain) == place else place)
 

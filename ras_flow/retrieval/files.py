@@ -68,20 +68,31 @@ class IndexedFiles:
                 yield source
 
     def gone(self, folders: Iterable[Path]) -> Iterator[str]:
-        """Yield the documents whose files are no longer in some folders.
+        """Yield the documents that were not read again, whose files are not in some folders now.
 
         Args:
             folders: The folders.
         """
         above = tuple(os.path.join(os.path.realpath(one), "") for one in folders)
         for source in self._held:
+            if source in self._given:
+                continue
             file = file_of(source)
             # What other programs put into an index need not be the names of files.
             is_name = "://" not in file and Path(file).suffix.lower() in READERS
-            if is_name and self._place(file).startswith(above) and not os.path.lexists(file):
+            if is_name and self._place(file).startswith(above) and _is_gone(file):
                 yield source
 
     def _place(self, file: str) -> str:
         if file not in self._places:
             self._places[file] = os.path.realpath(file)
         return self._places[file]
+
+
+def _is_gone(file: str) -> bool:
+    """Tell whether there is no file; one in a folder that is closed to us may be there."""
+    try:
+        os.lstat(file)
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
+    return False

@@ -40,6 +40,25 @@ def test_what_other_programs_put_into_an_index_is_not_gone(folder: Path) -> None
     assert list(files.gone([Path("docs/a.txt")])) == []
 
 
+def test_a_file_whose_name_is_no_text_is_there(folder: Path) -> None:
+    files = IndexedFiles(["docs/bad\\xff.txt"])
+    assert files.add("docs/bad\\xff.txt") == "docs/bad\\xff.txt"
+    assert list(files.gone([folder])) == []
+
+
+def test_what_cannot_be_looked_at_is_not_gone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    files = IndexedFiles(["docs/gone.txt"])
+    above = [folder]
+    assert list(files.gone(above)) == ["docs/gone.txt"]
+    monkeypatch.setattr("os.lstat", closed)
+    assert list(files.gone(above)) == []
+
+
 def test_a_name_stands_for_a_document_or_all_lines(folder: Path) -> None:
     held = [f"{folder}/docs/a.txt", "docs/b.jsonl#1", "docs/b.jsonl#12", "00017"]
     files = IndexedFiles(held)
