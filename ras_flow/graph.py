@@ -6,7 +6,8 @@ or parts; ``graph`` is compiled without either, for a LangGraph server that brin
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from langgraph.runtime import get_runtime
 
 from ras_flow.components import Answerer, Extractor, Planner, Retriever, SentenceEncoder
 from ras_flow.context import Context
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.nodes.answer import answer
 from ras_flow.nodes.encode import encode
 from ras_flow.nodes.merge_graph import merge_graph
@@ -91,7 +93,8 @@ def build_graph(
 
     def settings(state: RasState) -> Context:
         # Not as an argument: LangGraph has no runtime to give when a state is edited.
-        return parts.context(state, get_runtime(Context))
+        with _of_an_edit():
+            return parts.context(state, get_runtime(Context))
 
     def after_start(
         state: RasState,
@@ -121,8 +124,9 @@ def build_graph(
     def after_review_graph(
         state: RasState,
     ) -> Literal["encode", "plan", "review_answer", "answer"]:
-        step = after_encode(state)
-        return "encode" if reads_encoding(state, settings(state), parts) else step
+        step, context = after_encode(state), settings(state)
+        with _of_an_edit():
+            return "encode" if reads_encoding(state, context, parts) else step
 
     def after_encode(state: RasState) -> Literal["plan", "review_answer", "answer"]:
         step = next_node(state, settings(state))
@@ -161,6 +165,18 @@ def build_graph(
     builder.add_conditional_edges("review_answer", after_review_answer)
     builder.add_edge("answer", END)
     return builder
+
+
+@contextmanager
+def _of_an_edit() -> Iterator[None]:
+    """Tell a wrong setting as a wrong input: the node before the routing would have found others.
+
+    Of what an edit raises, LangGraph's server tells its clients only what is a ValueError.
+    """
+    try:
+        yield
+    except ConfigurationError as error:
+        raise InputError(str(error)) from error
 
 
 graph = build_graph().compile(name="ras")

@@ -112,7 +112,7 @@ def _checked(id: str, triple: Triple) -> Triple:
     if isinstance(triple, Mapping):
         passages = triple.get("passages", [])
         fields = [triple.get(name) for name in ("subject", "predicate", "object")]
-        if all(isinstance(field, str) for field in fields) and isinstance(passages, list):
+        if isinstance(passages, list) and all(isinstance(x, str) for x in (*fields, *passages)):
             return triple if "passages" in triple else {**triple, "passages": []}
     raise InputError(
         f"The triple {id!r} is not complete: give it `subject`, `predicate` and `object` as texts, "

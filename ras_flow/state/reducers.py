@@ -203,8 +203,16 @@ def latest(_: list[Any], update: list[Any]) -> list[Any]:
     return update
 
 
-def storable(_: str, text: Any) -> Any:
-    """Keep the last text, without what checkpoints cannot hold; ``start`` refuses other values."""
+def storable(known: str, text: Any) -> Any:
+    """Keep the last question, without what checkpoints cannot hold.
+
+    A first one that is no text is refused by ``start``.
+
+    Raises:
+        InputError: It is no text, as someone edited it.
+    """
+    if known and not isinstance(text, str):
+        raise InputError(f"The question is a {type(text).__name__}: pass a text.")
     return scrub(text) if isinstance(text, str) else text
 
 

@@ -133,7 +133,7 @@ async def test_models_edited_into_a_run_are_names_and_nothing_else(
     edited = await graph.aupdate_state(thread, {"models": models}, as_node="retrieve")
     with pytest.raises(ConfigurationError, match="planner, extractor, answerer"):
         await graph.ainvoke(None, edited)
-    with pytest.raises(ConfigurationError, match="planner, extractor, answerer"):
+    with pytest.raises(InputError, match="planner, extractor, answerer"):
         await graph.aupdate_state(thread, {"models": models}, as_node="merge_graph")
     assert len(parts["planner"].requests) == asked
 

@@ -17,12 +17,15 @@ from ras_flow import Context, Runs
 from ras_flow.components import Extraction, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state import reducers
+from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import ListRetriever, MappingExtractor
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 TOP1 = Context(top_k=1)
+DESIGNER = triple_id("Aurora Bridge", "designer", "Mira Lund")
+FACT = {"subject": "Aurora Bridge", "predicate": "designer", "object": "Mira Lund"}
 
 
 class Forgetful:
@@ -217,6 +220,13 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"citations": [{"triple": "x", "passages": [1]}]},
         {"stop_reason": "enough"},
         {"stop_reason": []},
+        {"triples": {DESIGNER: {**FACT, "passages": [["x"]]}}},
+        {"question": ["Q?"]},
+        {"question": None},
+        {"settings": ["x"]},
+        {"settings": {"max_hop": 1}},
+        {"settings": {"top_k": 0}},
+        {"models": {"planner": 5}},
     ],
 )
 async def test_a_malformed_edit_is_refused_before_it_is_stored(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
+from langgraph_sdk.errors import BadRequestError
 from pydantic import TypeAdapter
 
 from ras_flow import Context
@@ -123,6 +124,23 @@ async def test_a_fork_without_a_triple_has_another_answer_and_the_threads_settin
     for step in before:
         assert after[step["checkpoint"]["checkpoint_id"]]["values"] == step["values"]
     assert before[-1]["values"]["answer"] == "Narvik"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"settings": {"max_hop": 1}}, "max_hop. Known"),
+        ({"models": {"answerer": "nobody"}}, "provider:model"),
+        ({"triples": ["x"]}, "takes a dict"),
+    ],
+)
+async def test_why_an_edit_is_refused_is_told_to_the_client(
+    client: LangGraphClient, settings: dict[str, Any], values: dict[str, Any], said: str
+) -> None:
+    thread = await answered(client, settings)
+    with pytest.raises(BadRequestError) as refused:
+        await client.threads.update_state(thread, values, as_node="merge_graph")
+    assert said in refused.value.response.text
 
 
 async def test_a_second_question_starts_with_an_empty_graph(
