@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -561,8 +561,22 @@ def test_a_server_that_knows_of_no_runs_is_no_empty_one() -> None:
     assert "does not answer as a LangGraph server" in said
 
 
+def test_how_the_first_run_is_made_is_told_for_where_the_runs_are(own_home: Path) -> None:
+    assert ok("list").endswith("ras-flow ask 'Who …?' --docs FOLDER")
+    assert ok("list", "--database", str(own_home)).endswith(f"FOLDER --database {own_home}")
+    with site(200, "[]") as url:
+        assert ok("list", "--database", url).endswith(f"ras-flow ask 'Who …?' --database {url}")
+
+
 def answered(status: int, body: str, command: list[str]) -> str:
     """Return what a command is told where a server answers everything alike."""
+    with site(status, body) as url:
+        return refused(*command, "--database", url)
+
+
+@contextmanager
+def site(status: int, body: str) -> Iterator[str]:
+    """A server that answers everything alike."""
 
     class Site(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -577,11 +591,10 @@ def answered(status: int, body: str, command: list[str]) -> str:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
-        threading.Thread(target=site.serve_forever, daemon=True).start()
-        line = refused(*command, "--database", f"http://127.0.0.1:{site.server_port}")
-        site.shutdown()
-    return line
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

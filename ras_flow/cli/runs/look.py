@@ -34,7 +34,8 @@ def list_runs(
     """List the newest runs."""
     from ras_flow.cli.render import plain, snippet
     from ras_flow.runs import RunSummary
-    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.commands import PLACE
+    from ras_flow.runs.opening import is_server, open_runs_at
     from ras_flow.runs.times import parse_time
     from ras_flow.state.schema import StopReason
 
@@ -53,10 +54,11 @@ def list_runs(
         print_json([asdict(summary) for summary in summaries])
         return
     if not summaries:
+        documents = "" if is_server(database) else " --docs FOLDER"
         typer.echo(
             "No such runs."
             if any(filters.values())
-            else "No runs yet. Make one with: ras-flow ask 'Who …?' --docs FOLDER"
+            else f"No runs yet. Make one with: ras-flow ask 'Who …?'{documents}{PLACE.get()}"
         )
         return
     _print_runs(
