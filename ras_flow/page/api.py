@@ -12,7 +12,7 @@ from typing import cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from ras_flow.context import Context
@@ -34,6 +34,9 @@ from ras_flow.runs.why import explain
 OpenRuns = Callable[[Request], AbstractAsyncContextManager[Runs]]
 """Opens the runs that the sender of a request may see."""
 
+Streaming = Callable[[AsyncIterator[bytes]], Response]
+"""Makes the response that sends a stream of events."""
+
 POLL_SECONDS = 1.0
 """How often a run that is watched live is looked at."""
 
@@ -53,11 +56,13 @@ class Api:
     Args:
         open_runs: Opens the runs that the sender of a request may see.
         work: Where runs are worked on.
+        streaming: Makes the response that sends a stream of events.
     """
 
-    def __init__(self, open_runs: OpenRuns, work: Work) -> None:
+    def __init__(self, open_runs: OpenRuns, work: Work, streaming: Streaming) -> None:
         self._open = open_runs
         self._work = work
+        self._streaming = streaming
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -147,7 +152,7 @@ class Api:
                         told = True
                     yield event
 
-        return _stream(self._work.begin(run, work()))
+        return self._stream(self._work.begin(run, work()))
 
     async def _fork(self, request: Request) -> Response:
         run: str = request.path_params["run"]
@@ -164,7 +169,7 @@ class Api:
                 async for event in _to_the_end(runs, run, runs.fork(run, checkpoint, edits)):
                     yield event
 
-        return _stream(self._work.begin(run, work()))
+        return self._stream(self._work.begin(run, work()))
 
     async def _resume(self, request: Request) -> Response:
         run: str = request.path_params["run"]
@@ -186,7 +191,7 @@ class Api:
                 async for event in _to_the_end(runs, run, resumed, branch):
                     yield event
 
-        return _stream(self._work.begin(run, work()))
+        return self._stream(self._work.begin(run, work()))
 
     async def _live(self, request: Request) -> Response:
         run: str = request.path_params["run"]
@@ -205,7 +210,10 @@ class Api:
                     await asyncio.sleep(POLL_SECONDS)
             yield {"type": "done"}
 
-        return _stream(failing_softly(changes()))
+        return self._stream(failing_softly(changes()))
+
+    def _stream(self, events: AsyncGenerator[JsonEvent | None]) -> Response:
+        return self._streaming(_lines(events))
 
     async def _check_visible(self, request: Request, run: str) -> None:
         """Refuse what concerns an unknown run, or somebody else's, before anything begins."""
@@ -236,14 +244,11 @@ async def _to_the_end(
     yield {"type": "done", "branch": branch or document["current"]}
 
 
-def _stream(events: AsyncGenerator[JsonEvent | None]) -> Response:
-    async def lines() -> AsyncGenerator[bytes]:
-        async with aclosing(events):
-            async for event in events:
-                # Escaped beyond ASCII: text may hold half characters, which have no UTF-8.
-                yield f"data: {json.dumps(event)}\n\n".encode() if event else b": at work\n\n"
-
-    return StreamingResponse(lines(), media_type="text/event-stream")
+async def _lines(events: AsyncGenerator[JsonEvent | None]) -> AsyncGenerator[bytes]:
+    async with aclosing(events):
+        async for event in events:
+            # Escaped beyond ASCII: text may hold half characters, which have no UTF-8.
+            yield f"data: {json.dumps(event)}\n\n".encode() if event else b": at work\n\n"
 
 
 async def _json(value: object) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,21 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from ras_flow.errors import AuthenticationError, RasFlowError, RunError
 from ras_flow.page import STATIC
 from ras_flow.page.access import OwnOrigin, SecureHeaders
-from ras_flow.page.api import Api, OpenRuns
+from ras_flow.page.api import Api, OpenRuns, Streaming
 from ras_flow.page.work import Work
 
 _log = logging.getLogger(__name__)
+
+
+def _event_stream(lines: AsyncIterator[bytes]) -> Response:
+    return StreamingResponse(lines, media_type="text/event-stream")
 
 
 def create_app(
@@ -32,6 +36,7 @@ def create_app(
     api_guards: Sequence[Middleware] = (),
     refused: int = 401,
     stopped: Callable[[str], None] = lambda run: None,
+    streaming: Streaming = _event_stream,
 ) -> Starlette:
     """Make the page's application.
 
@@ -41,6 +46,7 @@ def create_app(
         api_guards: What requests for data must pass beside that.
         refused: The status where the runs' home refuses access; at 401 the page asks for a key.
         stopped: Told each run that the end of the application's lifespan stopped at work.
+        streaming: Makes the response that sends a stream of events.
 
     Returns:
         The application. Its lifespan ends the work that it began.
@@ -54,7 +60,7 @@ def create_app(
             stopped(run)
 
     api = Starlette(
-        routes=Api(open_runs, work).routes(),
+        routes=Api(open_runs, work, streaming).routes(),
         middleware=[
             Middleware(SecureHeaders, cache="no-store"),
             Middleware(OwnOrigin),

@@ -70,12 +70,18 @@ async def _open_runs(request: Request) -> AsyncIterator[Runs]:
         yield Runs(ServerThreads(LangGraphClient(http), parts=Parts()))
 
 
+def _until_shutdown(lines: AsyncIterator[bytes]) -> Response:
+    """Stream as the server's own routes do: told to stop, it waits for streams that go on."""
+    response: Response = require("sse_starlette", extra="server").EventSourceResponse(lines)
+    return response
+
+
 async def _to_page(request: Request) -> Response:
     # Relative, so that it holds behind a proxy and under the server's mount prefix.
     return RedirectResponse(PATH.rpartition("/")[2] + "/")
 
 
-_page = create_app(_open_runs)
+_page = create_app(_open_runs, streaming=_until_shutdown)
 
 
 @asynccontextmanager

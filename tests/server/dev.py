@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,7 @@ KEYS = {"ada": "key-of-ada", "bo": "key-of-bo"}
 class DevServer:
     url: str
     log: Path
+    process: subprocess.Popen[bytes]
 
 
 @contextmanager
@@ -38,10 +39,10 @@ def langgraph_dev(
 ) -> Iterator[DevServer]:
     """Serve from a folder of the test, where the in-memory runtime keeps its files."""
     port = free_port()
-    server = DevServer(f"http://127.0.0.1:{port}", folder / "server.log")
+    log_file = folder / "server.log"
     command = [str(Path(sys.executable).parent / "langgraph"), "dev", "--config", str(config)]
     command += ["--no-browser", "--no-reload", "--port", str(port), "--n-jobs-per-worker", "4"]
-    with server.log.open("w") as log:
+    with log_file.open("w") as log:
         process = subprocess.Popen(
             command,
             cwd=folder,
@@ -62,11 +63,13 @@ def langgraph_dev(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    server = DevServer(f"http://127.0.0.1:{port}", log_file, process)
     try:
         _wait(process, server)
         yield server
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(timeout=20)
         except subprocess.TimeoutExpired:
