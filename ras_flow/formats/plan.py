@@ -109,7 +109,7 @@ def parse_plan(text: str) -> ParsedPlan:
       the start of a line or after anything but a word, as in "Sure! [SUBQ] who ..."; inside a
       sentence ("this is not [SUFFICIENT]", "output [SUBQ] if ...") it is a mention, not a label;
     * the bare word alone on the first line, or with a reason ("Sufficient: the graph ..."), or
-      "SUBQ: who ..." on any line; each also as an item of a list or as a heading.
+      "SUBQ: who ..." there or on the last one; each also as an item of a list or as a heading.
 
     ============================================  ============================================
     output                                        outcome
@@ -144,7 +144,8 @@ def parse_plan(text: str) -> ParsedPlan:
         found += labels_here
         at_start = at_start and _PREFIX.fullmatch(line) is not None
     if not found:
-        found = [plan for line in lines for plan in _bare(line) if plan[1]][:1]
+        last = next((line for line in reversed(lines) if line.strip()), "")
+        found = [plan for plan in _bare(last) if plan[1]]
     labels = {label for label, _ in found}
     if not labels:
         return ParsedPlan(None, problem=_NO_LABEL)

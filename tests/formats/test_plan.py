@@ -121,6 +121,7 @@ def test_subquery_is_read(text):
         ("**SUFFICIENT** - The graph names the founder.", "SUFFICIENT"),
         ("- SUFFICIENT", "SUFFICIENT"),
         ("NO_RETRIEVAL: any reader knows.", "NO_RETRIEVAL"),
+        ("So far:\n- Subquery: Who founded it?\nThat is known.\n[SUFFICIENT]", "SUFFICIENT"),
     ],
 )
 def test_labels_without_subquery_are_read(text, label):
@@ -145,6 +146,7 @@ def test_labels_without_subquery_are_read(text, label):
         "Sufficient information is missing: the founder.",
         "The facts are not [SUFFICIENT: the founder is missing].",
         "I thought about it.\n\nSUBQ:",
+        "What was asked so far:\nSubquery: Who founded it?\nThe founder is known.",
         "Output [SUFFICIENT] if the question can be answered with the provided information.",
         "[PREV_SUBQ] Who founded it?",
         WHO,
