@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import torch
@@ -14,6 +19,16 @@ from ras_flow.components import AttributedGraph
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.batching import batch_graphs
 from ras_flow.graph_llm.config import GnnConfig
+
+
+@atexit.register
+def _remove_written() -> None:
+    """Remove the modules that torch-geometric writes to the temporary folder and leaves there."""
+    for name, module in list(sys.modules.items()):
+        file = Path(getattr(module, "__file__", None) or "")
+        if name.startswith("torch_geometric.nn.conv.") and file.parent == Path(gettempdir()):
+            with suppress(OSError):
+                file.unlink()
 
 
 class GraphEncoder(nn.Module):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -225,3 +229,16 @@ def test_a_hop_that_found_nothing_stays_empty() -> None:
         [failed] = model([graph(*FAILED)])
     assert torch.equal(nothing, model.empty) and not torch.equal(found, model.empty)
     assert torch.equal(failed, model.empty.expand(2, -1))
+
+
+def test_a_process_leaves_no_files_of_its_convolutions(tmp_path: Path) -> None:
+    program = (
+        "from tests.graph_llm.test_gnn import KINDS, encoder\n"
+        "for kind in KINDS: encoder(kind=kind)\n"
+        "import os; print([name for name in os.listdir(os.environ['TMPDIR']) if 'conv' in name])"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "propagate" in done.stdout, "torch-geometric writes none: the removal can go"
+    assert not [path for path in tmp_path.iterdir() if "conv" in path.name]
