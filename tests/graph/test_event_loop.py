@@ -51,6 +51,8 @@ async def test_reading_an_encoders_files_does_not_block_the_event_loop(
     loop, asked = threading.get_ident(), set()
 
     class Reading(HashEncoder):
+        dimension = 8  # Known of the class, as that of an encoder that reads it from its files.
+
         def __getattribute__(self, name: str) -> Any:
             if name in ("identity", "dimension"):
                 asked.add((name, threading.get_ident() == loop))
