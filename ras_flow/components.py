@@ -256,8 +256,7 @@ class Extractor(Protocol):
 class Answerer(Protocol):
     """Eq. 7 and 8: the answer, from the graph or without it.
 
-    It may have ``max_triples`` and ``answer_passages``; see :func:`own_max_triples` and
-    :func:`own_answer_passages`.
+    It may have ``max_triples``; see :func:`own_max_triples`.
     """
 
     identity: str
@@ -278,17 +277,4 @@ def own_max_triples(reader: Planner | Answerer) -> int | None:
         Its ``max_triples``; None, for all of them, where it has none.
     """
     most: int | None = getattr(reader, "max_triples", None)
-    return most
-
-
-def own_answer_passages(answerer: Answerer) -> int:
-    """Return how many passages of each hop an answerer reads best, where a run does not say.
-
-    Args:
-        answerer: An answerer.
-
-    Returns:
-        Its ``answer_passages``; 0, for triples alone, where it has none.
-    """
-    most: int = getattr(answerer, "answer_passages", 0)
     return most

@@ -22,7 +22,6 @@ from ras_flow.components import (
     Planner,
     PlanRequest,
     Reply,
-    own_answer_passages,
     own_max_triples,
 )
 from ras_flow.context import Context
@@ -97,7 +96,6 @@ class _Answerer:
         self._engine, self._context = engine, context
         self.identity, self.takes_soft_tokens = answerer.identity, answerer.takes_soft_tokens
         self.max_triples = own_max_triples(answerer)
-        self.answer_passages = own_answer_passages(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         return await self._engine.do(_answer, self._context, self.identity, requests)

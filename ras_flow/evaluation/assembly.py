@@ -97,7 +97,7 @@ class Cell:
         seen = cast(RasState, state)
         texts = [
             passage
-            for hop in texts_read(seen, self.context, self.parts, answerer)
+            for hop in texts_read(seen, self.context, self.parts, answers=True)
             for passage in hop
         ]
         read = await in_view(seen, self.context, self.parts, answerer)

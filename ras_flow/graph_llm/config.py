@@ -136,8 +136,6 @@ class GraphLLMConfig:
         window: Input tokens at most, soft tokens included (the paper's maximum text length).
         max_triples: Triples of each hop that it reads where a run does not say: those nearest to
             the hop's subquery. None for all. Training always reads all.
-        answer_passages: Passages of each hop that it reads beside the triples when it answers,
-            where a run does not say.
     """
 
     base: str
@@ -148,7 +146,6 @@ class GraphLLMConfig:
     projector_hidden: int = 2048
     window: int = 2500
     max_triples: int | None = None
-    answer_passages: int = 0
 
     def __post_init__(self) -> None:
         """Check every value.
@@ -161,7 +158,6 @@ class GraphLLMConfig:
         _at_least("window", self.window, 1)
         if self.max_triples is not None:
             _at_least("max_triples", self.max_triples, 1)
-        _at_least("answer_passages", self.answer_passages, 0)
         if self.gnn is None and self.lora is None:
             raise ConfigurationError("Without gnn and without lora nothing is left to train.")
 

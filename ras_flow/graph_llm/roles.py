@@ -55,10 +55,6 @@ class GraphPlanner(_Role):
 class GraphAnswerer(_Role):
     """Answers from the graph's soft tokens and the text of the subquery chain."""
 
-    def __init__(self, source: GraphLLMSource) -> None:
-        super().__init__(source)
-        self.answer_passages = source.config.answer_passages
-
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request.
 

@@ -51,7 +51,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     if not text:
         warnings.append("The answerer wrote nothing: there is no answer.")
         runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
-    texts = texts_read(state, context, parts, answerer)
+    texts = texts_read(state, context, parts, answers=True)
     citations = await asyncio.to_thread(_cite, text, state, texts)
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
@@ -79,7 +79,7 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
         ModelError: The answerer cannot be reached or its reply is unusable.
     """
     task = get_task(context.task)
-    texts = texts_read(state, context, parts, answerer)
+    texts = texts_read(state, context, parts, answers=True)
     seen = await view(state, context, parts, answerer, texts)
     request = AnswerRequest(
         question=state["question"],

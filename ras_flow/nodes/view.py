@@ -13,7 +13,6 @@ from ras_flow.components import (
     ChainLink,
     Planner,
     Reply,
-    own_answer_passages,
     own_max_triples,
 )
 from ras_flow.context import Context
@@ -127,7 +126,7 @@ async def in_view(
 
 
 def texts_read(
-    state: RasState, context: Context, parts: Parts, answerer: Answerer | None
+    state: RasState, context: Context, parts: Parts, *, answers: bool
 ) -> list[list[Passage]]:
     """Return the passages of each hop that are read as text, best first.
 
@@ -135,14 +134,11 @@ def texts_read(
         state: Hops and passages.
         context: The run's settings.
         parts: Whether there is an extractor; without one all passages are read.
-        answerer: The answerer; None for the planner, which reads triples alone.
+        answers: Whether it is the answerer that reads; the planner reads triples alone.
     """
-    most: int | None = 0
+    most: int | None = context.answer_passages if answers else 0
     if parts.keeps_text(context):
         most = None
-    elif answerer is not None:
-        own = own_answer_passages(answerer)
-        most = own if context.answer_passages is None else context.answer_passages
     passages = state["passages"]
     return [
         [passages[id] for id in hop["passages"] if id in passages][:most] for hop in state["hops"]

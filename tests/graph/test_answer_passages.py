@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest, own_answer_passages
+from ras_flow.components import AnswerRequest
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.systems.variants import ShareAnswerer, TextAnswerer
 from ras_flow.roles import KeptText
 from ras_flow.testing import ListRetriever, ScriptedAnswerer
 from tests.graph.world import DOCUMENTS, QUESTION, build, world
@@ -71,28 +70,6 @@ async def test_a_finished_run_is_answered_again_with_passages(saver: Any) -> Non
     )
     assert again["answer"] == FJORD
     assert len(asked["planner"].requests) == 3, "nothing is planned again"
-
-
-@pytest.mark.parametrize(("said", "read"), [(None, 1), (0, 0), (2, 2)])
-async def test_an_answerer_reads_its_own_number_unless_the_run_says(
-    saver: Any, said: int | None, read: int
-) -> None:
-    asked = parts()
-    asked["answerer"].answer_passages = 1
-    graph = build(asked, checkpointer=saver)
-    context = Context(top_k=2, answer_passages=said)
-    await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
-    [request] = asked["answerer"].requests
-    assert [len(hop) for hop in titles(request)] == [read, read]
-
-
-async def test_ablations_read_what_the_answerer_they_wrap_reads() -> None:
-    answerer = parts()["answerer"]
-    wrapped = TextAnswerer(answerer), ShareAnswerer(answerer, 0.5)
-    assert [own_answer_passages(one) for one in wrapped] == [0, 0]
-    answerer.answer_passages = 3
-    wrapped = TextAnswerer(answerer), ShareAnswerer(answerer, 0.5)
-    assert [own_answer_passages(one) for one in wrapped] == [3, 3]
 
 
 async def test_without_an_extractor_all_passages_are_read() -> None:

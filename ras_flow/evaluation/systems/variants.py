@@ -17,7 +17,6 @@ from ras_flow.components import (
     Planner,
     PlanRequest,
     Reply,
-    own_answer_passages,
     own_max_triples,
 )
 from ras_flow.state.kg import triple_id
@@ -70,7 +69,6 @@ class TextAnswerer:
         self._answerer = answerer
         self.identity = f"{answerer.identity}|text"
         self.max_triples = own_max_triples(answerer)
-        self.answer_passages = own_answer_passages(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer without soft tokens."""
@@ -96,7 +94,6 @@ class ShareAnswerer:
         self.identity = f"{answerer.identity}|{share}:{shuffle}:{seed}"
         self.takes_soft_tokens = answerer.takes_soft_tokens
         self.max_triples = own_max_triples(answerer)
-        self.answer_passages = own_answer_passages(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request from its share."""

@@ -61,8 +61,6 @@ class ModelSettings:
         window: Input tokens at most.
         max_triples: Triples of each hop that the trained model is to read in runs, those nearest to
             its subquery; 0 for all. It learns from all that its records have.
-        answer_passages: Passages of each hop that the trained model is to read beside the triples
-            when it answers in runs. Its records have none.
         target: Tokens of a target at most.
         without: Parts that are left out: ``graph`` (no graph encoder), ``lora`` (graph encoder and
             projector alone are trained).
@@ -80,7 +78,6 @@ class ModelSettings:
     projector_hidden: int = 2048
     window: int = 2500
     max_triples: int = 0
-    answer_passages: int = 0
     target: int = 300
     without: tuple[str, ...] = ()
     task: Task = "both"
@@ -220,7 +217,6 @@ class TrainingConfig:
                 "pretrain.epochs",
                 "pretrain.learning_rate",
                 "model.max_triples",
-                "model.answer_passages",
                 "optimizer.learning_rate",
                 "optimizer.graph_learning_rate",
                 "optimizer.weight_decay",
@@ -254,7 +250,6 @@ class TrainingConfig:
             projector_hidden=self.model.projector_hidden,
             window=self.model.window,
             max_triples=self.model.max_triples or None,
-            answer_passages=self.model.answer_passages,
         )
 
 

@@ -73,7 +73,12 @@ def config(base: Path, **changes: Any) -> TrainingConfig:
         gnn=GnnConfig(hidden=16, layers=1, heads=2),
         lora=LoraConfig(targets=("q_proj", "v_proj"), r=4),
         optimizer=OptimizerSettings(
-            learning_rate=1e-2, graph_learning_rate=1e-2, batch_size=2, accumulation=2, steps=4
+            learning_rate=1e-2,
+            graph_learning_rate=1e-2,
+            batch_size=2,
+            accumulation=2,
+            epochs=1_000.0,
+            steps=4,
         ),
         watch=WatchSettings(every=2, records=4, generate=2),
     )

@@ -51,6 +51,7 @@ def settings(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         targets = ["q_proj", "v_proj"]
         r = 4
         [optimizer]
+        epochs = 1000
         steps = 4
         [watch]
         records = 2
