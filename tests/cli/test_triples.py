@@ -157,7 +157,7 @@ def test_triples_are_completed_with_the_evidence_of_questions(model: Model, tmp_
     assert model.count("extractor") == 1, "what was extracted is kept"
     none = ras_flow("data", "complete-triples", str(corpus), str(questions), "--out", str(out),
                     "--extractor", "none")  # fmt: skip
-    assert none.code == 1 and "nothing to complete" in none.err
+    assert none.code == 1 and "makes no triples" in none.err
 
 
 def test_passages_that_fail_are_told_and_the_others_kept(model: Model, index: Path) -> None:
