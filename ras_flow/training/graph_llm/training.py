@@ -1,4 +1,4 @@
-"""Training of a Graph LLM (§3.3, appendix D.2); it can stop at any step and go on later."""
+"""Training of a Graph LLM (§3.4, appendix D.2); it can stop at any step and go on later."""
 
 from __future__ import annotations
 
