@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ras_flow.context import Context
 from ras_flow.evaluation.question import Retrieval
@@ -60,8 +60,9 @@ class BenchmarkConfig:
         format: A name of :mod:`ras_flow.evaluation.benchmarks`.
         path: Their file; None for ``demo``, the questions that come with the package.
         split: The part of the file to be taken.
-        untouched_by: A mix of ``ras-flow data``; only questions that it keeps for testing are
-            asked.
+        untouched_by: A mix of ``ras-flow data``; only questions of one of the parts that it keeps
+            from training are asked.
+        part: That part: ``"test"``, or ``"dev"`` for choosing among settings.
         limit: At most so many questions, drawn by the seed.
         retrieval: Replaces the benchmark's own way.
         index: The corpus: a folder, ``"demo"``, or ``"pool"``.
@@ -75,6 +76,7 @@ class BenchmarkConfig:
     path: Path | None = None
     split: str | None = None
     untouched_by: Path | None = None
+    part: Literal["dev", "test"] = "test"
     limit: int | None = None
     retrieval: Retrieval | None = None
     index: str = POOL

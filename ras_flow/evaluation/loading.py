@@ -73,7 +73,7 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
     chosen: dict[str, Any] = {"limit": settings.limit, "seed": seed, "split": settings.split}
     if settings.untouched_by is not None:
         splitter = load_config(settings.untouched_by).splitter
-        chosen["only"] = lambda question: splitter(question) == "test"
+        chosen["only"] = lambda question: splitter(question) == settings.part
     if settings.path is not None:
         return load_benchmark(settings.format, settings.path, **chosen)
     if settings.format != DEMO:

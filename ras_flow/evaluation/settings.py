@@ -144,6 +144,8 @@ def _benchmark(name: str, table: Mapping[str, Any], folder: Path, where: str) ->
         folder,
         {"name": name, "settings": settings},
     )
+    if made.part == "dev" and made.untouched_by is None:
+        raise ConfigurationError(f"{where}: part = 'dev' needs untouched_by, whose part it is.")
     if made.limit is not None and made.limit < 1:
         raise ConfigurationError(f"{where}: limit = {made.limit} must be at least 1.")
     if made.index in (POOL, "demo"):

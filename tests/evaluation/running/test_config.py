@@ -159,14 +159,24 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_config(tmp_path / "bad.toml")
 
 
-def test_only_questions_that_a_training_kept_for_testing_are_asked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", ["test", "dev"])
+def test_only_questions_that_a_training_kept_are_asked(tmp_path: Path, part: str) -> None:
     rows = [{"question": f"Who is number {n}?", "answers": [str(n)]} for n in range(60)]
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "mix.toml").write_text('seed = 5\ntest = 0.3\n[[source]]\nfile = "x.jsonl"\n')
+    (tmp_path / "mix.toml").write_text(
+        'seed = 5\ndev = 0.2\ntest = 0.3\n[[source]]\nfile = "x.jsonl"\n'
+    )
     table = {"format": "jsonl", "path": "q.jsonl", "untouched_by": "mix.toml"}
+    table |= {"part": part} if part != "test" else {}
     config = parse_config({"benchmarks": {"b": table}, "systems": {"ras": {}}}, tmp_path)
     [(_, benchmark)] = load_questions(config)
-    splitter = Splitter(seed=5, test=0.3)
-    expected = [row["question"] for row in rows if splitter(str(row["question"])) == "test"]
+    splitter = Splitter(seed=5, dev=0.2, test=0.3)
+    expected = [row["question"] for row in rows if splitter(str(row["question"])) == part]
     assert 0 < len(expected) < 60
     assert [question.question for question in benchmark.questions] == expected
+
+
+def test_a_part_of_no_mix_is_refused() -> None:
+    table = {"format": "jsonl", "path": "q.jsonl", "part": "dev"}
+    with pytest.raises(ConfigurationError, match="untouched_by"):
+        parse_config({"benchmarks": {"b": table}, "systems": {"ras": {}}}, Path())
