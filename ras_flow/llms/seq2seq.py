@@ -73,7 +73,8 @@ class LocalSeq2SeqModel(LocalLanguageModel):
 
     def count_tokens(self, text: str) -> int:
         """Return the number of the model's tokens of a text, without special tokens."""
-        return len(load_tokenizer(self.name, chat=False).encode(text, add_special_tokens=False))
+        tokenizer = load_tokenizer(self.name, chat=False)
+        return len(tokenizer.encode(as_plain_text(text, tokenizer), add_special_tokens=False))
 
     def _serve(
         self, calls: Sequence[PromptCall], given_up: threading.Event
