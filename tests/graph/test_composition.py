@@ -229,6 +229,7 @@ def test_an_interrupt_beside_an_event_loop_ends_the_call(tmp_path: Path, kept: b
     class Slow(ScriptedPlanner):
         async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
             try:
+                await asyncio.sleep(0.5)  # As a person's, it comes when the caller waits.
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
                 await asyncio.sleep(60)
             except asyncio.CancelledError:
