@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from types import ModuleType
 
 from ras_flow.errors import MissingExtraError
@@ -10,6 +11,9 @@ from ras_flow.errors import MissingExtraError
 
 def require(module: str, *, extra: str) -> ModuleType:
     """Import an optional module.
+
+    Threads of torch and FAISS then rest while they wait for each other, unless ``OMP_WAIT_POLICY``
+    says otherwise or the process has loaded OpenMP before.
 
     Args:
         module: Dotted module name, for example ``"faiss"``.
@@ -21,6 +25,8 @@ def require(module: str, *, extra: str) -> ModuleType:
     Raises:
         MissingExtraError: The module is not installed.
     """
+    # By default they spin, which beside other busy processes takes the cores from themselves too.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -54,3 +55,21 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     assert set(ras_flow.__all__) <= set(dir(ras_flow))
     with pytest.raises(AttributeError, match="nonsense"):
         _ = ras_flow.nonsense
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "active"}, "ACTIVE")]
+)
+def test_threads_rest_while_they_wait_unless_told_otherwise(
+    given: dict[str, str], used: str
+) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"} | given
+    code = "from ras_flow.extras import require\nrequire('faiss', extra='local')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | {"OMP_DISPLAY_ENV": "true"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"OMP_WAIT_POLICY = '{used}'" in done.stderr
