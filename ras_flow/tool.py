@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from ras_flow.context import Context
 from ras_flow.limits import check_question
 from ras_flow.state.channels import RasOutput
+from ras_flow.state.schema import name_passages
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
 """A limit that an agent has for its own steps is not one for the steps of a search."""
@@ -92,7 +93,7 @@ def describe(result: RasOutput) -> str:
     """
     lines = [f"Answer: {result['answer']}" if result["answer"] else "No answer was found."]
     for citation in result["citations"]:
-        titles = ", ".join(result["passages"][id]["title"] or id for id in citation["passages"])
+        titles = name_passages(citation["passages"], result["passages"])
         triple = result["triples"].get(citation["triple"])
         fact = (
             f"{triple['subject']} | {triple['predicate']} | {triple['object']} " if triple else ""

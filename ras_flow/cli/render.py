@@ -171,7 +171,8 @@ class Screen:
         self._line("         ", "", f"{event['stop_reason']}: {reason}")
         for citation in event["citations"]:
             triple = self._graph.get(citation["triple"])
-            titles = ", ".join(self._titles.get(id, id) for id in citation["passages"])
+            named = dict.fromkeys(self._titles.get(id, id) for id in citation["passages"])
+            titles = ", ".join(named)
             if triple is not None:
                 fact = f"{triple['subject']} | {triple['predicate']} | {triple['object']}"
                 self._line("  cites  ", "dim", f"{fact}  [{titles}]")

@@ -12,7 +12,7 @@ from ras_flow.cli.render import REASONS, cost_text, plain, snippet
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import graph_of, name_of, spent, step_name, steps_of
-from ras_flow.state.schema import Hop, Plan, Triple
+from ras_flow.state.schema import Hop, Plan, Triple, name_passages
 
 Styled = str | tuple[str, str]
 
@@ -68,8 +68,8 @@ class Timeline:
                 if citation["triple"] in graph:
                     self._line(("  cites  ", "dim"), self._fact(graph[citation["triple"]]))
                 elif not citation["triple"]:
-                    titles = [document["passages"][id]["title"] for id in citation["passages"]]
-                    self._line(("  cites  ", "dim"), plain(f"[{', '.join(titles)}]"))
+                    titles = name_passages(citation["passages"], document["passages"])
+                    self._line(("  cites  ", "dim"), plain(f"[{titles}]"))
             if not branch["citations"]:
                 self._line(("  cites  ", "dim"), "nothing: no triple of the graph supports this")
         self._line(("Cost     ", "dim"), cost_text(spent(document, branch)))
@@ -136,8 +136,7 @@ class Timeline:
     def _fact(self, triple: Triple) -> str:
         # A person who edits a checkpoint may name passages that nobody found.
         known = self._document["passages"]
-        titles = (known[id]["title"] for id in triple["passages"] if id in known)
-        where = ", ".join(title for title in titles if title)
+        where = name_passages((id for id in triple["passages"] if id in known), known)
         return plain(fact_text(triple) + (f"  [{where}]" if where else "  [no passage]"))
 
     def _line(self, *pieces: Styled) -> None:

@@ -6,6 +6,7 @@ its provenance. Nothing that can be recomputed from the rest is stored.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Literal, NotRequired
 
@@ -128,3 +129,18 @@ def passage_id(title: str, text: str) -> str:
 def make_passage(title: str, text: str) -> Passage:
     """Return a passage with the id of its content."""
     return Passage(id=passage_id(title, text), title=title, text=text)
+
+
+def name_passages(ids: Iterable[str], passages: Mapping[str, Passage]) -> str:
+    """Name passages for a person.
+
+    Args:
+        ids: Their ids.
+        passages: Passages by id.
+
+    Returns:
+        Their titles, each once; the id of a passage without a title, or of an unknown one.
+    """
+    return ", ".join(
+        dict.fromkeys((passages[id]["title"] if id in passages else "") or id for id in ids)
+    )

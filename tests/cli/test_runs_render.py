@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from io import StringIO
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from rich.console import Console
 
-from ras_flow import Context, Runs
+from ras_flow import Context, RasOutput, Runs
 from ras_flow.cli.differences import show_comparison
 from ras_flow.cli.explanation import show_explanation
-from ras_flow.cli.render import graph_tree
+from ras_flow.cli.render import Screen, graph_tree
 from ras_flow.cli.timeline import Timeline, show_review
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
@@ -21,8 +21,11 @@ from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.export.escapes import json_text
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
+from ras_flow.state.schema import passage_id
+from ras_flow.testing import ListRetriever, MappingExtractor
+from ras_flow.tool import describe
 from tests.cli.test_hostile import EVIL, FORBIDDEN
-from tests.graph.world import QUESTION, build, world
+from tests.graph.world import DOCUMENTS, QUESTION, build, world
 from tests.runs.documents import ADA, BORN, DESIGNER, SUBQUERY, TEXTS, Writer, first_answer
 
 
@@ -262,3 +265,33 @@ def test_json_that_is_printed_keeps_its_meaning() -> None:
     text = json_text({"evil": EVIL, "é": "🙂"})
     assert not FORBIDDEN.search(text) and "🙂" in text
     assert json.loads(text) == {"evil": EVIL, "é": "🙂"}
+
+
+NEWS = {"title": "Mira Lund", "text": "Mira Lund of Narvik was born in 1930."}
+UNTITLED = {"text": "She was born in Narvik."}
+BIRTH = "(S> Mira Lund| P> place of birth| O> Narvik)"
+
+
+@pytest.mark.parametrize(
+    ("documents", "named"),
+    [
+        ([DOCUMENTS[1], NEWS], "Mira Lund"),
+        ([UNTITLED], passage_id("", UNTITLED["text"])),
+    ],
+    ids=["two of one title", "no title"],
+)
+async def test_the_passages_of_a_fact_are_named_once_each_and_by_id_without_a_title(
+    documents: list[Any], named: str
+) -> None:
+    parts = world(
+        retriever=ListRetriever(documents),
+        extractor=MappingExtractor({"Mira Lund": BIRTH, "": BIRTH}),
+    )
+    runs, screen = Runs(build(parts, checkpointer=InMemorySaver())), Screen(console=paper())
+    async for event in runs.start({"question": "Where was Mira Lund born?"}, run_id="a"):
+        screen.show(event)
+    cited = f"cites Mira Lund | place of birth | Narvik [{named}]"
+    assert cited in [" ".join(line.split()) for line in lines_on(screen.console)]
+    assert cited in timeline(await runs.document("a"))
+    told = describe(cast(RasOutput, (await runs.get("a")).state))
+    assert f"- Mira Lund | place of birth | Narvik [{named}]" in told
