@@ -54,9 +54,7 @@ class Row:
         if isinstance(value, int | float) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
-            blank = "empty" if isinstance(value, str) else type(value).__name__
-            kind = "missing" if value is None else blank
-            self.fail(field, f"expected a text, this is {kind}")
+            self.fail(field, f"expected a text, this is {_kind(value)}")
         return value.strip()
 
     def first_text(self, *fields: str) -> str:
@@ -71,7 +69,7 @@ class Row:
         """
         value = self.value.get(field)
         if not isinstance(value, bool):
-            self.fail(field, "expected true or false")
+            self.fail(field, f"expected true or false, this is {_kind(value)}")
         return value
 
     def items(self, field: str) -> list[Any]:
@@ -82,7 +80,7 @@ class Row:
         """
         value = self.value.get(field)
         if not isinstance(value, list):
-            self.fail(field, "expected a list")
+            self.fail(field, f"expected a list, this is {_kind(value)}")
         return value
 
     def texts(self, field: str) -> list[str]:
@@ -262,3 +260,10 @@ def _read_csv(path: Path, delimiter: str) -> Iterator[Row]:
                 yield Row(value, f"{path.name}:{reader.line_num}")
     except (*_UNREADABLE, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+def _kind(value: Any) -> str:
+    """Say what stands in a field where something else was expected."""
+    if value is None:
+        return "missing"
+    return "empty" if isinstance(value, str) and not value.strip() else type(value).__name__

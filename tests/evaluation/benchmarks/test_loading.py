@@ -150,7 +150,11 @@ def without(row: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("triviaqa", r.SELF_RAG_TRIVIAQA | {"answers": "Aach"}, "answers: expected a list"),
+    (
+        "triviaqa",
+        r.SELF_RAG_TRIVIAQA | {"answers": "Aach"},
+        "answers: expected a list, this is str",
+    ),
     ("triviaqa", r.SELF_RAG_TRIVIAQA | {"answers": []}, "answers: expected at least one text"),
     (
         "triviaqa",
@@ -187,7 +191,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("pathquestion", r.PATHQUESTION | {"path": ["a", "b"]}, "path: expected entities"),
     ("webqsp", e.WEBQSP | {"answers": [1]}, r"answers\[0\]: expected a text"),
     ("explagraphs", r.EXPLAGRAPHS | {"label": "x"}, "label: expected one of support"),
-    ("jsonl", {"question": "Who?"}, "answers: expected a list"),
+    ("jsonl", {"question": "Who?"}, "answers: expected a list, this is missing"),
     ("jsonl", {"question": "Who?", "answer": ""}, "answer: expected a text"),
     (
         "jsonl",
