@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
+from langchain_core.language_models import GenericFakeChatModel
 
-from examples import agent_tool, parent_app, replay_and_fork
+from examples import agent_tool, batch, parent_app, replay_and_fork, web_app
 from ras_flow import build_graph
+from ras_flow.testing import ScriptedAnswerer
 from tests.graph.test_composition import calls
-from tests.graph.world import QUESTION, SECOND, build, world
+from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
 
 Printed = pytest.CaptureFixture[str]
 
@@ -44,3 +49,49 @@ async def test_replay_and_fork(monkeypatch: pytest.MonkeyPatch, capsys: Printed)
     assert lines[1].endswith("next: __start__") and lines[-3].endswith("next: nothing")
     assert lines[-2] == "replayed: Narvik"
     assert lines[-1].startswith("without ") and lines[-1].endswith("unknown")
+
+
+async def test_batch_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    rows = [{"id": id, "question": QUESTION} for id in (1, 2, 3)]
+    questions.write_text("\n".join(map(json.dumps, rows[:2])))
+    parts = world(["[SUBQ] x", "[SUBQ] x", SECOND, SECOND])
+    await batch.main(questions, tmp_path / "answers", **parts)
+    assert answers_of(tmp_path) == {1: "Narvik", 2: "Narvik"}
+
+    parts["planner"] = ScriptedPlanner(["[SUBQ] x", SECOND])
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    cut_off = parts | {"answerer": ScriptedAnswerer(broken)}
+    with pytest.raises(ZeroDivisionError):
+        await batch.main(questions, tmp_path / "answers", **cut_off)
+
+    asked = len(parts["planner"].requests)
+    await batch.main(questions, tmp_path / "answers", **parts)
+    assert answers_of(tmp_path) == {1: "Narvik", 2: "Narvik", 3: "Narvik"}
+    assert len(parts["planner"].requests) == asked, "what was planned is not planned again"
+
+
+def test_web_app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = GenericFakeChatModel(messages=iter(["It is Narvik.", "It is Narvik."]))
+    parts = world(["[SUBQ] x", SECOND, "[SUFFICIENT]", "[SUBQ] x", SECOND, "[SUFFICIENT]"])
+    monkeypatch.setattr(web_app, "build_graph", with_parts(**parts | {"answerer": model}))
+    with TestClient(web_app.app) as client:
+        answer = client.get("/ask", params={"question": QUESTION}).json()
+        assert answer["answer"] == "It is Narvik." and answer["stop_reason"] == "sufficient"
+        lines = client.get("/stream", params={"question": QUESTION}).text.split("\n\n")[:-1]
+        events = [json.loads(line.removeprefix("data: ")) for line in lines]
+        kinds = [event["type"] for event in events]
+        assert kinds[:3] == ["start", "plan", "passages"] and kinds[-2:] == ["word", "answer"]
+        assert "".join(e["text"] for e in events if e["type"] == "word") == "It is Narvik."
+        empty = client.get("/ask", params={"question": " "})
+        assert empty.status_code == 422 and "empty" in empty.json()["error"]
+
+
+def broken(_: Any) -> str:
+    raise ZeroDivisionError
+
+
+def answers_of(folder: Path) -> dict[int, str]:
+    lines = (folder / "answers" / "answers.jsonl").read_text().splitlines()
+    return {row["id"]: row["answer"] for row in sorted(map(json.loads, lines), key=str)}
