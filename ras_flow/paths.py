@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
@@ -11,15 +12,46 @@ from ras_flow.errors import ConfigurationError
 
 
 def cache_folder() -> Path:
-    """Return the folder of what can be made again: ``RAS_FLOW_CACHE``, or the user's cache."""
-    given = os.environ.get("RAS_FLOW_CACHE")
-    return Path(given) if given else user_cache_path("ras-flow")
+    """Return the folder of what can be made again: ``RAS_FLOW_CACHE``, or the user's cache.
+
+    Raises:
+        ConfigurationError: Neither is known.
+    """
+    return _folder("RAS_FLOW_CACHE", user_cache_path)
 
 
 def home_folder() -> Path:
-    """Return the folder of runs and triples: ``RAS_FLOW_HOME``, or the user's data folder."""
-    given = os.environ.get("RAS_FLOW_HOME")
-    return Path(given) if given else user_data_path("ras-flow")
+    """Return the folder of runs and triples: ``RAS_FLOW_HOME``, or the user's data folder.
+
+    Raises:
+        ConfigurationError: Neither is known.
+    """
+    return _folder("RAS_FLOW_HOME", user_data_path)
+
+
+def _folder(variable: str, of_user: Callable[[str], Path]) -> Path:
+    given = os.environ.get(variable)
+    try:
+        return Path(given) if given else of_user("ras-flow")
+    except RuntimeError as error:  # As in containers with a user that no one made.
+        raise ConfigurationError(
+            f"This user has no home folder. Set {variable} to a folder that can be written."
+        ) from error
+
+
+def expanded(name: str) -> Path:
+    """Return the path that a name means, where ``~`` is a home folder.
+
+    Args:
+        name: The name.
+
+    Raises:
+        ConfigurationError: That home folder is not known.
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise _unusable(name, error) from error
 
 
 def path_named(name: str) -> Path:
@@ -31,11 +63,15 @@ def path_named(name: str) -> Path:
     Raises:
         ConfigurationError: No file can have that name, or it cannot be looked at.
     """
+    path = expanded(name)
     try:
-        path = Path(name).expanduser()
         path.exists()
-    except (OSError, RuntimeError) as error:
-        raise ConfigurationError(
-            f"The path {name[:200]!r} cannot be used ({str(error)[:200]}). Check it."
-        ) from error
+    except OSError as error:
+        raise _unusable(name, error) from error
     return path
+
+
+def _unusable(name: str, error: Exception) -> ConfigurationError:
+    return ConfigurationError(
+        f"The path {name[:200]!r} cannot be used ({str(error)[:200]}). Check it."
+    )

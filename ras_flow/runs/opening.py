@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ras_flow.errors import RunError
+from ras_flow.paths import expanded
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.runs.sqlite import open_runs
 
@@ -29,6 +30,7 @@ async def open_runs_at(
 
     Raises:
         MissingExtraError: The packages for this kind of address are not installed.
+        ConfigurationError: A home folder is not known.
         RunError: There are no runs at this address, or they cannot be opened.
     """
     scheme, found, _ = (address or "").partition("://")
@@ -61,7 +63,7 @@ def _folder(address: str | None, new: bool) -> Path | None:
     """Return a folder that has runs; a mistyped one is made only for new runs."""
     if address is None:
         return None
-    folder = Path(address).expanduser()
+    folder = expanded(address)
     # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
     if not new and not os.path.isfile(folder / "runs.sqlite"):
         raise RunError(

@@ -15,7 +15,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
-from ras_flow.paths import home_folder
+from ras_flow.paths import expanded, home_folder
 
 STORE = "store.sqlite"
 """The file of the triples in a folder of runs."""
@@ -39,6 +39,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
 
     Raises:
         MissingExtraError: The packages for this kind of address are not installed.
+        ConfigurationError: A home folder is not known.
         RunError: The address is of another kind, there is no store, or it cannot be used.
     """
     if address and address.startswith(POSTGRES):
@@ -52,7 +53,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
             "Triples cannot be reached there: give a folder or a postgresql:// address. A "
             "LangGraph server keeps its triples in its own database."
         )
-    folder = Path(address).expanduser() if address else home_folder()
+    folder = expanded(address) if address else home_folder()
     # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
     if address and not new and not os.path.isfile(folder / STORE):
         raise RunError(
@@ -101,7 +102,7 @@ async def filling(address: str | None, work: str) -> AsyncIterator[None]:
                 raise busy
             yield
         return
-    folder = Path(address).expanduser() if address else home_folder()
+    folder = expanded(address) if address else home_folder()
     lock = FileLock(folder / f"{name}.lock", timeout=0)
     try:
         lock.acquire()

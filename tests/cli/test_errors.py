@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -64,6 +65,8 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["runs", "resume", "nope"], ["no run 'nope'", "ras-flow runs list"]),
         (["runs", "list", "--database", "long" * 999], ["There are no runs in long"]),
         (["triples", "stats", "--database", "long" * 999], ["There are no triples in long"]),
+        (["runs", "list", "--database", "~nobody-has-this/x"], ["'~nobody-has-this/x'"]),
+        (["triples", "stats", "--database", "~nobody-has-this/x"], ["'~nobody-has-this/x'"]),
         (["eval", "report", "long" * 999], ["There is no evaluation in long"]),
         (["eval", "compare", "long" * 999, "docs"], ["There is no evaluation in long"]),
         (["index", "info", "nowhere"], ["no index at nowhere"]),
@@ -207,6 +210,38 @@ def test_a_home_that_is_a_file_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("RAS_FLOW_HOME", str(home))
     line = refused("runs", "list")
     assert str(home) in line and "RAS_FLOW_HOME" in line
+
+
+NO_MODEL = ["--model", "openai:x", "--base-url", "http://127.0.0.1:1/v1"]
+NO_HOME = """
+import pwd
+
+def nobody(*_):
+    raise KeyError
+
+pwd.getpwuid = nobody
+from ras_flow.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable"),
+    [
+        (["runs", "list"], "RAS_FLOW_HOME"),
+        (["triples", "stats"], "RAS_FLOW_HOME"),
+        (["ask", "Q?", "--docs", ".", "--retriever", "bm25", *NO_MODEL], "RAS_FLOW_CACHE"),
+    ],
+)
+def test_a_user_without_a_home_is_told_what_to_set(arguments: list[str], variable: str) -> None:
+    """As in a container whose user is a number alone."""
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", NO_HOME, *arguments], capture_output=True, text=True, env=bare
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert f"no home folder. Set {variable} to" in line
 
 
 EARLY = """
