@@ -67,14 +67,18 @@ def whole_folder(path: Path) -> Iterator[Path]:
     Raises:
         OSError: The disk refuses.
     """
-    scratch = path.with_name(f"{path.name}.unfinished")
+    # Hidden, as those of files: other names may be a person's own, as for a copy of an older model.
+    scratch, before = (
+        path.with_name(f".{path.name}.{state}") for state in ("unfinished", "before")
+    )
     # What a killed process may have left.
     shutil.rmtree(scratch, ignore_errors=True)
+    if before.is_dir() and not path.exists():
+        os.replace(before, path)
     scratch.mkdir()
     try:
         yield scratch
         if path.is_dir() and any(path.iterdir()):
-            before = path.with_name(f"{path.name}.before")
             shutil.rmtree(before, ignore_errors=True)
             os.replace(path, before)
             os.replace(scratch, path)

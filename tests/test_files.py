@@ -79,3 +79,38 @@ def test_an_error_leaves_the_folder_that_was_there(tmp_path: Path) -> None:
         raise KeyError
     assert (folder / "card.md").read_text() == "new"
     assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_folder_beside_it_of_any_name_is_left_alone(tmp_path: Path) -> None:
+    for name in ("model.before", "model.unfinished"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "card.md").write_text("a person's own")
+    for text in ("old", "new"):
+        with whole_folder(tmp_path / "model") as scratch:
+            (scratch / "card.md").write_text(text)
+    assert (tmp_path / "model.before" / "card.md").read_text() == "a person's own"
+    assert (tmp_path / "model.unfinished" / "card.md").read_text() == "a person's own"
+
+
+def test_what_a_kill_between_two_names_moved_away_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "model"
+    with whole_folder(folder) as scratch:
+        (scratch / "card.md").write_text("old")
+    moved, put = os.replace, [True, False]
+
+    def killed(source: Path, target: Path) -> None:
+        if not put.pop(0):
+            raise SystemExit
+        moved(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", killed)
+        with pytest.raises(SystemExit), whole_folder(folder) as scratch:
+            (scratch / "card.md").write_text("new")
+    assert not folder.exists()
+    with pytest.raises(KeyError), whole_folder(folder):
+        raise KeyError
+    assert (folder / "card.md").read_text() == "old"
+    assert os.listdir(tmp_path) == ["model"]
