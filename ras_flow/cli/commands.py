@@ -49,8 +49,7 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
         if code == INTERRUPTED:  # What Typer makes of Ctrl-C.
             tell_interrupted()
         sys.exit(code)

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -85,16 +86,35 @@ def test_an_export_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
     assert file.read_text() == "old\n"
 
 
+async def keep(folder: Path, triple: tuple[str, str, str]) -> None:
+    async with open_store(str(folder), new=True) as store:
+        await TripleCache(store, "x").put({"p1": Extraction([triple])})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "said"),
+    [
+        ("triples stats --json", ">&-", 0, ""),
+        ("triples export", "<&- >&- 2>&-", 0, ""),
+        ("triples clear", "<&-", 1, "ras-flow: Nothing was deleted: say --yes to delete "),
+    ],
+)
+def test_a_command_may_be_started_without_streams(
+    arguments: str, closed: str, code: int, said: str, home: Path
+) -> None:
+    asyncio.run(keep(home, ("a", "is", "b")))
+    program = "from ras_flow.cli import main; main()"
+    command = ["sh", "-c", f'"$0" -c "$1" {arguments} {closed}', sys.executable, program]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(said) and len(done.stderr.splitlines()) == bool(said)
+
+
 def test_an_export_is_json_where_the_output_has_few_letters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     triple = ("Irène Joliot-Curie", "born in", "Paris 🐧")
-
-    async def keep() -> None:
-        async with open_store(str(tmp_path), new=True) as store:
-            await TripleCache(store, "x").put({"p1": Extraction([triple])})
-
-    asyncio.run(keep())
+    asyncio.run(keep(tmp_path, triple))
     written = io.BytesIO()
     few = io.TextIOWrapper(written, "ascii", "backslashreplace")
     monkeypatch.setattr(sys, "stdout", few)
