@@ -105,12 +105,14 @@ async def _fill(
     progress: Callable[[Filling], None] | None,
 ) -> None:
     async def ask(some: Sequence[Passage]) -> Sequence[Extraction]:
-        return await one_each(len(some), Extraction, extractor.extract(some), extractor)
+        made = await one_each(len(some), Extraction, extractor.extract(some), extractor)
+        # What comes back from the cache has those of parts that were read before, too.
+        filling.triples += sum(len(extraction.triples) for extraction in made)
+        return made
 
     async with free:
         made = await cache.extract(batch, ask)
     for extraction in made:
-        filling.triples += len(extraction.triples)
         filling.input_tokens += extraction.input_tokens
         filling.output_tokens += extraction.output_tokens
         if extraction.error is None:

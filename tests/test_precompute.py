@@ -87,6 +87,21 @@ async def test_failures_are_counted_and_tried_again() -> None:
     assert (again.known, again.extracted, again.failed) == (19, 1, 0)
 
 
+async def test_triples_of_a_half_read_passage_are_counted_once() -> None:
+    class HalfRead(Counting):
+        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+            made = await super().extract(passages)
+            if len(self.batches) == 1:
+                return [replace(one, error="cut", left=["the rest"]) for one in made]
+            return made
+
+    passages, extractor, store = corpus(1), HalfRead(), InMemoryStore()
+    filling = await precompute(passages, extractor, store)
+    assert (filling.failed, filling.triples) == (1, 1)
+    again = await precompute(passages, extractor, store)
+    assert (again.extracted, again.triples) == (1, 1), "the other one was extracted before"
+
+
 async def test_what_was_done_before_a_failure_is_not_done_again() -> None:
     passages, extractor, store = corpus(100), Counting(), InMemoryStore()
     extractor.lost_after = 5
