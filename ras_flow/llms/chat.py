@@ -177,6 +177,13 @@ class ChatLanguageModel:
                 f"or its server withheld what it wrote ({self._endpoint.redact(why)}). Change what "
                 "is asked, or name another model."
             )
+        calls = [call["name"] for call in (*answer.tool_calls, *answer.invalid_tool_calls)]
+        if calls and not str(answer.text).strip():
+            raise ModelResponseError(
+                f"The model {self._endpoint.model!r} at {self._endpoint.host} called a tool "
+                f"({self._endpoint.redact(str(calls[0]))!r}) where text was asked for. Give it no "
+                "tools, or name another model."
+            )
         made = self._generation(prompt, answer, stop)
         if thinks or not _lost_to_thought(answer):
             return made

@@ -543,6 +543,24 @@ async def test_an_answer_without_thoughts_is_taken_as_it_is(answer: Answer) -> N
     assert made.text.strip() in ("", "Par")
 
 
+async def test_a_tool_call_in_place_of_text_is_told_and_changes_nothing() -> None:
+    """It was taken for an answer lost to thoughts, for which a model is given room from then on."""
+    call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": None, "tool_calls": [call]},
+        "finish_reason": "tool_calls",
+    }
+    called = Answer(output_tokens=40, fields={"choices": [choice]})
+    with OpenAIServer([called, Answer("Paris")]) as server:
+        model = client("openai", server)
+        with pytest.raises(ModelResponseError, match="called a tool \\('search'\\)"):
+            await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
+        (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
+    assert made.text == "Paris"
+    assert [request["body"]["stop"] for request in server.requests] == [["\nQuestion:"]] * 2
+
+
 async def test_compatible_servers_are_told_the_limit_by_the_name_that_all_know() -> None:
     """Some pass over the newer name without a word; models of OpenAI's refuse the older."""
     refusal = Answer(status=400, error="Use 'max_completion_tokens' instead of 'max_tokens'.")
