@@ -270,14 +270,19 @@ class ChatLanguageModel:
         whole = str(answer.text)
         text = without_thoughts(whole)
         cut = cut_at(text, stop)
-        usage = answer.usage_metadata
-        # Clients write 0 for what a server does not count; a budget of tokens needs an estimate.
-        read = usage["input_tokens"] if usage else 0
-        written = usage["output_tokens"] if usage else 0
+        usage: dict[str, Any] = dict(answer.usage_metadata or {})
+        if "total_cost" in usage and not usage["total_cost"]:
+            # LangChain's cache answered, which says so by this alone: nothing was spent.
+            read = written = 0
+        else:
+            # Clients write 0 for what a server does not count; a budget needs an estimate.
+            asked = sum(self.count_tokens(message["content"]) for message in prompt)
+            read = usage.get("input_tokens") or asked
+            written = usage.get("output_tokens") or self.count_tokens(whole)
         return Generation(
             text=text[:cut],
-            input_tokens=read or sum(self.count_tokens(message["content"]) for message in prompt),
-            output_tokens=written or self.count_tokens(whole),
+            input_tokens=read,
+            output_tokens=written,
             truncated=cut is None and _is_cut_off(answer),
         )
 
@@ -302,11 +307,11 @@ def _lost_to_thought(answer: AIMessage) -> bool:
     """Tell whether thoughts, seen or not, ended an answer before its first word or its last."""
     text = str(answer.text)
     spoken = without_thoughts(text)
-    usage = answer.usage_metadata
+    usage: dict[str, Any] = dict(answer.usage_metadata or {})
     if not spoken.strip():
         # A stop string in unseen thoughts ends an answer too; a stop string alone is few tokens.
-        written = usage["output_tokens"] if usage else 0
+        written = usage.get("output_tokens", 0)
         return bool(text.strip()) or _is_cut_off(answer) or written >= LEAST_THOUGHT
-    unseen = usage.get("output_token_details", {}).get("reasoning") if usage else 0
+    unseen = usage.get("output_token_details", {}).get("reasoning")
     thought = max(unseen or 0, (len(text) - len(spoken)) // 4)
     return _is_cut_off(answer) and thought >= LEAST_THOUGHT

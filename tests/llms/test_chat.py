@@ -16,6 +16,8 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.caches import InMemoryCache
+from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel
 from langgraph.graph import START, StateGraph
 
@@ -559,6 +561,21 @@ async def test_a_tool_call_in_place_of_text_is_told_and_changes_nothing() -> Non
         (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=["\nQuestion:"])
     assert made.text == "Paris"
     assert [request["body"]["stop"] for request in server.requests] == [["\nQuestion:"]] * 2
+
+
+@pytest.mark.parametrize("fields", [{}, {"usage": None}], ids=["counted", "not counted"])
+async def test_what_langchains_cache_answers_costs_no_tokens(fields: dict[str, Any]) -> None:
+    set_llm_cache(InMemoryCache())
+    try:
+        with OpenAIServer([Answer("Paris", fields=fields)]) as server:
+            model = client("openai", server)
+            (first,) = await model.generate([PROMPT], max_new_tokens=9)
+            (again,) = await model.generate([PROMPT], max_new_tokens=9)
+    finally:
+        set_llm_cache(None)
+    assert first.text == again.text == "Paris" and len(server.requests) == 1
+    assert first.input_tokens > 0 < first.output_tokens
+    assert (again.input_tokens, again.output_tokens) == (0, 0)
 
 
 async def test_compatible_servers_are_told_the_limit_by_the_name_that_all_know() -> None:
