@@ -116,13 +116,8 @@ class VectorIndex:
 
     def __init__(self, shards: Sequence[Shard]) -> None:
         self.shards = list(shards)
-        cores = os.cpu_count() or 1
-        self._workers: ThreadPoolExecutor | None = None
-        if len(self.shards) > 1:
-            at_once = min(len(self.shards), cores)
-            self._workers = ThreadPoolExecutor(
-                at_once, "ras-flow-shard", _limit_threads, (max(1, cores // at_once),)
-            )
+        self._process = os.getpid()
+        self._workers = self._open()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -176,7 +171,19 @@ class VectorIndex:
         return VectorIndex([to_gpu(shard) for shard in self.shards]) if has_gpu() else self
 
     def _each(self, work: Callable[[Shard], T]) -> Iterator[T]:
+        if self._process != os.getpid():
+            # The threads are not there in a forked process, which would wait for them for ever.
+            self._workers, self._process = self._open(), os.getpid()
         return self._workers.map(work, self.shards) if self._workers else map(work, self.shards)
+
+    def _open(self) -> ThreadPoolExecutor | None:
+        if len(self.shards) <= 1:
+            return None
+        cores = os.cpu_count() or 1
+        at_once = min(len(self.shards), cores)
+        return ThreadPoolExecutor(
+            at_once, "ras-flow-shard", _limit_threads, (max(1, cores // at_once),)
+        )
 
 
 def load_vectors(folder: Path, record: DenseRecord, *, searched: bool) -> VectorIndex:

@@ -89,6 +89,36 @@ def test_shards_give_what_all_vectors_give(
     assert found == sharded(vectors, 1).search(asked, k)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_forked_process_searches_too(shards: int) -> None:
+    """As a web server's worker, where its parent has searched before."""
+    code = f"""
+import os, signal, threading
+import numpy as np
+from tests.retrieval.test_vectors import sharded, unit
+
+vectors = unit(np.random.default_rng(0).normal(size=(300, 16)))
+index = sharded(vectors, {shards})
+
+def search():  # In a thread, as retrievers do.
+    thread = threading.Thread(target=lambda: print(index.search(vectors[:30], 2)[:2], flush=True))
+    thread.start()
+    thread.join()
+
+search()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    search()
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second, ended = done.stdout.splitlines()
+    assert first == second and ended == "0"
+
+
 @pytest.mark.parametrize("shards", [1, 2, 5, 9])
 async def test_an_index_in_shards_answers_like_one_file(tmp_path: Path, shards: int) -> None:
     documents = corpus(300)
