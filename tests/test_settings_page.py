@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -31,8 +32,10 @@ def test_each_setting_is_there_with_its_default(field: object) -> None:
     default = field.default  # type: ignore[attr-defined]
     if default in (None, ""):
         assert told.startswith("none" if default is None else "empty")
+    elif isinstance(default, bool | float):
+        assert told == f"`{json.dumps(default).removesuffix('.0')}`"
     else:
-        assert told == f"`{default:g}`" if isinstance(default, float) else f"`{default}`".lower()
+        assert told == f"`{default}`"
 
 
 def test_each_setting_is_an_option_of_ask() -> None:
