@@ -84,7 +84,11 @@ async def test_progress_counts_up_to_the_total(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "altered", "empty"])
-async def test_damage_to_any_file_is_noticed_on_opening(path: Path, damage: str) -> None:
+async def test_damage_to_any_file_is_noticed_on_opening(
+    path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    if damage == "truncated":  # Of a file that is too big to be hashed the size is looked at.
+        monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
     manifest = read_manifest(path)
     names = ["manifest.json", *(f"{manifest.generation}/{name}" for name in manifest.files)]
     assert len(names) == 10
@@ -183,13 +187,30 @@ async def test_a_manifest_cannot_lead_outside_of_its_folder(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("passages", 4), ("encoder", {"identity": "words", "dimension": 7}), ("generation", 5)],
+    [
+        ("passages", 4),
+        ("encoder", {"identity": "words", "dimension": 7}),
+        ("generation", 5),
+        ("files", []),
+    ],
 )
 async def test_a_manifest_that_does_not_fit_its_files_is_noticed(
     path: Path, field: str, value: object
 ) -> None:
     edit_manifest(path, **{field: value})
     with pytest.raises(IndexCorruptError, match="build the index again"):
+        CorpusIndex.open(path)
+
+
+async def test_a_manifest_that_someone_edited_is_noticed(path: Path) -> None:
+    manifest = path / "manifest.json"
+    content = manifest.read_text()
+    manifest.write_text(re.sub(r'"max_words": \d+', '"max_words": 7', content))
+    with pytest.raises(IndexCorruptError, match="was altered"):
+        CorpusIndex.open(path)
+    manifest.unlink()
+    manifest.mkdir()
+    with pytest.raises(IndexCorruptError, match="cannot be read"):
         CorpusIndex.open(path)
 
 
