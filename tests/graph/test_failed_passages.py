@@ -9,7 +9,7 @@ from langgraph.types import Command
 
 from ras_flow import Context
 from ras_flow.components import Extraction
-from ras_flow.errors import AuthenticationError
+from ras_flow.errors import AuthenticationError, ModelUnavailableError
 from ras_flow.runs import Runs
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import by_hop
@@ -96,6 +96,27 @@ async def test_a_run_that_stopped_and_is_resumed_reads_it_too(saver: Any) -> Non
     result = await build(parts, checkpointer=saver).ainvoke(None, THREAD, context=TOP2)
     assert parts["extractor"].calls == [["Mira Lund"]]
     assert (result["answer"], objects(result)[0]) == ("Narvik", FIRST)
+
+
+async def test_an_extractor_that_is_out_of_reach_for_a_batch_costs_that_batch_alone(
+    saver: Any,
+) -> None:
+    class Away(MappingExtractor):
+        async def extract(self, passages: Any) -> list[Extraction]:
+            if passages[0]["title"] == "Mira Lund" and ["Mira Lund"] not in self.calls:
+                self.calls.append(["Mira Lund"])
+                raise ModelUnavailableError("extractor.example does not answer.")
+            return await super().extract(passages)
+
+    graph = build(world(extractor=Away(TRIPLES, batch_size=1)), checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP2)
+    assert (result["answer"], objects(result)) == (
+        "Narvik",
+        [FIRST, [*FIRST, "engineer", "Narvik"]],
+    )
+    assert result["warnings"] == [
+        "No triples from passage 'Mira Lund': extractor.example does not answer."
+    ]
 
 
 async def test_a_replay_of_its_own_hop_forgets_that_it_failed(saver: Any) -> None:

@@ -289,6 +289,19 @@ async def test_a_hop_edited_to_name_an_unknown_passage_is_told_and_can_be_mended
     assert (await graph.ainvoke(None, THREAD, context=TOP1))["answer"] == "Narvik"
 
 
+async def test_a_plan_edited_to_have_no_subquery_is_told_and_can_be_mended(saver: Any) -> None:
+    parts = world()
+    graph = build(parts, checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["plan"])
+    [plan] = (await graph.aget_state(THREAD)).values["plans"]
+    await graph.aupdate_state(THREAD, {"plans": [{**plan, "subquery": " "}]}, as_node="plan")
+    with pytest.raises(InputError, match="a `subquery`"):
+        await graph.ainvoke(None, THREAD, context=TOP1)
+    assert parts["retriever"].queries == []
+    await graph.aupdate_state(THREAD, {"plans": [plan]}, as_node="plan")
+    assert (await graph.ainvoke(None, THREAD, context=TOP1))["answer"] == "Narvik"
+
+
 @pytest.mark.parametrize("node", ["retrieve", "to_triples"])
 async def test_a_run_whose_hops_were_all_taken_out_is_told(saver: Any, node: str) -> None:
     graph = build(world(), checkpointer=saver)
