@@ -15,7 +15,6 @@ from email.utils import parsedate_to_datetime
 from time import monotonic
 from typing import Literal, TypeVar
 
-from langchain_core.exceptions import ContextOverflowError
 from langchain_core.exceptions import ModelError as ChatModelError
 from tenacity import (
     AsyncRetrying,
@@ -123,8 +122,6 @@ def classify(error: BaseException) -> Kind | None:
         return "retry" if status >= 500 or status in _TRANSIENT_STATUS else "rejected"
     if isinstance(error, BrokenAnswerError | json.JSONDecodeError):
         return "retry"
-    if isinstance(error, ContextOverflowError):
-        return "rejected"
     if isinstance(error, ChatModelError):
         return "retry" if error.is_retryable else "rejected"
     names = {cls.__name__ for cls in type(error).__mro__}
