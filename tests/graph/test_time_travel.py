@@ -180,9 +180,12 @@ async def test_a_run_goes_on_after_a_model_that_could_not_be_set_up(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     node = "review_graph" if pauses else "merge_graph"
-    context = Context(top_k=1, answerer="anthropic:x", pause_after_merge=pauses)
+    settings = {"top_k": 1, "answerer": "anthropic:x", "pause_after_merge": pauses}
+    # Of both places that settings come from.
+    given = {"settings": settings} if pauses else {}
+    context = None if pauses else Context(**settings)
     await build(world(), checkpointer=saver).ainvoke(
-        {"question": QUESTION},
+        {"question": QUESTION, **given},
         THREAD,
         context=context,
         interrupt_before=[node] if not pauses else [],

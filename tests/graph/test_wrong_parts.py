@@ -83,16 +83,20 @@ async def test_an_extractor_whose_triples_are_pairs_is_told() -> None:
         await build(world(extractor=Pairs())).ainvoke({"question": QUESTION})
 
 
-async def test_a_passage_found_twice_counts_once_with_its_best_score() -> None:
+async def test_a_passage_found_twice_counts_once_and_one_too_many_not_at_all() -> None:
     class Twice:
         identity = "twice"
 
         async def retrieve(self, queries: Any, k: int) -> list[list[ScoredPassage]]:
             a = Passage(id="a", title="Mira Lund", text="Mira Lund was born in Narvik.")
             b = Passage(id="b", title="Narvik", text="Narvik is a town.")
-            return [[ScoredPassage(a, 3.0), ScoredPassage(b, 2.0), ScoredPassage(a, 1.0)]]
+            more = Passage(id="c", title="Norway", text="More than was asked for.")
+            ranked = [(a, 3.0), (b, 2.0), (a, 1.0), (more, 0.5)]
+            return [[ScoredPassage(*scored) for scored in ranked]]
 
-    result = await build(world(retriever=Twice())).ainvoke({"question": QUESTION})
+    result = await build(world(retriever=Twice())).ainvoke(
+        {"question": QUESTION}, context=Context(top_k=2)
+    )
     found = [result["passages"][id]["title"] for id in result["hops"][0]["passages"]]
     assert found == ["Mira Lund", "Narvik"]
     assert result["hops"][0]["scores"] == [3.0, 2.0]
@@ -118,7 +122,10 @@ class Odd(ListRetriever):
         return ScoredPassage({**passage, **self._changes}, self._score)
 
 
-@pytest.mark.parametrize("found", ["a text", make_passage("a", "b"), object()])
+@pytest.mark.parametrize(
+    "found",
+    ["a text", make_passage("a", "b"), object(), ({"id": "a", "text": "untitled"}, 1.0)],
+)
 async def test_a_retriever_that_finds_something_else_is_named(found: Any) -> None:
     class Odd:
         identity = "odd"
@@ -150,10 +157,12 @@ async def test_a_retriever_whose_passages_are_none_is_named(wrong: dict[str, Any
     ("source", "kept"), [(None, None), (Path("a/b.txt"), "a/b.txt"), ("caf\udce9", "caf\ufffd")]
 )
 async def test_a_source_of_any_kind_can_be_kept(saver: Any, source: Any, kept: Any) -> None:
-    graph = build(world(retriever=Odd(source=source)), checkpointer=saver)
+    retriever = Odd(source=source, title="caf\udce9")
+    graph = build(world(retriever=retriever), checkpointer=saver)
     await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
     document = await Runs(graph).document("t")
-    assert {passage.get("source") for passage in document["passages"].values()} == {kept}
+    found = {(one["title"], one.get("source")) for one in document["passages"].values()}
+    assert found == {("caf\ufffd", kept)}
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
