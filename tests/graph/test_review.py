@@ -318,6 +318,22 @@ async def test_a_model_named_by_a_person_leaves_the_other_settings_as_they_are(s
     assert (len(result["hops"]), result["answer"]) == (2, "by two")
 
 
+async def test_a_model_that_cannot_be_set_up_is_replaced_by_a_person(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
+    with OpenAIServer(lambda body: Answer(f"by {body['model']}")) as server:
+        context = Context(
+            max_hops=1, pause_after_merge=True, answerer="nobody:x", base_url=server.url
+        )
+        graph = build(world(), checkpointer=saver)
+        await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
+        graph = build(world(answerer=None), checkpointer=saver)
+        edit = {"op": "model", "role": "answerer", "name": "openai:two"}
+        result = await graph.ainvoke(Command(resume={"edits": [edit]}), THREAD, context=context)
+    assert result["answer"] == "by two"
+
+
 async def test_a_model_named_by_a_person_holds_over_a_context_that_is_passed_again(
     saver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
