@@ -106,13 +106,20 @@ async def test_a_plan_edited_to_sufficient_goes_to_the_answer(saver: Any) -> Non
 
 
 async def test_a_second_question_on_the_thread_starts_with_an_empty_graph(saver: Any) -> None:
-    await answered(saver)
+    graph = await answered(saver)
+    await graph.aupdate_state(THREAD, {"warnings": ["of the first"]}, as_node="answer")
     parts = world(["[SUBQ] x"])
     graph = build(parts, checkpointer=saver)
-    result = await graph.ainvoke({"question": "Who designed Harbour Bridge?"}, THREAD, context=TOP1)
-    assert [hop["subquery"] for hop in result["hops"]] == ["Who designed Harbour Bridge?"]
+    other = {"question": "Who designed Harbour Bridge?"}
+    result = await graph.ainvoke(other, THREAD, context=TOP1)
+    assert [hop["subquery"] for hop in result["hops"]] == list(other.values())
     assert {triple["object"] for triple in result["triples"].values()} == {"Leo Fahr"}
     assert parts["planner"].requests[0].chain == []
+    alone: Any = {"configurable": {"thread_id": "alone"}}
+    await build(world(["[SUBQ] x"]), checkpointer=saver).ainvoke(other, alone, context=TOP1)
+    second, first = [(await graph.aget_state(thread)).values for thread in (THREAD, alone)]
+    assert second.pop("usage").keys() == first.pop("usage").keys()
+    assert second == first
 
 
 async def test_documents_of_one_question_do_not_leak_into_the_next(
