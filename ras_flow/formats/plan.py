@@ -13,7 +13,7 @@ MAX_SUBQUERY = 400
 """Characters; a longer subquery is a model that rambles."""
 
 _WORD = r"(sub[ _-]?q(?:uery)?|sufficient|no[ _-]*retrieval)"
-_DECORATION = "*_`\"'“”‘’"
+_DECORATION = "*_`\"'“”‘’«»"
 _NUMBER = r"(?:[\s_#]*\d{1,2})?"
 _LABEL = re.compile(rf"[\[［【<]{{1,2}}\s*/?{_WORD}{_NUMBER}\s*[\]］】>]{{1,2}}", re.IGNORECASE)
 _TEXT_INSIDE = re.compile(

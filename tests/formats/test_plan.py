@@ -33,6 +33,10 @@ def test_the_three_forms():
         f"[SUBQ]\n\n  {WHO}\nBecause the founder is unknown.",
         f'[SUBQ] "{WHO}"',
         f"[SUBQ] “{WHO}”",
+        f"[SUBQ] ‘{WHO}’",
+        f"[SUBQ] «{WHO}»",
+        f"«[SUBQ] {WHO}»",
+        f"[SUBQ] __{WHO}__",
         f"[SUBQ] Question: {WHO}",
         f'[SUBQ] "Question: {WHO}"',
         f"[SUBQ]\nQuestion: {WHO}",
@@ -108,6 +112,7 @@ def test_subquery_is_read(text):
         ("SUFFICIENT", "SUFFICIENT"),
         ("Sufficient.", "SUFFICIENT"),
         ("\n\n`sufficient`\n", "SUFFICIENT"),
+        ("«SUFFICIENT»", "SUFFICIENT"),
         ("Label: SUFFICIENT", "SUFFICIENT"),
         ("[NO RETRIEVAL]", "NO_RETRIEVAL"),
         ("[NO-RETRIEVAL]", "NO_RETRIEVAL"),
@@ -204,7 +209,7 @@ def test_overlong_subquery_is_a_problem_but_wanted():
     assert "too long" in plan.problem
 
 
-def test_inner_quotes_survive():
+def test_inner_quotes_and_colons_survive():
     for subquery in (
         '"Imagine" and "Yesterday" were sung by whom?',
         'Who sang "Imagine"',
@@ -213,8 +218,10 @@ def test_inner_quotes_survive():
         "Who is 6'2\"",
         "Who sang Imagine”",
         "-5 degrees is the record of which town?",
+        "Who wrote Dune: Messiah - and which question: his own?",
     ):
         assert parse_plan(f"[SUBQ] {subquery}").subquery == subquery
+        assert parse_plan(f"[SUBQ] Question: {subquery}").subquery == subquery
 
 
 @pytest.mark.parametrize(
