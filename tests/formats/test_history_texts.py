@@ -34,7 +34,9 @@ def test_each_passage_is_a_line_of_the_first_hop_that_found_it() -> None:
 
 
 def test_what_does_not_fit_is_left_out_least_related_first_and_counted() -> None:
-    others = [passage(f"Town {i}", "It lies on a hill far away. " * 5) for i in range(9)]
+    # Of more words, but fewer of the question's.
+    text = "It lies on a hill between quiet green valleys, old forests and cold blue lakes."
+    others = [passage(f"Town {i}", text) for i in range(9)]
     chain = [ChainLink(Q, [], [*others, BRIDGE])]
     history = format_history(Q, chain, max_tokens=60, count_tokens=lambda text: len(text.split()))
     assert BRIDGE["text"] in history.text
