@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow import Context
 from ras_flow.components import Extraction, PlanRequest, Reply
 from ras_flow.errors import AuthenticationError, InputError, ModelUnavailableError
+from ras_flow.nodes.measure import usage_by_role
 from ras_flow.state.schema import Passage
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import (
@@ -177,10 +179,46 @@ async def test_a_time_budget_ends_the_run_with_the_graph_so_far(
 
 
 async def test_usage_counts_tokens_and_calls_by_role() -> None:
-    result = await build(world()).ainvoke({"question": QUESTION}, context=TOP1)
-    planner = [use for use in result["usage"].values() if use["role"] == "planner"]
-    assert [use["calls"] for use in planner] == [1, 1, 1]
-    assert sum(use["input_tokens"] for use in planner) == 3 * len(QUESTION.split())
+    class Counting(MappingExtractor):
+        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+            made = await super().extract(passages)
+            return [replace(one, input_tokens=7, output_tokens=3) for one in made]
+
+    result = await build(world(extractor=Counting(TRIPLES))).ainvoke(
+        {"question": QUESTION}, context=TOP1
+    )
+    spent = usage_by_role(result["usage"].values())
+    calls = {role: use["calls"] for role, use in spent.items()}
+    assert calls == {"planner": 3, "retriever": 0, "extractor": 2, "answerer": 1}
+    assert spent["planner"]["input_tokens"] == 3 * len(QUESTION.split())
+    assert (spent["extractor"]["input_tokens"], spent["extractor"]["output_tokens"]) == (14, 6)
+
+
+async def test_events_tell_what_each_step_found() -> None:
+    stream = build(world()).astream({"question": QUESTION}, context=TOP1, stream_mode="custom")
+    events = [event async for event in stream]
+    lists = [[one for one in event.values() if isinstance(one, list)] for event in events]
+    told = [
+        {name: one for name, one in event.items() if not isinstance(one, list)} for event in events
+    ]
+    second = {"hop": 1, "subquery": "Where was Mira Lund born?"}
+    counts = {"passages": 1, "cached": 0, "triples": 2, "dropped": 0, "reasons": {}}
+    assert told == [
+        {"type": "start", "question": QUESTION},
+        {"type": "plan", "hop": 0, "label": "SUBQ", "subquery": QUESTION, "raw": "[SUBQ] x"},
+        {"type": "passages", "hop": 0, "subquery": QUESTION},
+        {"type": "extracted", "hop": 0, **counts},
+        {"type": "graph", "hop": 0, "entities": 3, "triples": 2},
+        {"type": "plan", "label": "SUBQ", "raw": SECOND, **second},
+        {"type": "passages", **second},
+        {"type": "extracted", "hop": 1, **counts},
+        {"type": "graph", "hop": 1, "entities": 5, "triples": 4},
+        {"type": "plan", "hop": 2, "label": "SUFFICIENT", "subquery": "", "raw": "[SUFFICIENT]"},
+        {"type": "answer", "answer": "Narvik", "stop_reason": "sufficient"},
+    ]
+    assert [[len(one) for one in each] for each in lists if each] == [[1], [2], [1], [2], [2]]
+    assert lists[2][0][0].keys() == {"id", "title", "text", "score"}
+    assert lists[8][0][1].keys() == {"id", "subject", "predicate", "object", "passages"}
 
 
 async def test_given_documents_are_the_first_context() -> None:
