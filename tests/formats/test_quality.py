@@ -140,10 +140,10 @@ def test_full_names(title: str, opening: str, part: str, expected: str) -> None:
 )
 def test_inverse_duplicates(one: str, other: str, same: bool) -> None:
     assert (not forms(one).isdisjoint(inverted(forms(other)))) == same
-    both = [("A", one, "B"), ("B", other, "A")]
+    both = [("Ann", one, "the Bay"), ("BAY", other, "ANN")]
     kept = Refined(both[:1], {"inverse": 1}) if same else Refined(both)
     assert refine(both, "", "") == kept
-    elsewhere = [("A", one, "B"), ("C", other, "A")]
+    elsewhere = [("Ann", one, "the Bay"), ("Cove", other, "Ann")]
     assert refine(elsewhere, "", "") == Refined(elsewhere)
 
 

@@ -63,6 +63,7 @@ async def test_the_first_subquery_is_the_question_and_chain_grows() -> None:
     await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
     first, second, third = parts["planner"].requests
     assert first.chain == []
+    assert second.graph is None, "nothing is embedded for models without soft tokens"
     assert parts["retriever"].queries == [QUESTION, "Where was Mira Lund born?"]
     assert [link.subquery for link in third.chain] == parts["retriever"].queries
     assert [triple["predicate"] for triple in second.chain[0].triples] == ["designer", "year"]
