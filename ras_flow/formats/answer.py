@@ -13,7 +13,8 @@ _THOUGHT = re.compile(rf"<{THOUGHT}.*?(</{THOUGHT}|\Z)", re.DOTALL | re.IGNORECA
 _THOUGHT_END = re.compile(rf"</{THOUGHT}", re.IGNORECASE)
 _LABEL = r"(?:final\s+)?(?:answer|output)\s*"
 _PREFIX = re.compile(rf"(\*+){_LABEL}(?:[:：]\s*\1|\1\s*[:：])\s*|{_LABEL}[:：]\s*", re.IGNORECASE)
-_AROUND = {'"': '"', "'": "'", "“": "”", "«": "»", "`": "`", "***": "***", "**": "**", "*": "*"}
+_QUOTES = {"“": "”", "‘": "’", "«": "»"}
+_AROUND = ('"', "'", "`", "***", "**", "*", *_QUOTES)
 
 
 def without_thoughts(text: str) -> str:
@@ -40,7 +41,8 @@ def clean_answer(text: str) -> str:
 
 def _inner(text: str) -> str:
     """Take away quotes or emphasis around the whole."""
-    for opening, closing in _AROUND.items():
+    for opening in _AROUND:
+        closing = _QUOTES.get(opening, opening)
         inner = text.removeprefix(opening).removesuffix(closing)
         enclosed = len(inner) == len(text) - len(opening) - len(closing)
         if enclosed and opening[0] not in inner and closing[0] not in inner:
