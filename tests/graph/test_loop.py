@@ -447,6 +447,12 @@ async def test_lost_history_is_reported() -> None:
         async def plan(self, requests: list[PlanRequest]) -> list[Reply]:  # type: ignore[override]
             return [Reply(r.text, lost_triples=3) for r in await super().plan(requests)]
 
-    parts = world(planner=Forgetful(["[SUBQ] x", SECOND]))
-    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
-    assert any("3 triple(s)" in warning for warning in result["warnings"])
+    parts, told = world(planner=Forgetful(["[SUBQ] x", SECOND])), []
+    modes: Any = ["custom", "values"]
+    async for mode, result in build(parts).astream(
+        {"question": QUESTION}, context=TOP1, stream_mode=modes
+    ):
+        if mode == "custom" and result["type"] == "warning":
+            told.append(result["message"])
+    assert told and "3 triple(s)" in told[0]
+    assert result["warnings"] == list(dict.fromkeys(told))
