@@ -73,6 +73,7 @@ async def test_a_triple_that_a_person_added_in_a_review_is_edited(saver: Any) ->
         ("She was born in Narvik.", ["Narvik"]),
         ("“Narvik”, that is.", ["Narvik"]),
         ("It is Narvik's centre. NARVIK!", ["Narvik", "NARVIK"]),
+        ("It is Narvik's, or so.", ["Narvik"]),
         ("Mira Lund, born in the (Narvik)", ["Mira Lund", "Narvik"]),
         ("the  Mira\nLund of Narvik", ["Mira\nLund", "Narvik"]),
         ("Lund", ["Lund"]),
@@ -90,6 +91,18 @@ def test_every_passage_of_a_triple_is_named_once_with_its_first_hop() -> None:
     story.hop(SUBQUERY, {"Mira Lund": [BORN], "Aurora Bridge": [DESIGNER]}).answer("Mira Lund")
     sources = explain(writer.document())["triples"][triple_id(*DESIGNER)]["sources"]
     assert [(source["title"], source["hop"]) for source in sources] == [("Aurora Bridge", 0)]
+
+
+def test_what_else_is_cited_of_a_part_of_the_answer_is_beneath_it_too() -> None:
+    country, year = ("Narvik", "country", "Norway"), ("Aurora Bridge", "year", "1961")
+    writer = Writer()
+    story = writer.ask().hop(QUESTION, {"Aurora Bridge": [DESIGNER, year]})
+    story.hop(SUBQUERY, {"Mira Lund": [BORN, country]}).answer("Narvik")
+    document = writer.document()
+    cited = [triple_id(*fact) for fact in (DESIGNER, BORN, country, year)]
+    document["branches"][0]["citations"] = [{"triple": id, "passages": []} for id in cited]
+    [part] = explain(document)["parts"]
+    assert part["triples"] == cited[:3]
 
 
 def test_passages_that_are_cited_without_a_triple_are_named() -> None:

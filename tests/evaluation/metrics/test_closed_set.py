@@ -39,6 +39,7 @@ OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
         ("The answer is option C.", "C"),
         ("Option A is wrong, option B is wrong. The answer is C.", "C"),
         ("I would say choice B", "B"),
+        ("Option B fits better than C does.", "B"),
         ("Carbon dioxide.", "B"),
         ("Plants take carbon dioxide from the air.", "B"),
         ("Plants take salt water.", "D"),
@@ -59,6 +60,7 @@ OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
         ("Salt is out, and so is iron.\n\n**B**", "B"),
         ("A\nB", None),
         ("A\nB\nC\nThe answer is B.", "B"),
+        ("The answer is A. No, wait: the answer is C.", "C"),
         ("C, since option B is wrong.", "C"),
         ("C because B is no mineral.", "C"),
         ("I do not know.", None),
@@ -75,6 +77,8 @@ def test_options_that_are_articles_are_told_apart_all_the_same() -> None:
         assert right == {gold}
     assert option_accuracy("", "A", OPTIONS) == 0.0
     assert option_accuracy("the", "A", OPTIONS) == 0.0
+    assert read_option("", {"A": "The", "B": "salt"}) is None
+    assert read_option("B", {"A": "B", "B": "O"}) == "B", "as of blood: the letter counts"
 
 
 def test_an_option_that_is_part_of_another_word_is_not_named() -> None:
@@ -126,6 +130,12 @@ def test_reading_an_option_never_fails_and_gives_one_that_is_named(said: str, ma
         ("She was born in 1921, so no", False),
         ("It may be true, it may be false.", None),
         ("There is no evidence.", None),
+        ("There is no doubt that it is true.", True),
+        ("He said yes to what is false.", False),
+        ("It is simply untrue.", False),
+        ("It is wrong.", False),
+        ("It is incorrect, then.", False),
+        ("The answer is true. No, wait: the answer is false.", False),
         ("", None),
         ("This is not a true statement.", False),
         ("That is not right.", None),
