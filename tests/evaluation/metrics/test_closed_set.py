@@ -40,6 +40,7 @@ OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
         ("Option A is wrong, option B is wrong. The answer is C.", "C"),
         ("I would say choice B", "B"),
         ("Option B fits better than C does.", "B"),
+        ("Option B fits: yes, option B.", "B"),
         ("Carbon dioxide.", "B"),
         ("Plants take carbon dioxide from the air.", "B"),
         ("Plants take salt water.", "D"),

@@ -93,6 +93,7 @@ def test_the_best_of_several_answers_counts() -> None:
     assert f1("Wisła", ["Vistula", "Wisła"]) == 1.0
     assert exact_match("the Vistula", ["Wisła", "Vistula"]) == 1.0
     assert match("It is the Wisła, in Polish.", ["Vistula", "Wisła"]) == 1.0
+    assert [score("Wisła", []) for score in (f1, hotpotqa_f1, exact_match, match)] == [0.0] * 4
 
 
 def test_match_looks_for_the_answer_in_the_prediction_and_not_the_other_way_round() -> None:
