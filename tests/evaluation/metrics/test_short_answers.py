@@ -77,6 +77,7 @@ def test_f1_is_that_of_hotpotqa(said: str, gold: str) -> None:
         ("The River Aach", "river aach!", 1.0, 1.0),
         ("Aach", "River Aach", 2 / 3, 2 / 3),
         ("no man", "no", 2 / 3, 0.0),
+        ("yes, sir", "yes", 2 / 3, 0.0),
         ("No.", "no man", 2 / 3, 0.0),
         ("no", "No", 1.0, 1.0),
         ("noanswer", "noanswer given", 2 / 3, 0.0),
