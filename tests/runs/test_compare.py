@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -164,6 +165,27 @@ def test_the_first_difference_of_two_runs_is_named(
     story.plan("[SUFFICIENT]", label="SUFFICIENT").answer("Oslo")
     parting = compare(one.document(), 1, other.document(), 1)["parting"]
     assert (parting["hop"], parting["what"]) == expected
+
+
+@pytest.mark.parametrize(
+    "plans",
+    [
+        ([("er", None), ("[SUFFICIENT]", "SUFFICIENT")], [("hm", None), ("ok", "SUFFICIENT")]),
+        ([("[NO_RETRIEVAL]", "NO_RETRIEVAL")], [("[SUFFICIENT]", "SUFFICIENT")]),
+    ],
+)
+def test_plans_without_a_subquery_are_told_apart(plans: Any) -> None:
+    documents = []
+    for made in plans:
+        writer = Writer()
+        story = writer.ask().plan("[SUBQ] x", subquery=writer.question)
+        story.hop(writer.question, {"Aurora Bridge": [DESIGNER]})
+        for raw, label in made:
+            story.plan(raw, label=label)
+        story.answer("Narvik")
+        documents.append(writer.document())
+    found = compare(documents[0], 1, documents[1], 1)
+    assert (found["parting"]["hop"], found["parting"]["what"]) == (1, "plan")
 
 
 def test_an_unfinished_branch_can_be_compared() -> None:
