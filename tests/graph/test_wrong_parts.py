@@ -220,6 +220,7 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"plans": [{"index": 7, "hop": 2, "label": "SUBQ", "subquery": "x", "raw": ""}]},
         {"hops": [{"index": 0, "scores": ["a", "b", "c", "d"]}]},
         {"plans": [{"index": 0, "label": "MAYBE"}]},
+        {"plans": Overwrite([{"index": 0, "hop": 0, "label": None, "raw": ""}])},
         {"warnings": "abc"},
         {"warnings": [["a"]]},
         {"answer": None},

@@ -155,7 +155,7 @@ def test_the_first_difference_of_two_runs_is_named(
     if change == "unusable plan":
         story.plan("er", label=None)
     if change != "fewer hops":
-        story.plan(f"[SUBQ] {SUBQUERY}", subquery="where was MIRA LUND born")
+        story.plan(f"So: [SUBQ] {SUBQUERY}", subquery="where was MIRA LUND born")
         found = {"Mira Lund": [BORN]}
         if change != "triples":
             found["Mira Lund"].append(("Mira Lund", "occupation", "engineer"))
