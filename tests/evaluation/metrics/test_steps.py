@@ -31,6 +31,8 @@ def test_subqueries_are_paired_with_the_gold_ones() -> None:
     assert subquery_f1([*asked, "Is it wet?"], GOLD) == pytest.approx(4 / 5)
     # The same one twice is paired once.
     assert subquery_f1([asked[0], asked[0]], GOLD[1:]) == pytest.approx(2 / 3)
+    # A step that rests on two documents is one.
+    assert subquery_f1(asked, [*GOLD, GOLD[0]]) == 1.0
 
 
 def test_the_best_pairing_counts_and_not_the_first() -> None:
