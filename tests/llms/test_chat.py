@@ -186,6 +186,16 @@ async def test_retry_after_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.requests[-1]["at"] - server.requests[0]["at"] < 2
 
 
+@pytest.mark.parametrize("said", ["soon", "Wed, 21 Oct 2099 07:28:00 -0000"])
+async def test_a_retry_after_that_cannot_be_read_is_passed_over(said: str) -> None:
+    unclear = Answer(status=429, headers={"retry-after": said})
+    with serve("openai", unclear, Answer("Paris")) as server:
+        model = client("openai", server)
+        model._retries = replace(model._retries, first_wait=0.01)
+        (made,) = await model.generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris"
+
+
 async def test_total_time_is_bounded() -> None:
     with serve("openai", Answer(match="", status=429, headers={"retry-after": "5"})) as server:
         model = client("openai", server)
