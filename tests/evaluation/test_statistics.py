@@ -46,6 +46,17 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
     assert p == paired_permutation(scores, others, seed=4) != paired_permutation(scores, others)
 
 
+@pytest.mark.parametrize("few", [1, 70])
+def test_how_many_numbers_are_drawn_at_a_time_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    scores = list(np.random.default_rng(0).random(30))
+    whole = bootstrap(scores, samples=101)
+    monkeypatch.setattr("ras_flow.evaluation.statistics._CHUNK", few)
+    assert bootstrap(scores, samples=101) == whole
+    assert paired_permutation(scores, [0.0] * 30, samples=101) == 1 / 102
+
+
 def test_few_pairs_have_their_exact_p() -> None:
     # Five wins out of five: two of the 2^5 signs are as far off.
     assert paired_permutation([1, 1, 1, 1, 1, 0.5], [0, 0, 0, 0, 0, 0.5]) == 2 / 32
