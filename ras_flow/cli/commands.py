@@ -57,7 +57,8 @@ def run() -> None:
         said = error.format_message().rstrip(".")
         if said:  # A group without a command has shown its help instead.
             context = getattr(error, "ctx", None)
-            said = f"{said}. See: {context.command_path if context else 'ras-flow'} --help"
+            said += "" if said.endswith("?") else "."
+            said += f" See: {context.command_path if context else 'ras-flow'} --help"
         _fail(said, error.exit_code)
     except RasFlowError as error:
         _fail(str(error), 1)

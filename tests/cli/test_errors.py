@@ -102,6 +102,7 @@ def test_a_wrong_command_is_refused(
         (["ask", "Q?", "--top-k"], ["'--top-k' requires an argument"]),
         (["ask", "Q?", "--topk", "3"], ["No such option: --topk", "--top-k"]),
         (["ask", "Who", "is", "it?"], ["unexpected extra argument", "See: ras-flow ask --help"]),
+        (["runs", "lst"], ["Did you mean 'list'? See: ras-flow runs --help"]),
         (["answer"], ["No such command 'answer'", "See: ras-flow --help"]),
         (["index", "build", "i"], ["Missing argument 'DOCS'", "See: ras-flow index build --help"]),
         (["ask", "Q?", "--docs", ""], ["'--docs'", "the name is empty"]),
