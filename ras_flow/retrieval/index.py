@@ -34,6 +34,7 @@ from ras_flow.retrieval.manifest import (
     Manifest,
     check_files,
     read_manifest,
+    unreadable,
 )
 from ras_flow.retrieval.passages import PassageFile, map_file
 from ras_flow.retrieval.source import SourceDocument
@@ -70,7 +71,9 @@ class CorpusIndex:
                 if manifest.dense
                 else None
             )
-        except (OSError, ValueError, KeyError) as error:
+        except OSError as error:
+            raise unreadable(folder, error) from error
+        except (ValueError, KeyError) as error:
             raise IndexCorruptError(f"{folder} cannot be read ({error}): {REBUILD}") from error
         whole = len(self.passages) == manifest.passages
         if manifest.encoder and self.vectors is not None:

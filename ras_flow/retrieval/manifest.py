@@ -7,6 +7,7 @@ that an index is always the old one or the new one, whenever the writer is kille
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,7 +16,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ras_flow.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
+from ras_flow.errors import (
+    CorpusIndexError,
+    IndexCorruptError,
+    IndexMismatchError,
+    IndexMissingError,
+)
 from ras_flow.files import checksum
 from ras_flow.retrieval.ann import VectorChoice, VectorKind
 
@@ -163,6 +169,7 @@ def read_manifest(folder: Path) -> Manifest:
         IndexMissingError: There is no index.
         IndexMismatchError: It has another format version.
         IndexCorruptError: The manifest is damaged.
+        CorpusIndexError: The system does not let it be read.
     """
     path = folder / MANIFEST
     try:
@@ -171,7 +178,9 @@ def read_manifest(folder: Path) -> Manifest:
         raise IndexMissingError(
             f"There is no index at {folder}: build one there, or check the path."
         ) from error
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:
         raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
     if not isinstance(content, dict) or "format" not in content:
         raise IndexCorruptError(f"{path} is no index manifest: {REBUILD}")
@@ -222,6 +231,7 @@ def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: b
 
     Raises:
         IndexCorruptError: A file is missing, truncated or altered.
+        CorpusIndexError: The system does not let one be read.
     """
     for name, record in manifest.files.items():
         path = folder / manifest.generation / name
@@ -237,7 +247,23 @@ def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: b
             if hashed and checksum(path) != record.sha256:
                 raise IndexCorruptError(f"{path} was altered: {REBUILD}")
         except OSError as error:
-            raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
+            raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> CorpusIndexError:
+    """Return the error for a file that the system does not give, which need not be damaged.
+
+    Args:
+        path: The file.
+        error: What the system said.
+    """
+    if isinstance(error, PermissionError):
+        way = "let this user read the index folder and all of its files."
+    elif error.errno in (errno.EMFILE, errno.ENFILE):
+        way = "let this process open more files at once (ulimit -n)."
+    else:
+        return IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}")
+    return CorpusIndexError(f"{path} cannot be read ({error}): {way}")
 
 
 REBUILD = "restore the index folder from a backup, or build the index again."

@@ -541,3 +541,35 @@ def test_importing_retrieval_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
     assert done.stdout.strip() == b"[]", done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("os.setuid(65534) if os.getuid() == 0 else os.chmod(f'{path}/manifest.json', 0)", "user"),
+        ("resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir('/dev/fd')), 99))", "ulimit"),
+    ],
+    ids=["another user's", "too many open files"],
+)
+async def test_an_index_that_the_system_does_not_give_is_not_called_damaged(
+    limit: str, said: str, tmp_path: Path
+) -> None:
+    """Its owner would build it again, for nothing."""
+    await CorpusIndex.build(tmp_path / "index", DOCUMENTS, encoder=None)
+    code = f"""
+import os, resource, sys
+from pathlib import Path
+from ras_flow.errors import CorpusIndexError
+from ras_flow.retrieval import CorpusIndex
+
+path = Path({str(tmp_path / "index")!r})
+CorpusIndex.open(path)
+{limit}
+try:
+    CorpusIndex.open(path)
+except CorpusIndexError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "cannot be read" in done.stdout and said in done.stdout
+    assert "build" not in done.stdout
