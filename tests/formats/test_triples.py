@@ -111,7 +111,8 @@ def test_the_form():
         "Subject: Stamford, Relation: river, Object: Welland",
         '[\n  // the place\n  {"subject": "Pick Motor Company", /* a firm */ "predicate": '
         '"location",\n   "object": "Stamford,\nLincolnshire"},\n  # the river\n'
-        '  {"head": "Stamford", // a town\n   "relation": "river", "tail": "Welland"}\n]',
+        '  {"head": "Stamford", // a town\n   "relation": "river", # of a town\n'
+        '   "tail": "Welland"}\n]',
     ],
 )
 def test_what_models_make_of_it(text):

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel
+from langchain_openai import ChatOpenAI
 from langgraph.graph import START, StateGraph
 
 from ras_flow.components import Message
@@ -661,6 +662,8 @@ def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
     assert not any(secret in identity for identity in found for secret in (KEY, "hunter2"))
     again = load_language_model(names[0], base_url=urls[0]).identity
     assert again in found
+    given = [ChatOpenAI(model="gpt-4.1", temperature=warmth) for warmth in (0.0, 0.0, 1.0)]
+    assert len({ChatLanguageModel(model).identity for model in given}) == 2
 
 
 @both
