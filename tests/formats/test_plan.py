@@ -38,6 +38,7 @@ def test_the_three_forms():
         f"«[SUBQ] {WHO}»",
         f"[SUBQ] __{WHO}__",
         f"[SUBQ] Question: {WHO}",
+        f"[SUBQ] Sub-query: {WHO}",
         f'[SUBQ] "Question: {WHO}"',
         f"[SUBQ]\nQuestion: {WHO}",
         f"【SUBQ】{WHO}",

@@ -396,6 +396,8 @@ def test_a_surplus_field_before_the_object_is_not_the_object() -> None:
     [
         ("(S> Lund| P> is an engineer)", ("Lund", "is", "an engineer")),
         ("(S> Lund| P> was the designer of it)", ("Lund", "was", "the designer of it")),
+        ("(S> They| P> are the owners)", ("They", "are", "the owners")),
+        ("(S> They| P> were the owners)", ("They", "were", "the owners")),
         ("(s> Lund | p> are A pair )", ("Lund", "are", "A pair")),
         ("(S> Lund| P> is a| O> person)", ("Lund", "is a", "person")),
         ("(S> Lund| P> was a member (late)| O> club)", ("Lund", "was a member (late)", "club")),
