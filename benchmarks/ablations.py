@@ -72,7 +72,7 @@ def scores(model_name: str, records: Sequence[Placed]) -> list[Scored]:
     asked: list[Record] = [one.record for one in records]
     graphs = None
     if model.config.gnn is not None:
-        encoder = LocalSentenceEncoder(model.config.encoder.partition("@")[0])
+        encoder = LocalSentenceEncoder(model.config.encoder_name)
         graphs = build_graphs(asked, encoder)
     examples = Examples(records, graphs)
     losses = target_losses(model, (examples[row] for row in range(len(examples))))

@@ -57,7 +57,7 @@ def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) 
     later = [one for one in read_split([data], split, task="plan") if one.record["chain"]]
     chosen = sample(later, most, seed=SEED)
     labels = [one.record["target"]["label"] == "SUFFICIENT" for one in chosen]
-    encoder = LocalSentenceEncoder(model.config.encoder.partition("@")[0])
+    encoder = LocalSentenceEncoder(model.config.encoder_name)
     records = nearest_records([one.record for one in chosen], encoder, model.config.max_triples)
     chosen = [replace(one, record=record) for one, record in zip(chosen, records, strict=True)]
     own = build_graphs(records, encoder)

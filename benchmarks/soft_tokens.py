@@ -79,7 +79,7 @@ def main(name: str, data: Path, split: Split, most: int) -> None:
         if any(link["triples"] for link in one.record["chain"])
     ]
     chosen, rest = filled[:most], filled[most:]
-    encoder = LocalSentenceEncoder(model.config.encoder.partition("@")[0])
+    encoder = LocalSentenceEncoder(model.config.encoder_name)
     graphs = build_graphs([one.record for one in chosen], encoder)
     other = shuffled(graphs, SEED)
     own = [graphs[row] for row in range(len(chosen))]

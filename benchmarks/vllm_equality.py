@@ -47,7 +47,7 @@ async def written(source: GraphLLMSource, requests: Sequence[Request]) -> list[s
 def read(source: GraphLLMSource, data: Path, split: str, most: int) -> list[Request]:
     """Return what is asked, with graphs."""
     records = [one.record for one in sample(read_split([data], split), most, seed=7)]
-    graphs = build_graphs(records, LocalSentenceEncoder(source.encoder))
+    graphs = build_graphs(records, LocalSentenceEncoder(source.config.encoder_name))
     asked = map(as_request, records)
     return [replace(one, graph=graphs[row]) for row, one in enumerate(asked)]
 

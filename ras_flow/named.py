@@ -173,8 +173,8 @@ def attribute_encoder_of(context: Context, models: Sequence[str]) -> LocalSenten
         graph_llm = _graph_llm(context, model)
         if graph_llm is None or not graph_llm.takes_soft_tokens:
             continue
-        if not graph_llm.reads(encoder.identity):
-            return _encoder(graph_llm.encoder)
+        if not graph_llm.config.reads(encoder.identity):
+            return _encoder(graph_llm.config.encoder_name)
     return encoder
 
 

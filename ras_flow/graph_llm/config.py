@@ -161,6 +161,22 @@ class GraphLLMConfig:
         if self.gnn is None and self.lora is None:
             raise ConfigurationError("Without gnn and without lora nothing is left to train.")
 
+    @property
+    def encoder_name(self) -> str:
+        """Name of the sentence encoder, as it can be loaded by."""
+        return self.encoder.rpartition("@")[0] or self.encoder
+
+    def reads(self, encoder: str) -> bool:
+        """Tell whether a sentence encoder's vectors are those that the GNN reads.
+
+        Args:
+            encoder: Identity of the encoder.
+
+        Returns:
+            Whether the weights are the same; "name@hash" may differ in name.
+        """
+        return encoder.rpartition("@")[2] == self.encoder.rpartition("@")[2]
+
     def to_mapping(self) -> dict[str, Any]:
         """Return the values as JSON-like data."""
         return asdict(self)

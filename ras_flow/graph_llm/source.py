@@ -40,22 +40,6 @@ class GraphLLMSource(ABC):
         """
         return PromptFormatter(load_tokenizer(self.tokenizer, chat=False), self.config)
 
-    @property
-    def encoder(self) -> str:
-        """Name of the sentence encoder of its training."""
-        return self.config.encoder.rpartition("@")[0] or self.config.encoder
-
-    def reads(self, encoder: str) -> bool:
-        """Tell whether it was trained with the vectors of a sentence encoder.
-
-        Args:
-            encoder: Identity of the encoder.
-
-        Returns:
-            Whether the weights are the same; "name@hash" may differ in name.
-        """
-        return _weights(encoder) == _weights(self.config.encoder)
-
     def check_graphs(self, graphs: Iterable[AttributedGraph | None]) -> None:
         """Refuse graphs whose attributes are of another sentence encoder than in training.
 
@@ -63,7 +47,7 @@ class GraphLLMSource(ABC):
             ConfigurationError: A graph was embedded by another encoder.
         """
         for graph in graphs:
-            if graph and graph.encoder and not self.reads(graph.encoder):
+            if graph and graph.encoder and not self.config.reads(graph.encoder):
                 raise ConfigurationError(
                     f"The graph was embedded by {graph.encoder!r}, but the Graph LLM in "
                     f"{str(self.folder)!r} was trained with {self.config.encoder!r}. Set "
@@ -93,8 +77,3 @@ class GraphLLMSource(ABC):
             ModelError: It cannot be reached, or cannot read a prompt.
             OverloadedError: Too many calls of this process wait already.
         """
-
-
-def _weights(identity: str) -> str:
-    """Return what an encoder's identity says of its weights."""
-    return identity.rpartition("@")[2]

@@ -24,7 +24,7 @@ from ras_flow.llms import decoding
 from ras_flow.parts import Parts
 from ras_flow.testing import HashEncoder, ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
-from tests.graph_llm.tiny import BRIDGE, GNN, LINEAR, LOOP, chain, graph
+from tests.graph_llm.tiny import BRIDGE, GNN, LINEAR, LOOP, chain, config, graph
 from tests.graph_llm.tiny import build as build_model
 
 
@@ -224,6 +224,14 @@ async def test_another_sentence_encoder_is_refused_by_name(folder: Path) -> None
     parts = without(world(encoder=Other()), "answerer")
     with pytest.raises(ConfigurationError, match="'other:encoder'.*trained with 'testing:encoder'"):
         await run(parts, answerer=f"local:{folder}")
+
+
+def test_the_sentence_encoder_may_be_in_any_folder(llama: Path) -> None:
+    made = config(llama, encoder="/home/me@work/minilm@0123456789ab")
+    assert made.encoder_name == "/home/me@work/minilm"
+    assert made.reads("/elsewhere/minilm@0123456789ab")
+    assert not made.reads("/home/me@work/minilm@ba9876543210")
+    assert config(llama, encoder="of my own").encoder_name == "of my own"
 
 
 @pytest.mark.parametrize("role", ["planner", "answerer"])

@@ -146,12 +146,12 @@ def evaluate_graph_llm(
     if model.config.gnn is None and most is None:
         graphs = None
     elif graphs is None:
-        trained = model.config.encoder
-        encoder = encoder or LocalSentenceEncoder(trained.partition("@")[0])
-        if encoder.identity.rpartition("@")[2] != trained.rpartition("@")[2]:
+        encoder = encoder or LocalSentenceEncoder(model.config.encoder_name)
+        if not model.config.reads(encoder.identity):
             raise ConfigurationError(
-                f"The Graph LLM was trained with the sentence encoder {trained!r}, not with "
-                f"{encoder.identity!r}. Set `encoder` to that one."
+                "The Graph LLM was trained with the sentence encoder "
+                f"{model.config.encoder!r}, not with {encoder.identity!r}. Set `encoder` to that "
+                "one."
             )
         records = nearest_records(records, encoder, most)
         graphs = build_graphs(records, encoder) if model.config.gnn else None
