@@ -13,7 +13,7 @@ from ras_flow.components import ScoredPassage
 from ras_flow.errors import IndexCorruptError
 from ras_flow.retrieval.manifest import REBUILD
 from ras_flow.retrieval.queries import check_queries
-from ras_flow.retrieval.split import MAX_WORDS, split_document
+from ras_flow.retrieval.split import split_document
 from ras_flow.retrieval.titles import DEPTH, named_first
 from ras_flow.retrieval.tokens import tokenize
 from ras_flow.state.schema import Document, Passage
@@ -49,23 +49,18 @@ class BM25Retriever:
         self._engine = engine
 
     @classmethod
-    def from_documents(
-        cls, documents: Iterable[Document], *, max_words: int = MAX_WORDS
-    ) -> BM25Retriever:
+    def from_documents(cls, documents: Iterable[Document]) -> BM25Retriever:
         """Index documents in memory.
 
         Args:
             documents: Texts with or without title.
-            max_words: Words that a passage aims for.
 
         Returns:
             A retriever over their passages.
         """
         passages: dict[str, Passage] = {}
         for document in documents:
-            for passage in split_document(
-                document.get("title", ""), document["text"], max_words=max_words
-            ):
+            for passage in split_document(document.get("title", ""), document["text"]):
                 passages.setdefault(passage["id"], passage)
         corpus = list(passages.values())
         digest = sha256("".join(passages).encode()).hexdigest()[:12]
