@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
-from ras_flow.components import LanguageModel, SentenceEncoder
+from ras_flow.components import LanguageModel
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.roles import PromptedAnswerer
@@ -31,8 +31,6 @@ async def convert_mix(
     folder: Path,
     base_model: LanguageModel | None = None,
     progress: Progress | None = None,
-    *,
-    encoder: SentenceEncoder | None = None,
 ) -> Stats:
     """Convert a mix.
 
@@ -41,8 +39,6 @@ async def convert_mix(
         folder: Where to; ``calls.jsonl`` of an earlier attempt in it is used.
         base_model: Attempts every question without retrieval; None for no [NO_RETRIEVAL].
         progress: Told how far the work is.
-        encoder: Says which triples are near, where the mix has ``max_triples``; None for that of
-            runs, all-MiniLM-L6-v2.
 
     Returns:
         The statistics, as saved.
@@ -76,7 +72,6 @@ async def convert_mix(
         inputs,
         known=told,
         usage={step: asdict(used) for step, used in usage.items()},
-        encoder=encoder,
         progress=progress,
     )
 
