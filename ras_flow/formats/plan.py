@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ras_flow.errors import InputError
 from ras_flow.formats.answer import THOUGHT
+from ras_flow.formats.text import has_word
 from ras_flow.state.schema import PlanLabel
 
 MAX_SUBQUERY = 400
@@ -91,7 +92,7 @@ def format_plan(label: PlanLabel, subquery: str = "") -> str:
             raise InputError(f"A [{label}] plan has no subquery; leave it off or use SUBQ.")
         return f"[{label}]"
     cleaned = clean_subquery(subquery)
-    if not _has_word(cleaned) or len(cleaned) > MAX_SUBQUERY:
+    if not has_word(cleaned) or len(cleaned) > MAX_SUBQUERY:
         raise InputError(
             f"A [SUBQ] plan needs a subquery of 1 to {MAX_SUBQUERY} characters with a word in it; "
             f"this one has {len(cleaned)} once cleaned: {cleaned[:80]!r}."
@@ -154,7 +155,7 @@ def parse_plan(text: str) -> ParsedPlan:
     [label] = labels
     if label != "SUBQ":
         return ParsedPlan(label)
-    subquery = next((rest for _, rest in found if _has_word(rest)), "")
+    subquery = next((rest for _, rest in found if has_word(rest)), "")
     if not 0 < len(subquery) <= MAX_SUBQUERY:
         problem = _TOO_LONG if subquery else _NO_SUBQUERY
         return ParsedPlan(None, problem=problem, wants_subquery=True)
@@ -220,10 +221,6 @@ def _bare(line: str) -> list[tuple[PlanLabel, str]]:
     if match := _BARE_SUBQ.fullmatch(line):
         return [("SUBQ", clean_subquery(match[1] or match[2]))]
     return []
-
-
-def _has_word(text: str) -> bool:
-    return any(char.isalnum() for char in text)
 
 
 def _label(word: str) -> PlanLabel:

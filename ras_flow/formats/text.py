@@ -1,4 +1,4 @@
-"""Text that can be stored: what neither UTF-8 nor PostgreSQL can hold is replaced."""
+"""Any text: whether it says anything, and how it can be stored."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def scrub(text: str) -> str:
         The same string with such characters replaced.
     """
     return UNSTORABLE.sub("\ufffd", text)
+
+
+def has_word(text: str) -> bool:
+    """Tell whether a text has a letter or a digit."""
+    return any(char.isalnum() for char in text)

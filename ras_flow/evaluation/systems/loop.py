@@ -23,6 +23,7 @@ from ras_flow.evaluation.systems.prompting import is_long
 from ras_flow.events import AnswerEvent, WarningEvent, plan_event
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
+from ras_flow.formats.text import has_word
 from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.start import start
@@ -141,7 +142,7 @@ def _checked(thought: Thought, state: RasState) -> tuple[PlanLabel | None, str, 
     # The question itself needs no cleaning, however long it is.
     written = thought.reply is not None
     search = clean_subquery(thought.search)[:MAX_SUBQUERY].strip() if written else thought.search
-    if not any(char.isalnum() for char in search):
+    if not has_word(search):
         return None, "", "There is nothing to search for."
     if was_searched(state, search):
         return None, "", f"The search {search!r} was already made."

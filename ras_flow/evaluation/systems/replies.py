@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ras_flow.formats.answer import clean_answer
+from ras_flow.formats.text import has_word
 
 _ACTION = re.compile(
     r"\b(search|look\s*up|lookup|retrieve|finish|final\s+answer)\b[^\S\n]*"
@@ -108,7 +109,7 @@ def _rank(before: str, written: str) -> int | None:
     """Rank an action by what stands before it in its line; None where it is part of a sentence."""
     if _LABEL.fullmatch(before):
         return 0
-    if not _has_word(before):
+    if not has_word(before):
         return 1
     return 2 if _WRITTEN.match(written) or before.rstrip().endswith(_BREAKS) else None
 
@@ -117,7 +118,7 @@ def parse_conclusion(text: str) -> str:
     """Read "So the answer is: …"; empty where the text does not conclude."""
     for found in _CONCLUSION.finditer(text):
         said = clean_answer((found[1] or found[2] or "").strip())
-        if any(char.isalnum() for char in said):
+        if has_word(said):
             return said.removesuffix(".").strip()
     return ""
 
@@ -148,7 +149,7 @@ def parse_self_ask(text: str) -> SelfAskReply:
 
 def first_line(text: str) -> str:
     """Return the first line with a word in it; empty for a text without words."""
-    return next((line for line in text.splitlines() if _has_word(line)), "")
+    return next((line for line in text.splitlines() if has_word(line)), "")
 
 
 def first_sentence(text: str) -> str:
@@ -173,15 +174,15 @@ def parse_candidates(text: str, most: int) -> list[str]:
     Returns:
         The answers, none twice, empty ones left out.
     """
-    lines = [line for line in clean_answer(text).splitlines() if _has_word(line)]
+    lines = [line for line in clean_answer(text).splitlines() if has_word(line)]
     numbered = [found[1] for line in lines if (found := _NUMBERED.match(line))]
     if len(numbered) < 2 and lines:
-        inline = [part for part in _INLINE.split(" ".join(lines)) if _has_word(part)]
+        inline = [part for part in _INLINE.split(" ".join(lines)) if has_word(part)]
         numbered = inline if len(inline) > 1 else numbered
     answers: dict[str, str] = {}
     for said in numbered or lines:
         answer = clean_answer(said).strip(" ;,*")
-        if _has_word(answer):
+        if has_word(answer):
             answers.setdefault(answer.casefold(), answer)
     return list(answers.values())[:most]
 
@@ -198,7 +199,3 @@ def parse_choice(text: str) -> int | None:
     if found is None:
         return None
     return 0 if found[1].lower() in ("1", "one", "first", "former") else 1
-
-
-def _has_word(text: str) -> bool:
-    return any(char.isalnum() for char in text)
