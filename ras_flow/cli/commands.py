@@ -6,9 +6,11 @@ import errno
 import os
 import sys
 from io import TextIOWrapper
+from typing import Annotated
 
 import typer
 
+from ras_flow import __version__
 from ras_flow.cli.ask import ask
 from ras_flow.cli.data import app as data_app
 from ras_flow.cli.evaluate import app as eval_app
@@ -35,6 +37,22 @@ app.add_typer(index_app, name="index")
 app.add_typer(runs_app, name="runs")
 app.add_typer(train_app, name="train")
 app.add_typer(triples_app, name="triples")
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ras-flow {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
 
 
 _NO_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ras_flow import __version__
 from tests.cli.command import ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.servers import Answer
@@ -263,3 +264,8 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
     done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "ras-flow: interrupted.\n"
+
+
+def test_the_version_is_told() -> None:
+    done = ras_flow("--version")
+    assert (done.code, done.out.strip()) == (0, f"ras-flow {__version__}")
