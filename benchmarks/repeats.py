@@ -17,8 +17,9 @@ from ras_flow.evaluation.facts import FactPassage, holds
 from ras_flow.llms import tuned
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.roles.extractors import make_extractor
+from ras_flow.training.settings import read_config
 from ras_flow.training.triples.comparing import drawn
-from ras_flow.training.triples.config import read_config
+from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 
 MEASURED = 150
@@ -43,7 +44,7 @@ def row(passages: list[FactPassage], turns: int) -> str:
 
 def main(data: Path, count: int) -> None:
     """Print a table."""
-    config = read_config(CONFIG)
+    config = read_config(TrainingConfig, CONFIG)
     _, stated = drawn(load_data(config.data, data), None, seed=config.data.seed)
     passages = stated[MEASURED : MEASURED + count]
     facts = sum(len(one.facts) for one in passages)

@@ -72,10 +72,11 @@ def graph_llm(
 ) -> None:
     """Train the Graph LLM: plans and answers in, a folder for `local:FOLDER` out."""
     from ras_flow.errors import ConfigurationError
-    from ras_flow.training.graph_llm.config import read_config
+    from ras_flow.training.graph_llm.config import TrainingConfig
     from ras_flow.training.graph_llm.evaluate import evaluate
     from ras_flow.training.graph_llm.trained import WEIGHTS
     from ras_flow.training.graph_llm.training import train_graph_llm
+    from ras_flow.training.settings import read_config
 
     if task not in (None, "both", "plan", "answer"):
         raise ConfigurationError(f"--task {task!r} is none of both, plan and answer.")
@@ -88,7 +89,7 @@ def graph_llm(
             "Leave them out, or name a checkpoint of a run that was begun with them."
         )
     settings = _changed(
-        read_config(config),
+        read_config(TrainingConfig, config),
         without=tuple(without),
         task=task,
         shuffle=shuffle_graphs,

@@ -39,10 +39,11 @@ def triples(
     """Train an extractor: texts with triples in, a folder for `local:FOLDER` out."""
     from dataclasses import replace
 
-    from ras_flow.training.triples.config import read_config
+    from ras_flow.training.settings import read_config
+    from ras_flow.training.triples.config import TrainingConfig
     from ras_flow.training.triples.training import train
 
-    settings = read_config(config)
+    settings = read_config(TrainingConfig, config)
     if steps is not None:
         settings = replace(settings, optimizer=replace(settings.optimizer, steps=steps))
     progress = train(
@@ -80,12 +81,13 @@ def measure_triples(
     batch_size: Annotated[int, typer.Option(min=1, help="Texts that are decoded at once.")] = 16,
 ) -> None:
     """Compare an extractor with its untrained base; the figures go into its model card."""
+    from ras_flow.training.settings import read_config
     from ras_flow.training.triples.comparing import compare
-    from ras_flow.training.triples.config import read_config
+    from ras_flow.training.triples.config import TrainingConfig
 
     measured, reached = asyncio.run(
         compare(
-            read_config(config),
+            read_config(TrainingConfig, config),
             folder,
             data=data,
             most=most,
@@ -110,13 +112,14 @@ def measure_rules(
     data: Data = Path(),
 ) -> None:
     """Measure each rule for what enters the graph, on outputs that were kept."""
-    from ras_flow.training.triples.config import read_config
+    from ras_flow.training.settings import read_config
+    from ras_flow.training.triples.config import TrainingConfig
     from ras_flow.training.triples.data import load_data
     from ras_flow.training.triples.raw import read_raw
     from ras_flow.training.triples.rules import measure_rules, table
 
     made = {id: raw.extraction for id, raw in read_raw(output).items()}
-    loaded = load_data(read_config(config).data, data)
+    loaded = load_data(read_config(TrainingConfig, config).data, data)
     typer.echo(table(measure_rules(made, loaded.splits.test, loaded.facts)))
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from operator import attrgetter
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeVar, cast
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.toml import read_section, read_toml
+
+T = TypeVar("T")
 
 Schedule = Literal[
     "linear",
@@ -49,3 +53,18 @@ def check_ranges(
                 if not fits(number):
                     place = f"{name}.{key}" if key else name
                     raise ConfigurationError(f"{place} = {number} must be a number {wanted}.")
+
+
+def read_config(kind: type[T], path: Path) -> T:
+    """Read the settings of a training.
+
+    Args:
+        kind: The dataclass of all its settings.
+        path: A TOML file.
+
+    Raises:
+        ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
+            names it.
+    """
+    tables, _ = read_toml(path)
+    return cast(T, read_section(kind, tables, str(path)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.training.graph_llm.config import read_config as read_graph_llm
-from ras_flow.training.triples.config import read_config as read_triples
+from ras_flow.training.graph_llm.config import TrainingConfig as GraphLLM
+from ras_flow.training.settings import read_config
+from ras_flow.training.triples.config import TrainingConfig as Triples
 
 FOLDER = Path(__file__).parents[2] / "training_configs"
 SHIPPED = [
-    (read_graph_llm, FOLDER / "graph-llm-cpu-2.toml"),
-    (read_triples, FOLDER / "triples-cpu.toml"),
+    (GraphLLM, FOLDER / "graph-llm-cpu-2.toml"),
+    (Triples, FOLDER / "triples-cpu.toml"),
 ]
 WRONG: st.SearchStrategy[Any] = st.one_of(
     st.booleans(),
@@ -47,11 +48,11 @@ def places(table: dict[str, Any], before: tuple[str, ...] = ()) -> Iterator[tupl
             yield from places(value, (*before, name))
 
 
-@pytest.mark.parametrize(("read", "file"), SHIPPED, ids=["graph-llm", "triples"])
+@pytest.mark.parametrize(("kind", "file"), SHIPPED, ids=["graph-llm", "triples"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @given(data=st.data(), value=WRONG)
 def test_any_value_is_taken_or_refused_by_name(
-    tmp_path: Path, read: Callable[[Path], Any], file: Path, data: st.DataObject, value: Any
+    tmp_path: Path, kind: type[Any], file: Path, data: st.DataObject, value: Any
 ) -> None:
     tables = tomllib.loads(file.read_text(encoding="utf-8"))
     *path, name = data.draw(st.sampled_from(list(places(tables))))
@@ -62,7 +63,7 @@ def test_any_value_is_taken_or_refused_by_name(
     changed = tmp_path / "changed.toml"
     changed.write_text("\n".join(f"{key} = {toml(one)}" for key, one in tables.items()))
     try:
-        read(changed)
+        read_config(kind, changed)
     except ConfigurationError as error:
         # Two values may not go together: either is to be mended.
         assert any(one in str(error) for one in table)
@@ -78,4 +79,4 @@ def test_any_value_is_taken_or_refused_by_name(
 def test_what_is_no_yes_or_no_is_refused(tmp_path: Path, line: str, problem: str) -> None:
     (tmp_path / "run.toml").write_text(f'[data]\nsets = ["a"]\n{line}')
     with pytest.raises(ConfigurationError, match=problem):
-        read_graph_llm(tmp_path / "run.toml")
+        read_config(GraphLLM, tmp_path / "run.toml")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.toml import read_section, read_toml
 from ras_flow.training.settings import Schedule, check_ranges
 
 Task = Literal["both", "plan", "answer"]
@@ -251,21 +249,3 @@ class TrainingConfig:
             window=self.model.window,
             max_triples=self.model.max_triples or None,
         )
-
-
-def read_config(path: Path) -> TrainingConfig:
-    """Read the settings of a training.
-
-    Args:
-        path: A TOML file.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
-            names it.
-    """
-    tables, _ = read_toml(path)
-    config: TrainingConfig = read_section(TrainingConfig, tables, str(path))
-    return config

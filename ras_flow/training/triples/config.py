@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
-from ras_flow.toml import read_section, read_toml
 from ras_flow.training.settings import Schedule, check_ranges
 
 
@@ -171,21 +169,3 @@ class TrainingConfig:
             ),
             shares=("data.dev", "data.test", "lora.dropout", "optimizer.warmup"),
         )
-
-
-def read_config(path: Path) -> TrainingConfig:
-    """Read the settings of a training.
-
-    Args:
-        path: A TOML file.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
-            names it.
-    """
-    tables, _ = read_toml(path)
-    config: TrainingConfig = read_section(TrainingConfig, tables, str(path))
-    return config

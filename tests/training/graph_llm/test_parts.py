@@ -24,10 +24,11 @@ from ras_flow.testing import HashEncoder
 from ras_flow.training.callbacks import stale
 from ras_flow.training.data.requests import as_graph
 from ras_flow.training.graph_llm import vectors
-from ras_flow.training.graph_llm.config import MixSettings, read_config
+from ras_flow.training.graph_llm.config import MixSettings, TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples, Placed, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
+from ras_flow.training.settings import read_config
 from tests.training.graph_llm.samples import ENCODER, config, record, records
 
 ROWS: list[Any] = records(10)
@@ -217,7 +218,7 @@ def test_patience_counts_from_the_lowest_loss() -> None:
 def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_text('[data]\nsets = ["a"]\n[gnn]\nkind = "gat"\n[model]\nwithout = ["lora"]\n')
-    settings = read_config(file)
+    settings = read_config(TrainingConfig, file)
     optimizer = settings.optimizer
     assert (optimizer.warmup, optimizer.schedule, optimizer.clip) == (0.15, "cosine", 0.5)
     assert (optimizer.learning_rate, optimizer.weight_decay, optimizer.epochs) == (5e-5, 0.01, 2)
@@ -259,7 +260,7 @@ def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
 def test_wrong_settings_are_named(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "run.toml").write_text(text)
     with pytest.raises(ConfigurationError, match=problem):
-        read_config(tmp_path / "run.toml")
+        read_config(TrainingConfig, tmp_path / "run.toml")
 
 
 def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
@@ -269,6 +270,6 @@ def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
 
 def test_the_shipped_settings_can_be_read() -> None:
     folder = Path(__file__).parents[3] / "training_configs"
-    settings = read_config(folder / "graph-llm.toml")
+    settings = read_config(TrainingConfig, folder / "graph-llm.toml")
     assert settings.data.sets == ("graph-llm-data",)
     assert settings.graph_llm("e", 384).gnn is not None

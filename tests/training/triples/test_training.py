@@ -29,6 +29,7 @@ from ras_flow.roles.extractor_forms import trained_form
 from ras_flow.roles.extractors import make_extractor
 from ras_flow.state.schema import Passage
 from ras_flow.training.order import LengthGrouped
+from ras_flow.training.settings import read_config
 from ras_flow.training.triples.config import (
     DataSettings,
     LengthSettings,
@@ -37,7 +38,6 @@ from ras_flow.training.triples.config import (
     OptimizerSettings,
     SavingSettings,
     TrainingConfig,
-    read_config,
 )
 from ras_flow.training.triples.encoding import IGNORED, Collator, Encoder
 from ras_flow.training.triples.examples import Example
@@ -507,7 +507,7 @@ def test_a_whole_model_can_be_trained(home: Path) -> None:
 def test_settings_come_from_toml(tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_text('[data]\nfiles = ["a.jsonl"]\nmost = {e2e = 3}\n[lora]\ntargets = ["q_proj"]\n')
-    settings = read_config(file)
+    settings = read_config(TrainingConfig, file)
     assert settings.data.files == ("a.jsonl",) and settings.data.most == {"e2e": 3}
     assert settings.lora.targets == ("q_proj",)
     paper = settings.optimizer
@@ -540,7 +540,7 @@ def test_settings_come_from_toml(tmp_path: Path) -> None:
 def test_wrong_settings_are_named(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "run.toml").write_text(text)
     with pytest.raises(ConfigurationError, match=problem):
-        read_config(tmp_path / "run.toml")
+        read_config(TrainingConfig, tmp_path / "run.toml")
 
 
 def test_data_without_anything_to_learn_is_told(home: Path, tmp_path: Path) -> None:
