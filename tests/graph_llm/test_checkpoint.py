@@ -149,7 +149,7 @@ def test_a_killed_save_leaves_the_earlier_checkpoint(
             save_graph_llm(model, folder)
     assert read_manifest(copy).identity == before
     assert not is_checkpoint(copy.with_name("new"))
-    assert not is_checkpoint(copy.with_name("new.unfinished"))
+    assert not is_checkpoint(copy.with_name(".new.unfinished"))
     monkeypatch.undo()
     save_graph_llm(model, copy.with_name("new"))
     assert text(load_graph_llm(copy.with_name("new"))) == text(model)

@@ -133,8 +133,8 @@ def test_an_empty_folder_and_what_a_killed_export_left_are_used(
     trained: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "out").mkdir()
-    (tmp_path / "out.unfinished").mkdir()
-    (tmp_path / "out.unfinished" / "model.safetensors").write_text("half")
+    (tmp_path / ".out.unfinished").mkdir()
+    (tmp_path / ".out.unfinished" / "model.safetensors").write_text("half")
     export_graph_llm(f"local:{trained}", tmp_path / "out")
     assert is_export(tmp_path / "out") and [p.name for p in tmp_path.iterdir()] == ["out"]
 

@@ -35,7 +35,7 @@ def test_the_graph_llm(name: str) -> None:
     assert found is not None and found.folder == WEIGHTS / "graph-llm"
     manifest = read_manifest(found.folder)
     check_graph_llm(manifest, found.folder)
-    assert (manifest.config.base, found.encoder) == (SMOLLM2, MINILM)
+    assert (manifest.config.base, found.config.encoder_name) == (SMOLLM2, MINILM)
     assert found.takes_soft_tokens and size(found.folder) < 25 * MIB
 
 
