@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ras_flow.extras import require
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
     Prefix = list[tuple[torch.Tensor, torch.Tensor]]
     """For each layer: keys and values, each of shape (1, heads, tokens, head size)."""
+
+
+WITHOUT_ATTENTION = ("falcon_mamba", "mamba", "mamba2", "xlstm")
+"""Types of models whose states are not keys and values; transformers 5.24 names these alike."""
 
 
 class Choice(NamedTuple):
@@ -32,6 +37,21 @@ class Choice(NamedTuple):
     token: int
     other: int
     lead: float
+
+
+def states_name(model: Any) -> str:
+    """Return the argument by which a model is given the keys and values of what it has read.
+
+    Args:
+        model: A model of transformers.
+
+    Returns:
+        Its name; empty for a model that has none, or states of another kind.
+    """
+    if model.config.model_type in WITHOUT_ATTENTION:
+        return ""
+    taken = signature(model.forward).parameters
+    return next((name for name in ("cache", "past_key_values") if name in taken), "")
 
 
 @dataclass
@@ -75,6 +95,7 @@ class Batch:
         longest = max(map(len, prompts))
         self._new = {"dtype": torch.long, "device": model.device}
         self._states = transformers.DynamicCache(config=model.config)
+        self._states_name = states_name(model)
         self._places = _Places()
         if room is not None:
             capacity = shared + longest + room
@@ -157,7 +178,8 @@ class Batch:
         self._read = self._read[kept]
 
     def _choices(self, width: int, **given: Any) -> list[list[Choice]]:
-        logits = self._model(**given, past_key_values=self._states, logits_to_keep=width).logits
+        given[self._states_name] = self._states
+        logits = self._model(**given, logits_to_keep=width).logits
         values, tokens = logits[:, -width:].topk(2)
         leads = (values[..., 0] - values[..., 1]).tolist()
         return [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.extras import require
 from ras_flow.llms.attention import without_copies
-from ras_flow.llms.batch import Batch
+from ras_flow.llms.batch import Batch, states_name
 from ras_flow.llms.capacity import step_at_once
 from ras_flow.llms.text import Text
 
@@ -55,8 +55,8 @@ def read_prefix(model: Any, tokens: Sequence[int]) -> Prefix:
     with torch.inference_mode():
         model(
             input_ids=torch.tensor([list(tokens)], device=model.device),
-            past_key_values=states,
             logits_to_keep=1,
+            **{states_name(model): states},
         )
     return [(layer.keys, layer.values) for layer in states.layers]
 

@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.llms import decoding, generation
+from ras_flow.llms.batch import states_name
 from ras_flow.llms.generation import (
     Encoded,
     as_plain_text,
@@ -143,7 +143,7 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         if isinstance(error, RuntimeError) and is_memory_error(error):
             raise
         raise load_error(name, error) from error
-    if "past_key_values" not in signature(model.forward).parameters:
+    if not states_name(model):
         raise ConfigurationError(
             f"The model {name!r} is a {type(model).__name__}, which has no keys and values: that "
             f"kind is not read here. Serve it with vLLM, and name it vllm:{name}."

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -458,6 +460,26 @@ def test_damaged_weights(tmp_path: Path, kept: int | None) -> None:
         file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(ConfigurationError, match="no loadable transformers model"):
         load(str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["cache", "past_key_values"])
+async def test_keys_and_values_by_either_name_that_transformers_has_for_them(
+    name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = [chat("One"), chat("Another one")]
+    expected = await LocalLanguageModel(str(folder)).generate(prompts, max_new_tokens=12)
+    forward = LlamaForCausalLM.forward
+    installed = "cache" if "cache" in signature(forward).parameters else "past_key_values"
+
+    def newer(self: Any, cache: Any = None, **given: Any) -> Any:
+        return forward(self, **given, **{installed: cache})
+
+    def older(self: Any, past_key_values: Any = None, **given: Any) -> Any:
+        return forward(self, **given, **{installed: past_key_values})
+
+    monkeypatch.setattr(LlamaForCausalLM, "forward", newer if name == "cache" else older)
+    again = shutil.copytree(folder, tmp_path / "again")
+    assert await LocalLanguageModel(str(again)).generate(prompts, max_new_tokens=12) == expected
 
 
 def test_a_model_without_keys_and_values_is_refused(tmp_path: Path) -> None:
