@@ -89,7 +89,7 @@ class ChatLanguageModel:
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
         self._schemas = SchemaProbe(f"{self._endpoint.model} at {self._endpoint.host}")
         self._slots = PerLoop(lambda: asyncio.Semaphore(max_concurrency))
-        self._pools = Pools(self._chat, own=not self._by_name)
+        self._pools = Pools(self._chat, by_name=self._by_name)
         profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
         limit = window or profile.get("max_input_tokens")
         self.window = max(limit - ROOM_FOR_OUTPUT, limit // 2) if limit else DEFAULT_WINDOW

@@ -16,6 +16,9 @@ from ras_flow.extras import require
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+_CLIENTS = {"openai": "root_async_client", "anthropic": "_async_client"}
+"""Where chat models of an interface have their async client."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -37,12 +40,12 @@ class Pools:
 
     Args:
         chat: The chat model, as LangChain sets it up.
-        own: Its own connections are used.
+        by_name: It was set up here; otherwise a client that its owner chose is left as it is.
     """
 
-    def __init__(self, chat: BaseChatModel, *, own: bool) -> None:
+    def __init__(self, chat: BaseChatModel, *, by_name: bool) -> None:
         self._chat = chat
-        self._own = own
+        self._by_name = by_name
         self._pools: dict[asyncio.AbstractEventLoop, Pool] = {}
         self._opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
@@ -54,11 +57,8 @@ class Pools:
         async with self._opening.setdefault(loop, asyncio.Lock()):
             if loop not in self._pools:
                 self._forget()
-                http: Any = None
-                fields: dict[str, Any] = {}
-                if not self._own:
-                    # In a thread: it reads the certificates.
-                    http, fields = await asyncio.to_thread(_open, self._chat)
+                # In a thread: it reads the certificates.
+                http, fields = await asyncio.to_thread(_open, self._chat, self._by_name)
                 keeper = _keep(http)
                 await anext(keeper)
                 self._pools[loop] = Pool(fields, keeper)
@@ -80,19 +80,32 @@ async def _keep(http: Any) -> AsyncGenerator[None]:
             await http.aclose()
 
 
-def _open(chat: Any) -> tuple[Any, dict[str, Any]]:
-    kind = chat._llm_type.split("-")[0]
-    if kind not in ("openai", "anthropic"):
+def _open(chat: Any, by_name: bool) -> tuple[Any, dict[str, Any]]:
+    kind = next((kind for kind in _CLIENTS if kind in chat._llm_type.split("-")), "")
+    client = getattr(chat, _CLIENTS.get(kind, ""), None)
+    if client is None or not (by_name or _is_as_made(chat, client)):
         return None, {}
     sdk = require(kind, extra=kind)
-    require("aiohttp", extra=kind)
     proxy = getattr(chat, f"{kind}_proxy", None)
-    # Not the clients' own transport: it looks at every open connection for each call.
-    http = sdk.DefaultAioHttpClient(**({"proxy": proxy} if proxy else {}))
+    opening = {"proxy": proxy} if proxy else {}
+    if by_name:
+        require("aiohttp", extra=kind)
+        # Not the clients' own transport: it looks at every open connection for each call.
+        http = sdk.DefaultAioHttpClient(**opening)
+    else:
+        http = sdk.DefaultAsyncHttpxClient(**opening)
+    client = client.copy(http_client=http)
     if kind == "anthropic":
-        return http, {"_async_client": chat._async_client.copy(http_client=http)}
-    client = chat.root_async_client.copy(http_client=http)
-    return http, {"root_async_client": client, "async_client": _plain(client)}
+        return http, {"_async_client": client}
+    completions = _plain(client) if by_name else client.chat.completions
+    return http, {"root_async_client": client, "async_client": completions}
+
+
+def _is_as_made(chat: Any, client: Any) -> bool:
+    """Tell whether a chat model's async client is the one that its integration makes by itself."""
+    if getattr(chat, "http_async_client", None):
+        return False
+    return not hasattr(chat, "async_client") or chat.async_client is client.chat.completions
 
 
 def _plain(client: Any) -> Any:

@@ -60,6 +60,26 @@ def test_a_chat_model_that_is_given_serves_step_after_step_and_run_after_run(
         assert len(requests) == 2 * (2 + 1)
 
 
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_a_chat_model_that_is_given_serves_callers_of_both_ways_and_their_own_calls(
+    kind: str,
+) -> None:
+    """As in a notebook, or beside async endpoints: each event loop has connections of its own."""
+    with served(kind) as (chat, _):
+        graph = build(world([], planner=chat, answerer=chat))
+
+        async def asked() -> Any:
+            return await graph.ainvoke({"question": QUESTION}, context=Context(max_hops=0))
+
+        assert asyncio.run(chat.ainvoke("Who?")).text == "Narvik"
+        for _ in range(2):
+            for result in (
+                graph.invoke({"question": QUESTION}, context=Context(max_hops=0)),
+                asyncio.run(asked()),
+            ):
+                assert (result["answer"], result["warnings"]) == ("Narvik", [])
+
+
 def test_a_batch_keeps_to_the_models_limit_of_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     lock, at_work, most = threading.Lock(), 0, 0

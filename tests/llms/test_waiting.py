@@ -9,12 +9,15 @@ import threading
 from contextlib import ExitStack
 from typing import Any
 
+import openai
 import pytest
+from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, OverloadedError
 from ras_flow.llms import load_language_model
+from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.waiting import VARIABLE, a_place, taken
 from tests.faults.world import builder, question, settings, town
 from tests.faults.world import model as answers
@@ -165,3 +168,17 @@ def test_connections_are_kept_within_an_event_loop(kind: Any, name: str) -> None
         asyncio.run(ten())
         assert len(opened) == 2, "those of a loop that has ended are not used again"
         assert len(model._pools._pools) == 1, "nor kept"  # type: ignore[attr-defined]
+
+
+async def test_a_client_that_the_owner_of_a_chat_model_chose_is_used() -> None:
+    sent: list[Any] = []
+
+    async def count(request: Any) -> None:
+        sent.append(request)
+
+    own = openai.DefaultAsyncHttpxClient(event_hooks={"request": [count]})
+    with OpenAIServer(lambda _: Answer("Paris")) as server:
+        chat = ChatOpenAI(model="m", base_url=server.url, http_async_client=own)
+        await ChatLanguageModel(chat).generate([PROMPT], max_new_tokens=5)
+    assert len(sent) == 1
+    await own.aclose()
