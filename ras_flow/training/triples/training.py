@@ -11,6 +11,7 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.tuned import without_peft_warnings
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.order import LengthGrouped
@@ -137,16 +138,17 @@ def _with_adapter(model: Any, lora: LoraSettings, kind: str) -> Any:
     peft = require("peft", extra="local")
     targets = lora.targets if isinstance(lora.targets, str) else list(lora.targets)
     try:
-        return peft.get_peft_model(
-            model,
-            peft.LoraConfig(
-                task_type="CAUSAL_LM" if kind == "causal" else "SEQ_2_SEQ_LM",
-                r=lora.rank,
-                lora_alpha=lora.alpha,
-                lora_dropout=lora.dropout,
-                target_modules=targets,
-            ),
-        )
+        with without_peft_warnings():
+            return peft.get_peft_model(
+                model,
+                peft.LoraConfig(
+                    task_type="CAUSAL_LM" if kind == "causal" else "SEQ_2_SEQ_LM",
+                    r=lora.rank,
+                    lora_alpha=lora.alpha,
+                    lora_dropout=lora.dropout,
+                    target_modules=targets,
+                ),
+            )
     except ValueError as error:
         raise ConfigurationError(f"The adapter does not fit the model: {error}") from error
 

@@ -188,6 +188,7 @@ def unbroken(home: Path) -> Path:
     return home / "unbroken"
 
 
+@pytest.mark.filterwarnings("error::FutureWarning")
 def test_stopped_and_resumed_ends_with_the_same_weights(home: Path, unbroken: Path) -> None:
     broken, steps = home / "broken", []
     while not steps or not steps[-1].finished:
