@@ -22,7 +22,7 @@ PAGE_SIZE = 1024
 
 @asynccontextmanager
 async def open_runs(
-    folder: Path | None = None, *, builder: Builder | None = None
+    folder: str | Path | None = None, *, builder: Builder | None = None
 ) -> AsyncIterator[Runs]:
     """Open the runs of a folder, which is made if it is not there.
 
@@ -41,7 +41,7 @@ async def open_runs(
     # The graph's own nodes read edits, which live beside this module.
     from ras_flow.graph import build_graph  # noqa: PLC0415
 
-    folder = folder or home_folder()
+    folder = Path(folder) if folder else home_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

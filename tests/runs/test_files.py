@@ -27,6 +27,11 @@ async def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+async def test_a_folder_is_named_by_a_string_too(home: Path) -> None:
+    async with open_runs(str(home), builder=build_graph(**world([]))) as runs:
+        assert (await runs.get("a")).result()["answer"] == "Narvik"
+
+
 @pytest.mark.parametrize(
     ("when", "answer"), [("copied", "Narvik"), ("edited", "unknown"), ("answer", "unknown")]
 )
