@@ -89,10 +89,6 @@ class GraphLLM(nn.Module):
         self.requires_grad_(False)
         self.eval()
 
-    def gradient_checkpointing_enable(self, **settings: Any) -> None:
-        """Save memory in training: the language model's activations are computed again."""
-        self.base.gradient_checkpointing_enable(**settings)
-
     def soft_tokens(self, graphs: Graphs) -> list[torch.Tensor]:
         """Encode graphs.
 

@@ -220,18 +220,6 @@ def test_gradients_reach_the_gnn_through_the_llm(model: GraphLLM) -> None:
     first = model.encoder.convolutions[0]
     for weight in (first.lin_query.weight, first.lin_edge.weight, model.projector.inner.weight):
         assert weight.grad is not None and weight.grad.abs().max() > 0
-    expected = first.lin_value.weight.grad.clone()
-    model.zero_grad()
-    model.gradient_checkpointing_enable()
-    model.train()
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.eval()
-    for convolution in model.encoder.convolutions:
-        convolution.eval()
-    model(**batch).loss.backward()
-    model.base.gradient_checkpointing_disable()
-    torch.testing.assert_close(first.lin_value.weight.grad, expected)
 
 
 def test_without_lora_or_without_a_graph_encoder(llama: Path) -> None:
