@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from ras_flow.context import Context
 from ras_flow.limits import check_question
 from ras_flow.state.channels import RasOutput
-from ras_flow.state.schema import name_passages
+from ras_flow.state.schema import Passage, name_passages
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
 """A limit that an agent has for its own steps is not one for the steps of a search."""
@@ -88,12 +88,17 @@ def describe(result: RasOutput) -> str:
         result: A finished run's output.
 
     Returns:
-        The answer, then a line for each cited triple with the titles of its passages. An answer
-        that is missing, that no triple supports, or whose search was cut short is said to be so.
+        The answer, then a line for each cited triple with the titles of its passages; of one
+        without a title, its source. An answer that is missing, that no triple supports, or whose
+        search was cut short is said to be so.
     """
     lines = [f"Answer: {result['answer']}" if result["answer"] else "No answer was found."]
+    passages: dict[str, Passage] = {
+        id: {**passage, "title": passage["title"] or passage.get("source", "")}
+        for id, passage in result["passages"].items()
+    }
     for citation in result["citations"]:
-        titles = name_passages(citation["passages"], result["passages"])
+        titles = name_passages(citation["passages"], passages)
         triple = result["triples"].get(citation["triple"])
         fact = (
             f"{triple['subject']} | {triple['predicate']} | {triple['object']} " if triple else ""

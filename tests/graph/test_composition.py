@@ -149,6 +149,17 @@ async def test_the_tool_has_the_whole_result_as_its_artifact() -> None:
     assert len(message.artifact["hops"]) == 2
 
 
+async def test_the_tool_cites_documents_without_a_title_by_their_source() -> None:
+    class Files(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+            return [Document("Mira Lund was born in Narvik.", metadata={"source": "people.txt"})]
+
+    extractor = MappingExtractor({"": "(S> Mira Lund| P> place of birth| O> Narvik)"})
+    tool = as_tool(build(world(["[SUBQ] x"], retriever=Files(), extractor=extractor)))
+    text = await tool.ainvoke({"question": "Where was Mira Lund born?"})
+    assert text.splitlines()[1:] == ["- Mira Lund | place of birth | Narvik [people.txt]"]
+
+
 def calls(*questions: str) -> Any:
     """A chat model that has the tool called with these questions at once, then answers."""
 
