@@ -55,6 +55,8 @@ def as_tool(
     Returns:
         A tool, for async and sync agents. Its content is the answer with its facts; its artifact
         is the whole :class:`ras_flow.RasOutput`. Without ``context``, that of the agent counts.
+        What the graph raises ends the agent, as any tool's error does; LangChain's
+        ``ToolRetryMiddleware(on_failure="continue")`` tells the agent's model of it instead.
     """
     if graph is None:
         from ras_flow.graph import graph as shipped  # noqa: PLC0415  (only built where it is used)
