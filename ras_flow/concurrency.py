@@ -1,8 +1,9 @@
-"""Calls at once: many that succeed or fail together, and objects that belong to an event loop."""
+"""Calls at once that succeed or fail together; objects that belong to an event loop or process."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import islice
 from typing import Generic, TypeVar
@@ -31,6 +32,27 @@ class PerLoop(Generic[T]):
         if loop not in self._of:
             self._of[loop] = self._make()
         return self._of[loop]
+
+
+class PerProcess(Generic[T]):
+    """One object for each process, for those with threads: a forked process has none of these.
+
+    It would wait for its parent's threads for ever.
+
+    Args:
+        make: Makes one.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._of: dict[int, T] = {}
+
+    def here(self) -> T:
+        """Return this process's own."""
+        process = os.getpid()
+        if process not in self._of:
+            self._of.setdefault(process, self._make())
+        return self._of[process]
 
 
 async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:

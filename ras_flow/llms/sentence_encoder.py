@@ -6,15 +6,16 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ras_flow.concurrency import PerProcess
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import checksum
-from ras_flow.llms.compute import Lane
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.weights import without_progress_bars
 
@@ -46,7 +47,7 @@ _CARRIED = {
 _PLAIN = re.compile(r"[\w./\\~-]+(@[0-9a-f]{12})")
 """The identity of a folder or a name, and not of another encoder around it."""
 
-_LANE = Lane("ras-flow-encode")
+_LANE = PerProcess(lambda: ThreadPoolExecutor(1, "ras-flow-encode"))
 """Not that of language models: a query would wait for all that they write."""
 
 
@@ -72,7 +73,7 @@ class LocalSentenceEncoder:
         self._cache: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
         self._calls: JoinedCalls[str, None, npt.NDArray[np.float32]] = JoinedCalls(
-            self._serve, most=GROUP * batch_size, submit=_LANE.submit
+            self._serve, most=GROUP * batch_size, submit=lambda work: _LANE.here().submit(work)
         )
 
     @cached_property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ras_flow.concurrency import PerProcess
 from ras_flow.extras import require
 from ras_flow.retrieval.ann import load_ann
 from ras_flow.retrieval.gpu import GPU_MOST, has_gpu, to_gpu
@@ -17,8 +18,6 @@ from ras_flow.retrieval.manifest import DenseRecord, ann_name, vector_names
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-T = TypeVar("T")
 
 Hit = tuple[float, int]
 """A cosine and the position of a passage."""
@@ -116,8 +115,7 @@ class VectorIndex:
 
     def __init__(self, shards: Sequence[Shard]) -> None:
         self.shards = list(shards)
-        self._process = os.getpid()
-        self._workers = self._open()
+        self._workers = PerProcess(self._open)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -142,7 +140,8 @@ class VectorIndex:
         Returns:
             One list a query: cosines and positions.
         """
-        found = self._each(lambda shard: shard.search(queries, k))
+        each = self._workers.here().map if len(self.shards) > 1 else map
+        found = each(lambda shard: shard.search(queries, k), self.shards)
         return [
             sorted((hit for hits in row for hit in hits), key=lambda hit: (-hit[0], hit[1]))[:k]
             for row in zip(*found, strict=True)
@@ -170,15 +169,7 @@ class VectorIndex:
         """
         return VectorIndex([to_gpu(shard) for shard in self.shards]) if has_gpu() else self
 
-    def _each(self, work: Callable[[Shard], T]) -> Iterator[T]:
-        if self._process != os.getpid():
-            # The threads are not there in a forked process, which would wait for them for ever.
-            self._workers, self._process = self._open(), os.getpid()
-        return self._workers.map(work, self.shards) if self._workers else map(work, self.shards)
-
-    def _open(self) -> ThreadPoolExecutor | None:
-        if len(self.shards) <= 1:
-            return None
+    def _open(self) -> ThreadPoolExecutor:
         cores = os.cpu_count() or 1
         at_once = min(len(self.shards), cores)
         return ThreadPoolExecutor(
