@@ -12,8 +12,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
-from ras_flow.nodes.measure import Spent, add_up
 from ras_flow.state.schema import Usage
+from ras_flow.usage import Spent, add_up
 
 SNIPPET = 160
 """Characters of a passage that are shown."""

@@ -28,8 +28,8 @@ from ras_flow.components import (
     Reply,
     own_max_triples,
 )
-from ras_flow.nodes.measure import usage_by_role
 from ras_flow.state.schema import Passage, Usage
+from ras_flow.usage import usage_by_role
 
 NAMESPACE = ("ras_flow", "evaluation")
 

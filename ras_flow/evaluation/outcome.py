@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ras_flow.nodes.measure import usage_by_role
 from ras_flow.state.schema import Usage
+from ras_flow.usage import usage_by_role
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from ras_flow.components import Answerer, AnswerRequest, Reply
 from ras_flow.context import Context
 from ras_flow.events import AnswerEvent, WarningEvent
 from ras_flow.formats.answer import clean_answer
-from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import report_loss, texts_read, view, warned
 from ras_flow.parts import Parts
@@ -20,6 +19,7 @@ from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Citation, Passage
 from ras_flow.tasks import get_task
+from ras_flow.usage import Cost
 
 
 async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from langgraph.runtime import Runtime
 
 from ras_flow.context import Context
 from ras_flow.events import EncodedEvent
-from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.view import encoding
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
+from ras_flow.usage import Cost
 
 
 async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:

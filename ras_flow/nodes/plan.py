@@ -11,13 +11,13 @@ from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import WarningEvent, plan_event
 from ras_flow.formats.plan import parse_plan
-from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import report_loss, texts_read, view, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan, was_searched
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan, PlanLabel
+from ras_flow.usage import Cost
 
 
 async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import passages_event
 from ras_flow.formats.text import scrub
-from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Hop, Passage, passage_id
 from ras_flow.tracing import traced_retrieval
+from ras_flow.usage import Cost
 
 
 async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from ras_flow.context import Context
 from ras_flow.errors import InputError, ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.formats.quality import Refined, refine
-from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import check_hop, warned
 from ras_flow.parts import Parts
@@ -23,6 +22,7 @@ from ras_flow.state.channels import RasState
 from ras_flow.state.kg import as_spo, read_in
 from ras_flow.state.schema import Extracted, Passage, passage_id
 from ras_flow.triple_cache import TripleCache
+from ras_flow.usage import Cost
 
 
 async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import Any, Literal, cast
 from typing_extensions import TypedDict
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
-from ras_flow.nodes.measure import Spent
 from ras_flow.runs.document import Branch, RunDocument, Status
 from ras_flow.runs.reading import get_branch, graph_after, passages_of, spent
 from ras_flow.state.schema import Hop, Plan, StopReason
+from ras_flow.usage import Spent
 
 Name = Literal["a", "b"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ras_flow.errors import InputError, RunError
-from ras_flow.nodes.measure import Spent, add_up
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Triple
+from ras_flow.usage import Spent, add_up
 
 
 def get_branch(document: RunDocument, number: int | None = None) -> Branch:

@@ -9,7 +9,6 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ras_flow.errors import RunError
-from ras_flow.nodes.measure import add_up
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
 from ras_flow.runs.evidence import find_evidence
 from ras_flow.runs.reading import passages_of
@@ -17,6 +16,7 @@ from ras_flow.runs.threads import Saved
 from ras_flow.runs.ways import Way, find_ways
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Triple, Usage
+from ras_flow.usage import add_up
 
 
 class _Kept(TypedDict, total=False):

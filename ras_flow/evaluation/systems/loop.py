@@ -24,7 +24,6 @@ from ras_flow.events import AnswerEvent, WarningEvent, plan_event
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
 from ras_flow.formats.text import has_word
-from ras_flow.nodes.measure import Cost
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.start import start
 from ras_flow.nodes.view import report_loss, warned
@@ -32,6 +31,7 @@ from ras_flow.parts import Parts
 from ras_flow.routing import decide, next_node, pending_plan, was_searched
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 from ras_flow.state.schema import Plan, PlanLabel
+from ras_flow.usage import Cost
 
 Graph = StateGraph[RasState, Context, RasInput, RasOutput]
 

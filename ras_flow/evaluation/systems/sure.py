@@ -31,11 +31,11 @@ from ras_flow.evaluation.systems.prompts import sure as prompts
 from ras_flow.evaluation.systems.replies import parse_candidates, parse_choice, parse_verdict
 from ras_flow.evaluation.systems.single import Reader
 from ras_flow.formats.answer import clean_answer
-from ras_flow.nodes.measure import Cost
 from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.reducers import by_key
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Usage
+from ras_flow.usage import Cost
 
 CANDIDATES = 2
 """Candidate answers, as in the SuRe paper."""

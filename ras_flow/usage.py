@@ -1,4 +1,4 @@
-"""Counting what node steps cost."""
+"""What node steps cost: counted as they run, and added up."""
 
 from __future__ import annotations
 
