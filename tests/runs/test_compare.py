@@ -106,6 +106,18 @@ def test_what_both_graphs_have_decided_nothing_and_nor_did_a_passage() -> None:
     ]
 
 
+def test_where_the_answers_are_alike_no_triple_decided() -> None:
+    writer = Writer()
+    first = writer.ask().hop(writer.question, {"Aurora Bridge": [DESIGNER]})
+    second = first.fork().edit(drop=DESIGNER).hop(SUBQUERY, {"Mira Lund": [BORN]})
+    first.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer("Narvik")
+    second.answer("narvik.")
+    document = writer.document()
+    cited = {citation["triple"] for citation in document["branches"][0]["citations"]}
+    assert triple_id(*DESIGNER) in cited
+    assert compare(document, 1, document, 2)["deciding"] == []
+
+
 def test_swapping_the_sides_swaps_the_findings() -> None:
     document = forked().document()
     one, two = compare(document, 1, document, 2), compare(document, 2, document, 1)
