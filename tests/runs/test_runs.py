@@ -164,6 +164,24 @@ async def test_other_apps_threads_are_no_runs(saver: Any) -> None:
     assert await runs.recent() == [], "a thread of both is not only ours"
 
 
+async def test_a_run_is_listed_though_one_of_its_parts_is_a_graph(saver: Any) -> None:
+    async def talk(state: Chat) -> dict[str, str]:
+        return {"notes": "Narvik"}
+
+    inner = app(talk, Chat, None)
+
+    class Asks(ScriptedAnswerer):
+        async def answer(self, requests: Any) -> Any:
+            await inner.ainvoke({"question": requests[0].question})
+            return await super().answer(requests)
+
+    runs = Runs(build(world(answerer=Asks("Narvik")), checkpointer=saver))
+    await told(runs, QUESTION, "a")
+    kept = [each.config["configurable"] async for each in saver.alist(thread("a"))]
+    assert any(keys["checkpoint_ns"] for keys in kept), "the inner graph's are in the same thread"
+    assert [(run.id, run.answer) for run in await runs.recent()] == [("a", "Narvik")]
+
+
 async def test_a_run_is_known_where_its_state_was_just_stored_whole(
     saver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
