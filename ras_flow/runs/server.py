@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from json import JSONDecodeError
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ import httpx
 from langgraph.types import Command
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
-from langgraph_sdk.errors import ConflictError, NotFoundError
+from langgraph_sdk.errors import ConflictError, NotFoundError, UnprocessableEntityError
 from langgraph_sdk.schema import StreamPart
 
 from ras_flow import errors
@@ -102,15 +103,7 @@ class ServerThreads:
         try:
             with _translate_errors():
                 while len(found) % _PAGE == 0:
-                    page: Any = await self._client.threads.search(
-                        metadata={"graph_id": self._graph},
-                        ids=None if run_id is None else [_thread(run_id)],
-                        limit=_PAGE,
-                        offset=len(found),
-                        sort_by="created_at",
-                        sort_order="desc",
-                        select=["thread_id", "created_at"],
-                    )
+                    page = await self._search(run_id, len(found))
                     for each in _objects(page, "thread_id", "created_at"):
                         found.append((str(each["thread_id"]), f"{each['created_at']}"))
                     if not page:
@@ -120,6 +113,21 @@ class ServerThreads:
                 raise _no_server() from error
             return []
         return found
+
+    async def _search(self, run_id: str | None, offset: int) -> Any:
+        search = partial(
+            self._client.threads.search,
+            metadata={"graph_id": self._graph},
+            ids=None if run_id is None else [_thread(run_id)],
+            limit=_PAGE,
+            offset=offset,
+            sort_by="created_at",
+            sort_order="desc",
+        )
+        try:
+            return await search(select=["thread_id", "created_at"])
+        except UnprocessableEntityError:  # aegra 0.11 refuses to leave fields out.
+            return await search()
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
         """Return a checkpoint, by default the newest; None where there is none."""

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
+from langgraph_sdk.client import LangGraphClient
 
 from ras_flow import Context, Runs
 from ras_flow.errors import AuthenticationError, ConfigurationError, EditError, RunError
@@ -17,7 +19,7 @@ from ras_flow.runs import server as server_runs
 from ras_flow.runs.edits import Edit
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.reading import branch_with
-from ras_flow.runs.server import open_server_runs
+from ras_flow.runs.server import ServerThreads, open_server_runs
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Command
 from tests.graph.world import DOCUMENTS, QUESTION
@@ -169,6 +171,20 @@ async def test_a_server_that_is_not_there_is_told() -> None:
         with pytest.raises(RunError, match="malformed"):
             async with open_server_runs(url):
                 pass
+
+
+async def test_runs_are_found_on_a_server_that_sends_whole_threads_only() -> None:
+    thread = {"thread_id": str(uuid4()), "created_at": "2026-01-02T03:04:05+00:00", "values": {}}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if json.loads(request.content).get("select"):
+            return httpx.Response(422, json={"detail": "select is not supported"})
+        return httpx.Response(200, json=[thread])
+
+    transport = httpx.MockTransport(answer)
+    async with httpx.AsyncClient(transport=transport, base_url="http://server") as http:
+        found = await ServerThreads(LangGraphClient(http)).find()
+    assert found == [(thread["thread_id"], thread["created_at"])]
 
 
 async def test_the_command_line_works_on_a_server(
