@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from string import ascii_lowercase
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.retrieval.tokens import UNSPACED
+from ras_flow.formats.tokens import UNSPACED
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Citation, Passage, Triple
 

@@ -15,8 +15,8 @@ import regex
 from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.formats.triples import clean_field, format_triple
-from ras_flow.retrieval.tokens import UNSPACED, tokenize
 
 SUBQUERY = "[SUBQ] "
 FOUND = "Retrieved Graph Information: "

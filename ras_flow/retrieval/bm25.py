@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import ScoredPassage
 from ras_flow.errors import IndexCorruptError
+from ras_flow.formats.tokens import tokenize
 from ras_flow.retrieval.manifest import REBUILD
 from ras_flow.retrieval.queries import check_queries
 from ras_flow.retrieval.split import split_document
 from ras_flow.retrieval.titles import DEPTH, named_first
-from ras_flow.retrieval.tokens import tokenize
 from ras_flow.state.schema import Document, Passage
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from ras_flow.formats.sentences import sentence_spans
-from ras_flow.retrieval.tokens import UNSPACED
+from ras_flow.formats.tokens import UNSPACED
 from ras_flow.state.schema import Passage, make_passage
 
 MAX_WORDS = 100

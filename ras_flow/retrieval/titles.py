@@ -12,7 +12,7 @@ from functools import lru_cache
 import regex
 
 from ras_flow.components import ScoredPassage
-from ras_flow.retrieval.tokens import tokenize
+from ras_flow.formats.tokens import tokenize
 
 DEPTH = 50
 """Passages that are looked at, best first; 100 find next to nothing more on other questions."""

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 from ras_flow.cli.index import app
 from ras_flow.errors import IndexMismatchError
+from ras_flow.formats.tokens import tokenize
 from ras_flow.retrieval import CorpusIndex, SourceDocument, open_retriever
 from ras_flow.retrieval.bm25 import ANALYSIS, K1, B, searchable
 from ras_flow.retrieval.manifest import read_manifest
 from ras_flow.retrieval.sync import sync_index
-from ras_flow.retrieval.tokens import tokenize
 from ras_flow.state.schema import make_passage
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
 from tests.retrieval.test_index import files

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any
 
+from ras_flow.formats.tokens import tokenize
 from ras_flow.formats.triples import Spo
 from ras_flow.retrieval.bm25 import build_bm25
-from ras_flow.retrieval.tokens import tokenize
 from ras_flow.state.schema import Passage
 from ras_flow.training.data.case import Page
 from ras_flow.training.data.kin import Kin

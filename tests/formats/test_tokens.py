@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.retrieval.tokens import tokenize
+from ras_flow.formats.tokens import tokenize
 
 
 @pytest.mark.parametrize(
