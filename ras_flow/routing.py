@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 
 from ras_flow.context import Context
 from ras_flow.formats.normalize import normalize_question
+from ras_flow.formats.plan import parse_plan
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Plan, StopReason
+from ras_flow.state.schema import Plan, PlanLabel, StopReason
 
 PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""
@@ -39,6 +40,28 @@ def was_searched(state: RasState, subquery: str) -> bool:
     opened = {plan["hop"] for plan in state["plans"] if plan["label"] == "SUBQ"}
     made = (hop["subquery"] for hop in state["hops"] if hop["index"] in opened)
     return normalize_question(subquery) in map(normalize_question, made)
+
+
+def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
+    """Parse a plan and hold it against the chain; q_0 is always the question itself.
+
+    Args:
+        state: Question and chain so far.
+        text: What the planner wrote.
+
+    Returns:
+        Label and subquery; where the label is None, what is wrong with the plan.
+    """
+    parsed = parse_plan(text)
+    if not state["hops"]:
+        if parsed.label == "SUFFICIENT":
+            return None, "", "Nothing has been retrieved yet, so it cannot be [SUFFICIENT]."
+        if parsed.label == "SUBQ" or parsed.wants_subquery:
+            return "SUBQ", state["question"], None
+    if parsed.label == "SUBQ":
+        if was_searched(state, parsed.subquery):
+            return None, "", f"The subquery {parsed.subquery!r} was already asked."
+    return parsed.label, parsed.subquery, parsed.problem
 
 
 def over_budget(state: RasState, context: Context) -> bool:

@@ -10,13 +10,12 @@ from ras_flow.components import PlanRequest, Reply
 from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import WarningEvent, plan_event
-from ras_flow.formats.plan import parse_plan
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import report_loss, texts_read, view, warned
 from ras_flow.parts import Parts
-from ras_flow.routing import pending_plan, was_searched
+from ras_flow.routing import pending_plan, read_plan
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Plan, PlanLabel
+from ras_flow.state.schema import Plan
 from ras_flow.usage import Cost
 
 
@@ -70,25 +69,3 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         "usage": cost.usage(),
         **warned(report_loss(runtime, "planner", reply)),
     }
-
-
-def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
-    """Parse a plan and hold it against the chain; q_0 is always the question itself.
-
-    Args:
-        state: Question and chain so far.
-        text: What the planner wrote.
-
-    Returns:
-        Label and subquery; where the label is None, what is wrong with the plan.
-    """
-    parsed = parse_plan(text)
-    if not state["hops"]:
-        if parsed.label == "SUFFICIENT":
-            return None, "", "Nothing has been retrieved yet, so it cannot be [SUFFICIENT]."
-        if parsed.label == "SUBQ" or parsed.wants_subquery:
-            return "SUBQ", state["question"], None
-    if parsed.label == "SUBQ":
-        if was_searched(state, parsed.subquery):
-            return None, "", f"The subquery {parsed.subquery!r} was already asked."
-    return parsed.label, parsed.subquery, parsed.problem

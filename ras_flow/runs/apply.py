@@ -13,8 +13,7 @@ from ras_flow.errors import ConfigurationError, EditError, InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import format_plan
 from ras_flow.formats.triples import MAX_FIELD, clean_field
-from ras_flow.nodes.plan import read_plan
-from ras_flow.routing import decide, pending_plan
+from ras_flow.routing import decide, pending_plan, read_plan
 from ras_flow.runs.edits import AddTriple, Edit, SetModel
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples, triple_id
