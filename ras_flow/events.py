@@ -115,7 +115,7 @@ class ReviewEvent(TypedDict):
         subquery: What is to be asked next, or was asked; empty before the answer.
         triples: The graph by triple id.
         passages: Ids of all passages of the run.
-        allowed: The kinds of edits (``op`` of :mod:`ras_flow.runs.edits`) that can be made here.
+        allowed: The kinds of edits (``op`` of :mod:`ras_flow.edits`) that can be made here.
         problem: Why the last answer could not be used.
     """
 

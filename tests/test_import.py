@@ -49,6 +49,11 @@ def test_the_public_names_load_no_model_library() -> None:
     assert "langgraph" in found and found & HEAVY == set()
 
 
+def test_the_graph_loads_no_database() -> None:
+    found = loaded("import ras_flow.graph")
+    assert "langgraph" in found and found & (HEAVY | {"sqlite3"}) == set()
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     import ras_flow
 

@@ -13,13 +13,13 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from ras_flow.context import Context
+from ras_flow.editing import apply_edits
+from ras_flow.edits import Edit, check_models, parse_edits
 from ras_flow.errors import EditError
 from ras_flow.events import ReviewEvent, ReviewPoint
 from ras_flow.nodes.view import reads_encoding
 from ras_flow.parts import Parts
 from ras_flow.routing import may_retrieve, pending_plan
-from ras_flow.runs.apply import apply_edits
-from ras_flow.runs.edits import Edit, check_models, parse_edits
 from ras_flow.state.channels import RasState
 
 POINTS: dict[str, ReviewPoint] = {

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ras_flow.context import Context
+from ras_flow.edits import Edit, parse_edits
 from ras_flow.errors import InputError
 from ras_flow.events import Event
 from ras_flow.page.bodies import read_body
@@ -24,7 +25,6 @@ from ras_flow.page.work import JsonEvent, Work, failing_softly
 from ras_flow.runs.address import find_address
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.edits import Edit, parse_edits
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs

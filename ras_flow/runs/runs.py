@@ -13,12 +13,12 @@ from langgraph.graph import StateGraph
 from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
+from ras_flow.editing import apply_edits
+from ras_flow.edits import Edit, parse_edits
 from ras_flow.errors import RunError
 from ras_flow.events import Event, ForkedEvent
-from ras_flow.runs.apply import apply_edits
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.edits import Edit, parse_edits
 from ras_flow.runs.stored import Newest, RunSummary, StoredRun, context_of, summary_of
 from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
 from ras_flow.runs.timeline import build_document, check_values

@@ -21,11 +21,11 @@ from langgraph_sdk.schema import StreamPart
 
 from ras_flow import errors
 from ras_flow.context import Context
+from ras_flow.edits import Edit, check_models
 from ras_flow.errors import AuthenticationError, RasFlowError, RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.commands import command
-from ras_flow.runs.edits import Edit, check_models
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.threads import FORKED_FROM, Saved, check_not_gone_on, current_values
 from ras_flow.state.channels import RasInput

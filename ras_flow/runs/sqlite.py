@@ -38,7 +38,7 @@ async def open_runs(
         RunError: The folder cannot be made, a file there is no database of ours, or another
             program keeps it locked. What is stored stays as it is.
     """
-    # The graph's own nodes read edits, which live beside this module.
+    # Not at the top: whoever looks at a server's runs needs no graph here.
     from ras_flow.graph import build_graph  # noqa: PLC0415
 
     folder = Path(folder) if folder else home_folder()

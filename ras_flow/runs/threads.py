@@ -13,11 +13,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
+from ras_flow.edits import Edit, check_models
 from ras_flow.errors import RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.commands import command
-from ras_flow.runs.edits import Edit, check_models
 from ras_flow.runs.ways import find_ways
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 

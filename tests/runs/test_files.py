@@ -11,8 +11,8 @@ import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ras_flow import build_graph, open_runs
+from ras_flow.edits import parse_edits
 from ras_flow.errors import RunError
-from ras_flow.runs.edits import parse_edits
 from tests.cli.command import Command
 from tests.graph.world import QUESTION, world
 from tests.runs import killed_fork

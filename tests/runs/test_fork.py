@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ras_flow import Context, Runs
+from ras_flow.edits import parse_edits
 from ras_flow.errors import EditError, ModelUnavailableError, RunError
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.edits import parse_edits
 from ras_flow.runs.reading import branch_with, graph_after
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id

@@ -14,9 +14,9 @@ import pytest
 from langgraph_sdk.client import LangGraphClient
 
 from ras_flow import Context, Runs
+from ras_flow.edits import Edit
 from ras_flow.errors import AuthenticationError, ConfigurationError, EditError, RunError
 from ras_flow.runs import server as server_runs
-from ras_flow.runs.edits import Edit
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.reading import branch_with
 from ras_flow.runs.server import ServerThreads, open_server_runs

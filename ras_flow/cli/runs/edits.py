@@ -13,7 +13,7 @@ import typer
 from ras_flow.errors import InputError
 
 if TYPE_CHECKING:
-    from ras_flow.runs.edits import Edit
+    from ras_flow.edits import Edit
 
 DropTriples = Annotated[
     list[str] | None,
@@ -78,7 +78,7 @@ class Edits:
         Raises:
             InputError: An id fits none or several, a value is malformed, or two plans are given.
         """
-        from ras_flow.runs.edits import parse_edits
+        from ras_flow.edits import parse_edits
         from ras_flow.runs.reading import unique_id
 
         if self.subquery is not None and self.plan is not None:

@@ -1,5 +1,5 @@
 // What can be read from a run's document; pure functions. The types are those of
-// ras_flow/runs/document.py and ras_flow/runs/edits.py.
+// ras_flow/runs/document.py and ras_flow/edits.py.
 
 /** @typedef {{subject: string, predicate: string, object: string, passages: string[]}} Triple */
 /** @typedef {{id: string, title: string, text: string, source?: string}} Passage */

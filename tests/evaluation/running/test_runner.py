@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from ras_flow import build_graph
+from ras_flow.edits import parse_edits
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -27,7 +28,6 @@ from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.runs import open_runs
-from ras_flow.runs.edits import parse_edits
 from ras_flow.runs.reading import get_branch
 from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
 from tests.graph.world import DOCUMENTS

@@ -9,12 +9,12 @@ from typing import Any, NoReturn, cast
 from langgraph.types import Overwrite
 
 from ras_flow.context import NO_EXTRACTOR, Context
+from ras_flow.edits import AddTriple, Edit, SetModel
 from ras_flow.errors import ConfigurationError, EditError, InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import format_plan
 from ras_flow.formats.triples import MAX_FIELD, clean_field
 from ras_flow.routing import decide, pending_plan, read_plan
-from ras_flow.runs.edits import AddTriple, Edit, SetModel
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Passage, Plan, PlanLabel, Triple
@@ -66,7 +66,7 @@ def apply_edits(state: RasState, edits: Sequence[Edit], before: str) -> EditedSt
 
     Args:
         state: The state that is edited; not changed.
-        edits: The edits, well-formed (:func:`ras_flow.runs.edits.parse_edits`).
+        edits: The edits, well-formed (:func:`ras_flow.edits.parse_edits`).
         before: The node that comes next; ``""`` where the run is over.
 
     Returns:
