@@ -11,13 +11,10 @@ from pydantic import AfterValidator, BaseModel, Field
 from ras_flow.context import Context
 from ras_flow.limits import check_question
 from ras_flow.state.channels import RasOutput
-from ras_flow.state.schema import Passage, name_passages
+from ras_flow.state.schema import CUT_SHORT, Passage, name_passages
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
 """A limit that an agent has for its own steps is not one for the steps of a search."""
-
-_CUT_SHORT = ("max_hops", "no_progress", "budget", "error")
-"""Stop reasons of a search that ended before its planner found the facts sufficient."""
 
 
 def _usable(question: str) -> str:
@@ -108,7 +105,7 @@ def describe(result: RasOutput) -> str:
         lines.append(f"- {fact}[{titles}]")
     if result["answer"] and not result["citations"]:
         lines.append("No fact that was found supports this answer.")
-    if result["stop_reason"] in _CUT_SHORT:
+    if result["stop_reason"] in CUT_SHORT:
         reason = result["stop_reason"].replace("_", " ")
         lines.append(f"The search ended before the facts sufficed ({reason}).")
     return "\n".join(lines)

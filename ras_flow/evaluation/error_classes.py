@@ -17,7 +17,7 @@ from ras_flow.evaluation.question import Question, Support
 from ras_flow.evaluation.triples import token_f1
 from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.triples import Spo
-from ras_flow.state.schema import Passage, Triple
+from ras_flow.state.schema import CUT_SHORT, Passage, Triple
 
 ErrorKind = Literal[
     "failed",
@@ -50,7 +50,6 @@ KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 ALIKE = 0.5
 """Token F1 from which a search is taken to ask a gold subquery."""
 
-_OUT_OF_LIMITS = ("max_hops", "no_progress", "budget", "error")
 _VERDICTS = frozenset({"yes", "no", "true", "false", "it supports it", "it counters it"})
 
 
@@ -159,7 +158,7 @@ def _has(passage: Passage, support: Support) -> bool:
 
 def _planners(never: Sequence[str], evidence: Evidence) -> ErrorFinding:
     what = f"Never asked for: {'; '.join(never)}."
-    if evidence.stop_reason in _OUT_OF_LIMITS:
+    if evidence.stop_reason in CUT_SHORT:
         return ErrorFinding("wandered", f"{what} Stopped by {evidence.stop_reason}.")
     if evidence.stop_reason == "static":
         return ErrorFinding("retrieval_missed", f"Not among the given documents: {what}")

@@ -21,6 +21,9 @@ StopReason = Literal[
 ]
 """Why a run stopped gathering knowledge and answered."""
 
+CUT_SHORT: tuple[StopReason, ...] = ("max_hops", "no_progress", "budget", "error")
+"""Stop reasons of a search that ended before its planner found the facts sufficient."""
+
 Role = Literal["planner", "extractor", "answerer", "retriever", "encoder"]
 """Who did a piece of work that is counted in ``usage``."""
 
