@@ -159,7 +159,6 @@ class LocalThreads:
         """Return id and time of the last question of every run, or of one, newest first."""
         where = None if run_id is None else _config(run_id)
         asked: dict[str, tuple[str, str]] = {}
-        others: set[str] = set()
         saver: Any = self.graph.checkpointer
         # The second are the roots of runs that were kept only at their end.
         for beginning in ({"source": "input"}, {"step": -2}):
@@ -170,10 +169,10 @@ class LocalThreads:
                     continue
                 # A root says nothing yet: `state` tells whose it is.
                 if "source" in beginning and not self._is_ours(saved):
-                    others.add(keys["thread_id"])
+                    continue
                 found = (keys["checkpoint_id"], saved.checkpoint["ts"])
                 asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
-        newest = sorted(asked.keys() - others, key=asked.__getitem__, reverse=True)
+        newest = sorted(asked, key=asked.__getitem__, reverse=True)
         return [(id, asked[id][1]) for id in newest]
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:

@@ -132,6 +132,11 @@ class Chat(TypedDict):
     notes: str
 
 
+class Talk(TypedDict):
+    question: str
+    answer: str
+
+
 class Parent(RasState):
     notes: str
 
@@ -162,6 +167,17 @@ async def test_other_apps_threads_are_no_runs(saver: Any) -> None:
         assert await saver.aget_tuple(thread(other))
     await app(talk, Chat, saver).ainvoke({"question": "And?"}, thread("a"))
     assert await runs.recent() == [], "a thread of both is not only ours"
+
+
+async def test_a_run_is_listed_though_another_app_had_its_thread_before(saver: Any) -> None:
+    def talk(state: Talk) -> dict[str, str]:
+        return {"answer": "hello"}
+
+    await app(talk, Talk, saver).ainvoke({"question": "Hello?"}, thread("a"))
+    runs = Runs(build(world(), checkpointer=saver))
+    assert await runs.recent() == []
+    await told(runs, QUESTION, "a")
+    assert await runs.recent() == [(await runs.get("a")).summary]
 
 
 async def test_a_run_is_listed_though_one_of_its_parts_is_a_graph(saver: Any) -> None:
