@@ -259,9 +259,8 @@ class LocalThreads:
         # where it has just been, it is among the values instead.
         counted = saved.metadata.get("counters_since_delta_snapshot", {})
         written = saved.checkpoint["channel_versions"]
-        # A parent's state may have all of our channels, and then has more. Runs of before had the
-        # encoded graph in a channel.
-        state = {name for name in written if not name.startswith(("__", "branch:"))} - {"encoding"}
+        # A parent's state may have all of our channels, and then has more.
+        state = {name for name in written if not name.startswith(("__", "branch:"))}
         return (
             _OURS <= {*counted, *saved.checkpoint["channel_values"]}
             and state <= self.graph.channels.keys()
