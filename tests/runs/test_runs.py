@@ -294,6 +294,9 @@ async def test_a_run_resumes_from_every_point_at_which_it_can_die(
         async with open_runs(home, builder=build_graph(**parts)) as runs:
             stored = await runs.get("a")
             assert stored.next and stored.summary.stop_reason is None
+            if kept > 1 or writes == "kept":  # Before, LangGraph tells nothing of the input.
+                document = await runs.document("a")
+                assert stored.summary.question == document["question"] == QUESTION
             [summary] = await runs.recent()
             assert summary == stored.summary
             list(events_of(stored.state))
