@@ -135,6 +135,13 @@ def state(**changes: Any) -> Any:
     } | changes
 
 
+GONE = {
+    "triples": {},
+    "extracted": [{"passage": "q", "triples": [["Mira Lund", "place of birth", "Narvik"]]}],
+}
+"""A graph from which a triple of the last hop was dropped."""
+
+
 def edited(edits: list[dict[str, Any]], before: str, **changes: Any) -> tuple[Any, str]:
     """Apply edits as the graph's reducers would; the state itself must stay as it was."""
     given = state(**changes)
@@ -173,6 +180,9 @@ def test_a_dropped_passage_takes_along_what_no_other_states() -> None:
         (["q"], [1.0]),
         (["q"], [3.0]),
     ]
+    both = [{"op": "drop_passage", "passage": id} for id in ("p", "q")]
+    after, _ = edited(both, "plan")
+    assert [hop.get("dropped") for hop in after["hops"]] == [["p", "q"], ["q"]]
 
 
 def test_triples_that_a_person_added_outlive_every_passage() -> None:
@@ -188,6 +198,9 @@ def test_an_added_triple_is_cleaned_and_keyed_as_extracted_ones_are() -> None:
     assert after["triples"][triple_id("Mira/Lund", "job", "engineer")] == triple(
         "Mira/Lund", "job", "engineer", "q"
     )
+    longest = {**EDITS[1], "object": "x" * 300}
+    after, _ = edited([longest], "plan")
+    assert triple_id("a", "b", "x" * 300) in after["triples"]
 
 
 def test_a_known_triple_gains_a_passage() -> None:
@@ -269,6 +282,7 @@ def test_no_edits_change_nothing(before: str) -> None:
     ("edit", "before", "changes", "message"),
     [
         (EDITS[0], "plan", {}, r"Edit 1 \(drop_triple\): there is no triple 'aa'"),
+        ({"op": "drop_triple", "triple": BORN}, "plan", GONE, "there is no triple"),
         ({"op": "drop_passage", "passage": "z"}, "plan", {}, "no passage 'z'"),
         ({**EDITS[1], "passages": ["z"]}, "plan", {}, "no passage 'z'"),
         ({**EDITS[1], "subject": " ;\u200b"}, "plan", {}, "subject has no letter"),

@@ -182,6 +182,16 @@ async def test_a_dropped_passage_is_not_found_again(saver: Any) -> None:
     assert result["answer"] == "Narvik", "a question knows nothing of the one before"
 
 
+async def test_none_of_the_dropped_passages_is_found_again(saver: Any) -> None:
+    graph = build(world(["[SUBQ] x", "[SUBQ] Where is the Aurora Bridge?"]), checkpointer=saver)
+    result = await ask(graph, AFTER_MERGE | {"top_k": 2})
+    dropped = asked(result)["passages"]
+    await reply(graph, *({"op": "drop_passage", "passage": id} for id in dropped))
+    result = await reply(graph)
+    assert [len(hop["passages"]) for hop in result["hops"]] == [0, 2]
+    assert len(dropped) == 2 and not set(dropped) & set(result["passages"])
+
+
 async def test_a_subquery_before_the_answer_sends_the_run_back_to_retrieval(saver: Any) -> None:
     parts = world(["[SUBQ] x", "[SUFFICIENT]"])
     graph = build(parts, checkpointer=saver)
@@ -355,6 +365,8 @@ async def test_a_model_named_by_a_person_holds_over_a_context_that_is_passed_aga
         await graph.ainvoke({"question": "Another?"}, THREAD, context=context)
         result = await graph.ainvoke(Command(resume=APPROVED), THREAD, context=context)
         assert result["answer"] == "by one"
+        kept = (await graph.aget_state(THREAD)).values["settings"]
+        assert kept["answerer"] == "openai:one"
 
 
 async def test_an_edited_graph_is_encoded_anew(saver: Any) -> None:
