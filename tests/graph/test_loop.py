@@ -233,6 +233,17 @@ async def test_given_documents_are_the_first_context() -> None:
     assert parts["planner"].requests[0].chain[0].subquery == QUESTION
 
 
+async def test_documents_that_leave_no_hop_to_plan_need_no_planner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    context = Context(max_hops=1, planner="openai:nobody")
+    result = await build(world(planner=None, retriever=None)).ainvoke(
+        {"question": QUESTION, "documents": DOCUMENTS[:3]}, context=context
+    )
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "max_hops")
+
+
 async def test_the_question_itself_is_searched_after_documents_that_say_nothing(
     saver: Any,
 ) -> None:
