@@ -8,6 +8,7 @@ from time import process_time
 from typing import Any
 
 import pytest
+from langgraph.types import Command
 
 from ras_flow import Context
 from ras_flow.errors import ModelUnavailableError, RunError
@@ -146,6 +147,21 @@ async def test_a_run_can_be_read_however_it_was_kept(saver: Any, durability: Any
     await events(runs_with(saver, []).fork("a", only["steps"][-1], drop()))
     document = await runs.document("a")
     assert [way["answer"] for way in document["branches"]] == ["Narvik", "unknown"]
+
+
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+async def test_what_followed_a_review_can_be_read_however_it_was_kept(
+    saver: Any, durability: Any
+) -> None:
+    thread: Any = {"configurable": {"thread_id": "a"}}
+    graph: Any = runs_with(saver)._threads.graph  # type: ignore[attr-defined]
+    given = {"question": QUESTION, "settings": {"top_k": 1, "pause_before_answer": True}}
+    await graph.ainvoke(given, thread, durability=durability)
+    await graph.ainvoke(Command(resume={"edits": []}), thread, durability=durability)
+    document = await runs_with(saver).document("a")
+    assert branch(document, 1)["answer"] == "Narvik"
+    last = steps(document)[-1]
+    assert last["node"] == "answer" and last["usage"] and last["usage"]["role"] == "answerer"
 
 
 async def test_a_review_is_in_the_document_while_it_waits(saver: Any) -> None:
