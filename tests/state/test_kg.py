@@ -195,6 +195,14 @@ def test_paths_read_from_source_to_target():
     assert kg.paths([], ["Welland"]) == {}
 
 
+def test_of_two_triples_between_the_same_entities_a_path_has_the_earlier():
+    found = to_new_triples([{"passage": "p", "triples": [["a", "b", "c"], ["c", "d", "a"]]}])
+    kg = QueryKG.from_triples(found)
+    first = next(iter(found))
+    assert kg.paths(["a"], ["c"]) == {"c": [first]}
+    assert kg.paths(["c"], ["a"]) == {"a": [first]}
+
+
 @given(GRAPH, NAME, NAME)
 def test_a_path_is_connected_and_as_long_as_any_shortest(graph, start, end):
     kg = QueryKG.from_triples(graph)
