@@ -334,11 +334,17 @@ async def test_a_model_that_cannot_be_set_up_is_replaced_by_a_person(
     monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
     with OpenAIServer(lambda body: Answer(f"by {body['model']}")) as server:
         context = Context(
-            max_hops=1, pause_after_merge=True, answerer="nobody:x", base_url=server.url
+            max_hops=1,
+            pause_before_retrieval=True,
+            pause_after_merge=True,
+            answerer="nobody:x",
+            base_url=server.url,
         )
         graph = build(world(), checkpointer=saver)
         await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
         graph = build(world(answerer=None), checkpointer=saver)
+        result = await graph.ainvoke(Command(resume=APPROVED), THREAD, context=context)
+        assert asked(result)["point"] == "after_merge"
         edit = {"op": "model", "role": "answerer", "name": "openai:two"}
         result = await graph.ainvoke(Command(resume={"edits": [edit]}), THREAD, context=context)
     assert result["answer"] == "by two"

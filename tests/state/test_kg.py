@@ -182,6 +182,11 @@ def test_neighbours_in_both_directions():
     assert list(loop.neighbours("a1")) == ["a1"]
 
 
+def test_a_triple_that_links_an_entity_with_itself_is_there_once():
+    found = to_new_triples([{"passage": "p", "triples": [["Narvik", "same as", "the Narvik"]]}])
+    assert QueryKG.from_triples(found).neighbours("Narvik") == {"narvik": list(found)}
+
+
 def test_paths_read_from_source_to_target():
     kg = QueryKG.from_triples(to_new_triples(CHAIN))
     [location, industry, river] = kg.triples
