@@ -88,7 +88,10 @@ def graph_after(document: RunDocument, branch: Branch, step: int | None = None) 
 
 def graph_of(document: RunDocument, branch: Branch, step: int | None = None) -> dict[str, Triple]:
     """Return the triples of :func:`graph_after`, each with the passages that state it there."""
-    passages = set(passages_of(branch))
+    found = passages_of(branch)
+    if step is not None:
+        found = [id for done in steps_of(document, branch)[: step + 1] for id in done["passages"]]
+    passages = set(found)
     graph = {}
     for id in graph_after(document, branch, step):
         triple = document["triples"][id]

@@ -8,17 +8,19 @@ from time import process_time
 from typing import Any
 
 import pytest
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 
 from ras_flow import Context
 from ras_flow.errors import ModelUnavailableError, RunError
 from ras_flow.runs.compare import compare
+from ras_flow.runs.edits import parse_edits
 from ras_flow.runs.export import to_turtle
-from ras_flow.runs.reading import graph_after
+from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.timeline import build_document
-from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
-from tests.graph.world import DOCUMENTS, QUESTION, world
+from ras_flow.state.kg import triple_id
+from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
+from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, world
 from tests.runs.stories import (
     BIRTH,
     TOP1,
@@ -32,6 +34,8 @@ from tests.runs.stories import (
     steps,
     told,
 )
+
+DESIGNED = triple_id("Aurora Bridge", "designer", "Mira Lund")
 
 
 async def test_each_step_says_what_it_did(saver: Any) -> None:
@@ -81,6 +85,24 @@ async def test_the_evidence_is_the_sentence_that_states_the_triple(saver: Any) -
     document = await (await asked(saver)).document("a")
     [(passage, (start, end))] = document["evidence"][BIRTH].items()
     assert document["passages"][passage]["text"][start:end] == "She was born in Narvik."
+
+
+async def test_a_triple_is_stated_after_a_step_by_what_was_found_until_then(saver: Any) -> None:
+    says = {**TRIPLES, "Mira Lund": "(S> Aurora Bridge| P> designer| O> Mira Lund)"}
+    first = runs_with(saver, extractor=MappingExtractor(says))
+    await events(first.start({"question": QUESTION}, TOP1, run_id="a"))
+    document = await first.document("a")
+    way = branch(document, 1)
+    [one, two] = [hop["passages"][0] for hop in way["hops"]]
+    after = [find_hop_step(document, way, hop) for hop in (0, 1)]
+    stated = [graph_of(document, way, step)[DESIGNED]["passages"] for step in (*after, None)]
+    assert stated == [[one], [one, two], [one, two]]
+    edits = parse_edits([{"op": "drop_passage", "passage": id} for id in (one, two)])
+    await events(runs_with(saver, []).fork("a", way["steps"][-1], edits))
+    document = await first.document("a")
+    way = branch(document, 2)
+    assert DESIGNED not in graph_of(document, way)
+    assert graph_of(document, way, after[0])[DESIGNED]["passages"] == [one]
 
 
 async def test_given_documents_come_with_the_start(saver: Any) -> None:
@@ -182,6 +204,23 @@ async def test_a_review_is_in_the_document_while_it_waits(saver: Any) -> None:
     assert [step["review"] is not None for step in steps(document)].count(True) == 1
     await events(runs.resume("a", []))
     assert branch(await runs.document("a"), 1)["status"] == "finished"
+
+
+async def test_what_a_part_asks_by_itself_is_no_review(saver: Any) -> None:
+    class Asks(ScriptedAnswerer):
+        async def answer(self, requests: Any) -> Any:
+            self._answer = interrupt("Where was she born?")
+            return await super().answer(requests)
+
+    runs = runs_with(saver, answerer=Asks(""))
+    await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    document = await runs.document("a")
+    assert branch(document, 1)["status"] == "unfinished"
+    assert steps(document)[-1]["review"] is None
+    thread: Any = {"configurable": {"thread_id": "a"}}
+    graph: Any = runs._threads.graph  # type: ignore[attr-defined]
+    await graph.ainvoke(Command(resume="Narvik"), thread)
+    assert branch(await runs.document("a"), 1)["answer"] == "Narvik"
 
 
 @pytest.mark.parametrize("newest", [True, False])
