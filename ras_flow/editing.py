@@ -133,7 +133,7 @@ class _Draft:
 
     def as_state(self) -> RasState:
         edited = {"plans": self.plans, "hops": self.hops, "settings": self.settings}
-        return cast(RasState, {"usage": {}, **self.state, **edited})
+        return cast(RasState, {**self.state, **edited})
 
     def values(self) -> dict[str, Any]:
         """Return the update, as small as the reducers allow."""

@@ -94,7 +94,7 @@ def delta(
                 for item in _records(self.value):
                     if id(item) not in known:
                         _check_record(item, record)
-                if "index" in record.fields and _in_order(before):
+                if "index" in record.fields:
                     _check_order(_records(self.value))
             return changed
 
@@ -225,12 +225,8 @@ def _check_kind(value: object, kind: type) -> None:
         raise InputError(f"This part of the state takes a {kind.__name__}, not {value!r}.")
 
 
-def _in_order(items: list[Any]) -> bool:
-    return all(item["index"] == place for place, item in enumerate(items))
-
-
 def _check_order(items: list[Any]) -> None:
-    if not _in_order(items):
+    if any(item["index"] != place for place, item in enumerate(items)):
         indexes = ", ".join(str(item["index"]) for item in items)
         raise InputError(
             f"This part of the state would have records of index {indexes}: number them from 0 on, "
