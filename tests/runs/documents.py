@@ -94,7 +94,7 @@ class Story:
         for id in removed:
             del self.graph[id]
         self.graph |= {id: self._writer.triples[id] for id in added}
-        self.step("edit", hop=len(self.hops) - 1, added=added, removed=removed)
+        self.step("edit", added=added, removed=removed)
         return self
 
     def answer(self, text: str, reason: str = "sufficient") -> Story:
