@@ -64,6 +64,17 @@ def writing(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
 
+def with_hint(error: Exception, hint: str) -> str:
+    """Return what an error says and, in a sentence of its own, how to go on.
+
+    Args:
+        error: It may end in a command, or in what a server said.
+        hint: How to go on.
+    """
+    said = str(error)
+    return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {hint}"
+
+
 def tell_interrupted(hint: str = "") -> None:
     """Say, once, that Ctrl-C ended the command; what is at work may still take seconds to end.
 

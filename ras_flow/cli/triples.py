@@ -20,6 +20,7 @@ from ras_flow.cli.output import (
     json_line,
     print_json,
     tell_interrupted,
+    with_hint,
     writing,
 )
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
@@ -196,7 +197,7 @@ async def _precompute(
                     passages, extractor, store, workers=context.max_concurrency, progress=progress
                 )
     except RasFlowError as error:
-        raise RasFlowError(f"{error} {GO_ON}") from error
+        raise RasFlowError(with_hint(error, GO_ON)) from error
     except asyncio.CancelledError:
         tell_interrupted(GO_ON)
         raise

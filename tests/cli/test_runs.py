@@ -68,7 +68,7 @@ def test_the_newest_runs_are_listed_first(model: Model, docs: Path) -> None:
 def test_a_failed_run_says_in_one_line_how_to_go_on(
     as_json: bool, model: Model, docs: Path
 ) -> None:
-    model.answers = lambda role, text: Answer(status=500, error="out of\nmemory \x1b[31m")
+    model.answers = lambda role, text: Answer(status=500, error="\x1b[31mout of\nmemory")
     arguments = ["ask", QUESTION, "--docs", str(docs), "--max-retries", "0", *model.options]
     failed = ras_flow(*arguments, *["--json"] * as_json)
     run = only_run()
@@ -77,7 +77,7 @@ def test_a_failed_run_says_in_one_line_how_to_go_on(
     assert line.startswith("ras-flow: No usable answer from the model 'test' at 127.0.0.1")
     assert "out of memory" in line and "\x1b" not in line
     assert "During task" not in line
-    assert line.endswith(f"Go on with: ras-flow runs resume {run}")
+    assert line.endswith(f" memory. Go on with: ras-flow runs resume {run}")
     assert (failed.out == "") == as_json
     assert "unfinished" in ras_flow("runs", "list").out
     shown = ras_flow("runs", "show", run).out

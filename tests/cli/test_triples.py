@@ -192,9 +192,10 @@ def test_passages_that_fail_are_told_and_the_others_kept(model: Model, index: Pa
 
 
 def test_a_server_that_is_away_stops_the_work(model: Model, index: Path) -> None:
-    model.answers = lambda role, text: Answer(status=503)
+    model.answers = lambda role, text: Answer(status=503, error="busy")
     done = ras_flow(*command(model, index))
-    assert done.code == 1 and "go on with the same command" in done.err
+    assert done.code == 1
+    assert " busy. What is done is kept; go on with the same command." in done.err
     assert "Traceback" not in done.err
 
 

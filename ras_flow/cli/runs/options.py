@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ras_flow.cli.names import address_of
-from ras_flow.cli.output import tell_interrupted
+from ras_flow.cli.output import tell_interrupted, with_hint
 from ras_flow.errors import InputError, RasFlowError, RunError
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def resumable(run: str) -> Iterator[None]:
     except (InputError, RunError):
         raise
     except RasFlowError as error:
-        raise RasFlowError(f"{error} {hint}") from error
+        raise RasFlowError(with_hint(error, hint)) from error
     except asyncio.CancelledError:
         tell_interrupted(hint)
         raise
