@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
@@ -63,6 +64,9 @@ _DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
 _PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
 """A file as letters: its hundreds of passages would be embedded, found and extracted."""
 _FENCE = re.compile(r" {0,3}(```|~~~)")
+_FRONT_MATTER = re.compile(
+    r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
 
 
 def read_text(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -71,9 +75,12 @@ def read_text(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a Markdown file without pictures in its text; the title is its first heading."""
-    text = _PICTURE.sub("", _decode(path.read_bytes(), source))
-    yield _document(source, _first_heading(text), text)
+    """Read a Markdown file without pictures in its text and YAML front matter before it.
+
+    The title is the front matter's, or else the first heading.
+    """
+    title, text = _split_front_matter(_PICTURE.sub("", _decode(path.read_bytes(), source)))
+    yield _document(source, title or _first_heading(text), text)
 
 
 def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -213,9 +220,9 @@ def _decode(content: bytes, source: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DocumentError(
-            f"{source} is not UTF-8 at byte {error.start}: convert it to UTF-8."
-        ) from error
+        is_utf16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        found = "is UTF-16" if is_utf16 else f"is not UTF-8 at byte {error.start}"
+        raise DocumentError(f"{source} {found}: convert it to UTF-8.") from error
 
 
 def _decode_html(path: Path, source: str) -> str:
@@ -253,6 +260,24 @@ def _visible(soup: Any) -> Iterator[str]:
 def _powers(text: str) -> str:
     """Write a raised number that follows another as a power: 10⁶ must not become 106."""
     return _POWER.sub("^", text).replace(_RAISED, "")
+
+
+def _split_front_matter(text: str) -> tuple[str, str]:
+    """Return the title in a text's front matter and the text after it; what is no YAML stays."""
+    block = _FRONT_MATTER.match(text)
+    if not block:
+        return "", text
+    import yaml  # noqa: PLC0415
+
+    try:
+        fields = yaml.load(block[1], Loader=yaml.BaseLoader)  # All scalars are strings.
+    # ValueError and OverflowError are of escapes that stand for no character.
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        return "", text
+    if not isinstance(fields, dict):
+        return "", text
+    title = fields.get("title")
+    return title if isinstance(title, str) else "", text[block.end() :]
 
 
 def _first_heading(text: str) -> str:

@@ -77,6 +77,34 @@ def test_markdown_is_titled_by_its_first_heading(tmp_path: Path, text: str, titl
     assert [(d.title, d.text) for d in read(path)] == [(title, text)]
 
 
+@pytest.mark.parametrize(
+    "front, title",
+    [
+        ("---\ntitle: 1984\n# a comment\n---\n", "1984"),
+        ("---\r\n# a comment\r\ntags: [a]\r\n---\r\n", "Heading"),
+        ('---\ntitle: "On: \\"time\\""\n...\n', 'On: "time"'),
+        ("---\ntitle: [no, text]\n--- \n", "Heading"),
+    ],
+)
+def test_front_matter_gives_a_title_and_is_no_text(tmp_path: Path, front: str, title: str) -> None:
+    path = tmp_path / "note.md"
+    path.write_text(f"{front}# Heading\n\nText.\n---\nMore.", newline="")
+    [document] = read(path)
+    assert (document.title, document.text) == (title, "# Heading\n\nText.\n---\nMore.")
+
+
+@pytest.mark.parametrize(
+    "front",
+    ["---\nJust a break.\n---\n", '---\ntitle: "open\n---\n', "---\ntitle: never closed\n"]
+    + ['---\ntitle: "\\UFFFFFFFF"\n---\n', f"---\na: {'[' * 9999}\n---\n", "\n---\na: b\n---\n"],
+)
+def test_what_is_no_front_matter_is_text(tmp_path: Path, front: str) -> None:
+    path = tmp_path / "note.md"
+    path.write_text(f"{front}# Heading\n")
+    [document] = read(path)
+    assert (document.title, document.text) == ("Heading", f"{front}# Heading\n")
+
+
 def test_pictures_in_markdown_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "note.md"
     picture = "data:image/png;base64," + "iVBORw0KGgo+/" * 1000 + "=="
@@ -379,7 +407,8 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
     writer.write(encrypted)
     cases = {
         broken("latin.txt", b"caf\xe9"): "not UTF-8 at byte 3: convert",
-        broken("latin.md", b"\xff\xfe"): "not UTF-8 at byte 0: convert",
+        broken("latin.md", b"\xff\x00"): "not UTF-8 at byte 0: convert",
+        broken("windows.txt", "Ada".encode("utf-16")): "is UTF-16: convert",
         broken("wrong.html", b'<meta charset="utf-8">caf\xe9'): "not utf-8: convert",
         broken("none.html", b"caf\xe9"): "not utf-8: convert",
         broken("unknown.html", b'<meta charset="no-such">x'): "not no-such: convert",
