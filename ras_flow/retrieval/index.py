@@ -166,7 +166,7 @@ class CorpusIndex:
             _check_encoder(path, manifest, encoder)
             try:
                 return cls(path, manifest, encoder)
-            except IndexCorruptError:
+            except CorpusIndexError:
                 # A writer may have replaced the generation after its manifest was read.
                 if read_manifest(path).generation == manifest.generation:
                     raise

@@ -261,11 +261,14 @@ def unreadable(path: Path, error: OSError) -> CorpusIndexError:
         way = "let this user read the index folder and all of its files."
     elif error.errno in (errno.EMFILE, errno.ENFILE):
         way = "let this process open more files at once (ulimit -n)."
-    else:
+    elif error.errno is None or error.errno in _GONE:
         return IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}")
+    else:  # A disk or network that is away for a moment, or too little memory.
+        way = f"try again; if it stays so, {REBUILD}"
     return CorpusIndexError(f"{path} cannot be read ({error}): {way}")
 
 
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR)
 REBUILD = "restore the index folder from a backup, or build the index again."
 
 

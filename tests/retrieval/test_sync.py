@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ras_flow.retrieval import SourceDocument
+from ras_flow.errors import CorpusIndexError
+from ras_flow.retrieval import SourceDocument, manifest
 from ras_flow.retrieval.sync import cached_index_path, sync_index
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
 
@@ -51,6 +54,24 @@ async def test_vectors_are_made_where_they_are_asked_for(
     index = await sync_index(tmp_path, DOCUMENTS[1:], then)
     assert (index.vectors is None) == (then is None)
     assert len(index) == len(DOCUMENTS) - 1
+
+
+@pytest.mark.parametrize("fault", [errno.EIO, errno.ESTALE, errno.ENOMEM])
+async def test_a_passing_fault_embeds_nothing_again(
+    fault: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(path: Path) -> str:
+        raise OSError(fault, os.strerror(fault), str(path))
+
+    encoder = WordEncoder()
+    await sync_index(tmp_path, DOCUMENTS, encoder)
+    encoder.encoded.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(manifest, "checksum", fails)
+        with pytest.raises(CorpusIndexError, match="cannot be read .*: try again"):
+            await sync_index(tmp_path, DOCUMENTS, encoder)
+    await sync_index(tmp_path, DOCUMENTS, encoder)
+    assert not encoder.encoded
 
 
 def test_the_cache_keeps_names_and_encoders_apart(
