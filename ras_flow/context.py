@@ -67,7 +67,8 @@ class Context:
         model_window: Tokens of a prompt and its answer that a chat model takes together, as its
             server is set up; None for its own limit where that is known, else 9,000. What does not
             fit of the graph is left out, with a warning.
-        model_timeout: Seconds after which one remote call counts as failed.
+        model_timeout: Seconds after which one remote call counts as failed, without the wait for
+            the ``rate_limiter`` of a chat model that is given as an object.
         max_retries: Further attempts after timeouts, rate limits and server errors.
         max_concurrency: Calls of one remote model under way at once, whatever the roles and runs.
         pause_before_retrieval: Wait for a person to approve or edit each subquery. For this and

@@ -15,6 +15,7 @@ from ras_flow.formats.answer import without_thoughts
 from ras_flow.llms.clients import Pools
 from ras_flow.llms.generation import cut_at
 from ras_flow.llms.providers import connect, endpoint_of
+from ras_flow.llms.rate import UntimedRate
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
 from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
 from ras_flow.llms.waiting import a_place
@@ -60,7 +61,7 @@ class ChatLanguageModel:
         model: A LangChain chat model, used as it is set up, or ``provider:model``, which is asked
             to decode greedily where the model allows that.
         base_url: Address of the server, where it is not the provider's own. Only with a name.
-        timeout: Seconds for one attempt.
+        timeout: Seconds for one attempt; waiting for the model's ``rate_limiter`` is not counted.
         max_retries: Attempts after the first, for failures that may pass.
         max_concurrency: Requests under way at once.
         window: Tokens of a prompt and its answer together; None for the model's own limit, where
@@ -85,6 +86,8 @@ class ChatLanguageModel:
     ) -> None:
         self._by_name = isinstance(model, str)
         self._chat = connect(model, base_url, timeout) if isinstance(model, str) else model
+        if limiter := self._chat.rate_limiter:
+            self._chat = self._chat.model_copy(update={"rate_limiter": UntimedRate(limiter)})
         self._endpoint = endpoint_of(self._chat)
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
         self._schemas = SchemaProbe(f"{self._endpoint.model} at {self._endpoint.host}")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from time import monotonic
 from typing import Literal, TypeVar
 
 from langchain_core.exceptions import ModelError as ChatModelError
@@ -33,6 +34,7 @@ from ras_flow.errors import (
 )
 
 T = TypeVar("T")
+_timer: ContextVar[asyncio.Timeout] = ContextVar("_timer")
 Kind = Literal["retry", "refused", "rejected"]
 
 LONGEST_WAIT = 60.0
@@ -71,7 +73,7 @@ class Retries:
 
     Attributes:
         further_attempts: Attempts after the first.
-        timeout: Seconds for one attempt.
+        timeout: Seconds for one attempt, without its :func:`untimed` waits.
         total: Seconds for all attempts and the waits between them.
         first_wait: Seconds to wait at most after the first attempt; doubles with each one.
     """
@@ -161,14 +163,17 @@ async def call_with_retries(
         ModelUnavailableError: The last attempt failed too.
     """
     tries = 0
-    began = 0.0
+    timer = asyncio.timeout(retries.timeout)
 
     async def attempt() -> T:
-        nonlocal tries, began
+        nonlocal tries, timer
         tries += 1
-        began = monotonic()
-        async with asyncio.timeout(retries.timeout):
-            return await call()
+        async with asyncio.timeout(retries.timeout) as timer:
+            mark = _timer.set(timer)
+            try:
+                return await call()
+            finally:
+                _timer.reset(mark)
 
     retrying = AsyncRetrying(
         stop=stop_after_attempt(retries.further_attempts + 1) | stop_before_delay(retries.total),
@@ -183,8 +188,20 @@ async def call_with_retries(
         if kind is None:
             raise
         # The cause is left out of the traceback: clients' errors may quote the key.
-        late = retries.timeout if monotonic() - began >= retries.timeout else None
+        due, now = timer.when(), asyncio.get_running_loop().time()
+        late = retries.timeout if due is not None and now >= due else None
         raise _explained(kind, error, tries, endpoint, late) from None
+
+
+@contextmanager
+def untimed() -> Iterator[None]:
+    """Leave a wait within an attempt out of the attempt's time."""
+    timer, loop = _timer.get(), asyncio.get_running_loop()
+    due, began = timer.when(), loop.time()
+    timer.reschedule(None)
+    yield
+    if due is not None:
+        timer.reschedule(due + loop.time() - began)
 
 
 class _Wait:

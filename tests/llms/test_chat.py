@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, StateGraph
 
@@ -117,6 +118,41 @@ async def test_waiting_for_a_slot_is_no_timeout() -> None:
     model = ChatLanguageModel(slow, timeout=0.5, max_retries=0, max_concurrency=1)
     made = await model.generate([PROMPT] * 7, max_new_tokens=9)
     assert [one.text for one in made] == ["Paris"] * 7
+
+
+async def test_waiting_for_the_models_own_rate_is_no_timeout() -> None:
+    limiter = InMemoryRateLimiter(requests_per_second=5, check_every_n_seconds=0.01)
+    chat = FakeListChatModel(responses=["Paris"], rate_limiter=limiter)
+    model = ChatLanguageModel(chat, timeout=0.5, max_retries=0)
+    began = time.monotonic()
+    made = await model.generate([PROMPT] * 6, max_new_tokens=9)
+    assert [one.text for one in made] == ["Paris"] * 6
+    assert time.monotonic() - began > 1
+
+
+async def test_after_its_rate_a_model_still_has_its_timeout() -> None:
+    class Slow(FakeListChatModel):
+        async def _agenerate(self, *args: object, **kwargs: object) -> Any:
+            calls.append(time.monotonic())
+            await asyncio.sleep(9)
+
+    calls: list[float] = []
+    limiter = InMemoryRateLimiter(requests_per_second=1, check_every_n_seconds=0.01)
+    model = ChatLanguageModel(Slow(responses=[], rate_limiter=limiter), timeout=0.3, max_retries=1)
+    model._retries = replace(model._retries, first_wait=0.01)
+    with pytest.raises(ModelUnavailableError, match=r"2 attempts.*within 0\.3 seconds"):
+        await model.generate([PROMPT], max_new_tokens=9)
+    first, again = calls
+    assert again - first > 0.9
+
+
+async def test_what_langchains_cache_answers_does_not_wait_for_the_rate() -> None:
+    limiter = InMemoryRateLimiter(requests_per_second=0.01, max_bucket_size=1)
+    limiter.available_tokens = 1.0
+    chat = FakeListChatModel(responses=["Paris"], rate_limiter=limiter, cache=InMemoryCache())
+    for model in (ChatLanguageModel(chat), ChatLanguageModel(chat)):
+        (made,) = await asyncio.wait_for(model.generate([PROMPT], max_new_tokens=9), 5)
+        assert made.text == "Paris"
 
 
 class _State(TypedDict):
