@@ -119,6 +119,34 @@ async def test_a_second_question_on_a_parents_thread_keeps_nothing_of_the_first(
     assert [triple["object"] for triple in result["triples"].values()] == ["Leo Fahr"]
 
 
+async def test_a_step_within_a_subgraph_that_keeps_checkpoints_can_be_forked(saver: Any) -> None:
+    class Planner:
+        identity = "test:planner"
+        takes_soft_tokens = False
+
+        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+            planned.extend(requests)
+            plans = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]
+            return [Reply(plans[len(request.chain)]) for request in requests]
+
+    planned: list[PlanRequest] = []
+    builder = StateGraph(ParentState)
+    builder.add_node("ras", build(world(planner=Planner()), checkpointer=True))
+    builder.add_edge(START, "ras")
+    app = builder.compile(checkpointer=saver)
+    for question in ("An earlier question?", QUESTION):
+        result = await app.ainvoke({"question": question}, THREAD)
+    assert result["answer"] == "Narvik" and len(result["hops"]) == 2
+    within: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": "ras"}}
+    steps = [step async for step in app.aget_state_history(within)]
+    before = next(step for step in steps if step.next == ("answer",))
+    [born] = [id for id, triple in before.values["triples"].items() if triple["object"] == "Narvik"]
+    fork = await app.aupdate_state(before.config, {"triples": {born: None}})
+    planned.clear()
+    assert (await app.ainvoke(None, fork))["answer"] == "unknown"
+    assert planned == []
+
+
 async def test_the_parent_app_example() -> None:
     app = build_app(**world(["[SUBQ] x", "[SUFFICIENT]"] * 2)).compile()
     context = AppContext(heading="Findings", ras_flow=Context(top_k=2))
