@@ -287,8 +287,8 @@ def _part(
         )
     raise ConfigurationError(
         f"{type(given).__name__} cannot play this role, since it has no {missing}: pass a "
-        "LangChain chat model, or an object with all that the role needs (see "
-        "ras_flow.components)."
+        "LangChain chat model itself, not what its `bind`, `with_retry` or `with_fallbacks` "
+        "returns, or an object with all that the role needs (see ras_flow.components)."
     )
 
 

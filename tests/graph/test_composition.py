@@ -349,6 +349,8 @@ def test_an_object_that_cannot_play_its_role_is_refused() -> None:
         build({"retriever": object()})
     with pytest.raises(ConfigurationError, match="plan"):
         build({"planner": "anthropic:some-model"})
+    with pytest.raises(ConfigurationError, match="chat model itself, not what its .*`with_retry`"):
+        build({"planner": FakeListChatModel(responses=[]).with_retry()})
 
 
 class Asking(BaseRetriever):
