@@ -11,9 +11,9 @@ import pytest
 from langgraph.types import Command, interrupt
 
 from ras_flow import Context
+from ras_flow.edits import parse_edits
 from ras_flow.errors import ModelUnavailableError, RunError
 from ras_flow.runs.compare import compare
-from ras_flow.runs.edits import parse_edits
 from ras_flow.runs.export import to_turtle
 from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
 from ras_flow.runs.threads import Saved
