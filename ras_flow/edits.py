@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, cast
 from typing_extensions import TypedDict
 
 from ras_flow.errors import ConfigurationError, EditError
-from ras_flow.state.schema import Role
+from ras_flow.state.schema import MODEL_ROLES, Role
 
 if TYPE_CHECKING:
     from ras_flow.context import Context
@@ -66,9 +66,6 @@ class SetModel(TypedDict):
 
 Edit = DropTriple | AddTriple | DropPassage | SetSubquery | SetPlan | SetModel
 """Any edit; tell them apart by ``edit["op"]``."""
-
-ROLES = ("planner", "extractor", "answerer")
-"""The roles that a model plays."""
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "drop_triple": ("triple",),
@@ -139,8 +136,10 @@ def _parse(number: int, edit: object) -> Edit:
     parsed: dict[str, object] = {"op": op}
     for name in wanted:
         parsed[name] = _text(where, name, edit.get(name))
-    if op == "model" and parsed["role"] not in ROLES:
-        raise EditError(f"{where} has the role {edit['role']!r}: use one of {', '.join(ROLES)}.")
+    if op == "model" and parsed["role"] not in MODEL_ROLES:
+        raise EditError(
+            f"{where} has the role {edit['role']!r}: use one of {', '.join(MODEL_ROLES)}."
+        )
     if "passages" in edit:
         parsed["passages"] = _ids(where, edit["passages"])
     return cast(Edit, parsed)

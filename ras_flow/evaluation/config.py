@@ -43,12 +43,10 @@ from typing import Any, Literal
 from ras_flow.context import Context
 from ras_flow.evaluation.question import Retrieval
 from ras_flow.evaluation.systems import System
+from ras_flow.state.schema import MODEL_ROLES
 
 POOL = "pool"
 """Name of the index over the documents of all of a benchmark's questions."""
-
-ROLES = ("planner", "extractor", "answerer")
-"""RAS's models; the baselines have a ``reader``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +109,7 @@ class SystemConfig:
             return dict.fromkeys(("planner", "answerer"), self.reader)
         chosen = {**self.shared, **self.settings, **self.system.fixed}
         context = Context.from_mapping(chosen)
-        return {role: getattr(context, role) for role in ROLES}
+        return {role: getattr(context, role) for role in MODEL_ROLES}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from ras_flow.context import PAUSES, Context
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import (
     POOL,
-    ROLES,
     BenchmarkConfig,
     EvalConfig,
     Limits,
@@ -23,9 +22,10 @@ from ras_flow.evaluation.config import (
     SystemConfig,
 )
 from ras_flow.evaluation.systems import System, find_system
+from ras_flow.state.schema import MODEL_ROLES
 from ras_flow.toml import read_section, read_toml
 
-_MODELS = frozenset({*ROLES, "reader"})
+_MODELS = frozenset({*MODEL_ROLES, "reader"})
 _SETTINGS = {item.name for item in fields(Context)} - {"index", "task", "planning", *PAUSES}
 """Settings of a run, but for those that are a benchmark's or a person's."""
 _OF_BENCHMARK = _SETTINGS - _MODELS | {"task"}

@@ -27,6 +27,9 @@ CUT_SHORT: tuple[StopReason, ...] = ("max_hops", "no_progress", "budget", "error
 Role = Literal["planner", "extractor", "answerer", "retriever", "encoder"]
 """Who did a piece of work that is counted in ``usage``."""
 
+MODEL_ROLES: tuple[Role, ...] = ("planner", "extractor", "answerer")
+"""The roles that a language model plays."""
+
 
 class Document(TypedDict):
     """A text that the caller hands in: the paper's given first context t0."""

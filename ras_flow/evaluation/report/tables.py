@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from html import escape
 from statistics import fmean
 
-from ras_flow.evaluation.config import ROLES, EvalConfig
+from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.error_classes import ABOUT, KINDS
 from ras_flow.evaluation.report.summary import Summary
 from ras_flow.evaluation.statistics import Interval
+from ras_flow.state.schema import MODEL_ROLES
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
@@ -93,12 +94,12 @@ def score_table(summaries: Sequence[Summary], seed: int) -> Table:
 
 def cost_table(summaries: Sequence[Summary], config: EvalConfig) -> Table:
     """Calls, tokens by role, seconds, hops, triples and money."""
-    header = ["system", "calls", "tokens", *(f"{role} tokens" for role in ROLES)]
+    header = ["system", "calls", "tokens", *(f"{role} tokens" for role in MODEL_ROLES)]
     header += ["seconds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
         row = [one.system, f"{one.calls:.1f}", f"{one.tokens:.0f}"]
-        row += [f"{one.tokens_by(role):.0f}" for role in ROLES]
+        row += [f"{one.tokens_by(role):.0f}" for role in MODEL_ROLES]
         row += [f"{one.seconds:.2f}", f"{one.hops:.2f}", f"{one.triples:.1f}"]
         rows.append(row + ([f"{one.money(config):.4f}"] if config.prices else []))
     note = (
