@@ -97,11 +97,20 @@ class Retriever(Protocol):
     """Eq. 3: the top-k passages for each query."""
 
     identity: str
+    """Names the retriever and what it searches."""
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
-        """Return at most k passages for each query, best first, none twice.
+        """Find passages. A run gives each the id of its content, whatever id it has here.
 
-        A run gives each passage the id of its content, whatever id it has here.
+        Args:
+            queries: Subqueries q_i.
+            k: Passages for each query at most.
+
+        Returns:
+            One list a query, in order: its passages, best first, none twice.
+
+        Raises:
+            RasFlowError: Nothing can be searched; the run fails, and can be resumed.
         """
         ...
 
@@ -120,7 +129,14 @@ class SentenceEncoder(Protocol):
         ...
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return L2-normalised vectors of shape (number of texts, dimension)."""
+        """Embed texts.
+
+        Args:
+            texts: Any texts.
+
+        Returns:
+            L2-normalised vectors of shape (number of texts, dimension).
+        """
         ...
 
 
@@ -128,7 +144,11 @@ class SentenceEncoder(Protocol):
 class ChainLink:
     """A subquery q_i with its triples g_i, as the planner and the answerer read them.
 
-    ``passages`` are there where they are kept as text (the paper's "No Text-to-Triple").
+    Attributes:
+        subquery: The subquery.
+        triples: Its triples.
+        passages: Its passages, where they are read as text (as in the paper's "No
+            Text-to-Triple"); empty where triples alone are read.
     """
 
     subquery: str
@@ -182,7 +202,15 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class AnswerRequest:
-    """The input of eq. 7 (empty chain) and eq. 8."""
+    """The input of eq. 7 (empty chain) and eq. 8.
+
+    Attributes:
+        question: The main question Q.
+        chain: The whole subquery chain.
+        graph: The encoded graph's input; None for answerers that take no soft tokens.
+        instruction: Task-specific wording (paper table 5), possibly empty.
+        max_new_tokens: Limit for the answer.
+    """
 
     question: str
     chain: Sequence[ChainLink] = ()
@@ -195,7 +223,12 @@ class AnswerRequest:
 class Reply:
     """A planner's or answerer's text, what it cost, and what did not fit into its window.
 
-    ``calls`` are model calls: none where the part knew what to say by itself.
+    Attributes:
+        text: What it wrote.
+        input_tokens: Prompt tokens.
+        output_tokens: Generated tokens.
+        lost_triples: Triples, and passages read as text, that did not fit whole.
+        calls: Model calls; none where the part knew what to say by itself.
     """
 
     text: str
@@ -229,16 +262,31 @@ class Extraction:
 
 
 class Planner(Protocol):
-    """Decides what to do next; returns raw text, parsed by :mod:`ras_flow.formats.plan`.
+    """Eq. 1 and 2: decides what to do next.
 
     It may have ``max_triples``; see :func:`own_max_triples`.
     """
 
     identity: str
+    """Names model and settings."""
+
     takes_soft_tokens: bool
+    """Whether requests are to have the encoded graph."""
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
-        """Plan for each request."""
+        """Plan for each request.
+
+        Args:
+            requests: Questions and their chains so far.
+
+        Returns:
+            One reply a request, in order; its text is parsed by :mod:`ras_flow.formats.plan`.
+
+        Raises:
+            ModelUnavailableError: The model cannot be reached; after the first hop, the run goes
+                on to its answer.
+            RasFlowError: Anything else; the run fails, and can be resumed.
+        """
         ...
 
 
@@ -246,10 +294,26 @@ class Extractor(Protocol):
     """Eq. 4: f_t2t, passages to triples."""
 
     identity: str
+    """Names model and settings; cached triples are kept by it and the passage."""
+
     batch_size: int
+    """Passages per call that it handles best."""
 
     async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-        """Extract each passage's triples; one bad passage never fails its batch."""
+        """Extract each passage's triples.
+
+        Args:
+            passages: Passages.
+
+        Returns:
+            One extraction a passage, in order. One bad passage never fails its batch: its
+            extraction has an ``error``.
+
+        Raises:
+            ModelUnavailableError: The model cannot be reached; the run goes on without the triples
+                of these passages.
+            RasFlowError: Anything else; the run fails, and can be resumed.
+        """
         ...
 
 
@@ -260,10 +324,23 @@ class Answerer(Protocol):
     """
 
     identity: str
+    """Names model and settings."""
+
     takes_soft_tokens: bool
+    """Whether requests are to have the encoded graph."""
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
-        """Answer each request."""
+        """Answer each request.
+
+        Args:
+            requests: Questions and their chains.
+
+        Returns:
+            One reply a request, in order; its text is the answer.
+
+        Raises:
+            RasFlowError: The model gives no answer; the run fails, and can be resumed.
+        """
         ...
 
 

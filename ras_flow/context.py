@@ -42,12 +42,12 @@ class Context:
         top_k: Passages for each subquery (eq. 3).
         planner: ``provider:model`` of the planner, ``local:NAME_OR_PATH``, or ``vllm:NAME_OR_PATH``
             for a vLLM server (an export of `ras-flow export`, or any model by the server's name).
-        extractor: The same for f_t2t, the text-to-triples model; or ``"none"``, which makes no
-            triples: planner and answerer read the passages' text.
+        extractor: As ``planner``, for f_t2t, the text-to-triples model (eq. 4); or ``"none"``,
+            which makes no triples: planner and answerer read the passages' text.
         extractor_output: ``"json"`` has a remote extractor write JSON by a schema, where its
             server takes one; ``"trained"`` asks a remote one that `ras-flow train triples` trained
             as it was trained; ``"text"`` any for the triple format.
-        answerer: The same for the answerer.
+        answerer: As ``planner``, for the answerer.
         base_url: Address of an OpenAI-compatible (or Anthropic-compatible) server, if not the
             provider's own. Used for every role that has a remote model.
         encoder: Sentence encoder of dense retrieval and of the graph's attributes (eq. 5).

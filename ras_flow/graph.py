@@ -63,7 +63,7 @@ def build_graph(
     encoder: SentenceEncoder | None = None,
     defaults: Context | None = None,
 ) -> RasBuilder:
-    """Build the RAS state machine.
+    """Build the RAS state machine (paper figure 1).
 
     Args:
         planner: Replaces the planner that the Context names, as the next three do for theirs.

@@ -310,6 +310,12 @@ class Runs:
         Each snapshot's ``config`` can be passed to ``ainvoke(None, config)`` to replay from it, or
         to ``aupdate_state`` to fork.
 
+        Args:
+            run_id: The run's id.
+
+        Returns:
+            The snapshots, of all questions and branches of the thread.
+
         Raises:
             RunError: There is no such run, or it is kept on a server.
         """
