@@ -74,6 +74,9 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
         context: The run's settings.
         parts: Where the sentence encoder comes from.
 
+    Returns:
+        Its reply, as it wrote it.
+
     Raises:
         ConfigurationError: The answerer or the sentence encoder cannot be used.
         ModelError: The answerer cannot be reached or its reply is unusable.

@@ -64,11 +64,27 @@ class Method(Protocol):
         Args:
             state: Plans, hops and passages so far. The replies so far are the plans' ``raw``.
             context: The run's settings.
+
+        Returns:
+            The decision; it is checked before it is followed.
+
+        Raises:
+            ModelUnavailableError: The model cannot be reached; after the first search, the run
+                goes on to its answer.
         """
         ...
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
-        """Answer: by asking the model, or by a text that an earlier reply holds."""
+        """Answer the question.
+
+        Args:
+            state: All that was found.
+            context: The run's settings.
+
+        Returns:
+            The model's reply, where it is asked; the text of the answer, where an earlier reply
+            holds it.
+        """
         ...
 
 
