@@ -199,7 +199,7 @@ def test_questions_and_documents_in_any_language(model: Model, tmp_path: Path) -
     assert shown.code == 0, shown.err
     assert "Answer 横浜市" in " ".join(shown.out.split()) and "所在地 → 横浜市" in shown.out
     [run] = json.loads(ras_flow("runs", "list", "--json").out)
-    text = ras_flow("runs", "show", run["id"], "--json").out
+    text = ras_flow("runs", "show", run["run"], "--json").out
     assert "横浜市" in text and "\\u" not in text
     assert json.loads(text)["question"] == QUESTION_JA
 

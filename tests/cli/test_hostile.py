@@ -58,7 +58,7 @@ def test_hostile_text_is_shown_as_text(model: Model, hostile: Path) -> None:
     for part in ["Plan     not usable", "Hop 1", "[bold red]alarm[/bold red]", "Answer ", "cites"]:
         assert part in done.out
     assert "→ designer [bold red]alarm[/bold red]" in " ".join(done.out.split())
-    run = json.loads(ras_flow("runs", "list", "--json").out)[0]["id"]
+    run = json.loads(ras_flow("runs", "list", "--json").out)[0]["run"]
     outputs = [done, ras_flow("runs", "show", run), ras_flow("runs", "list")]
     for output in outputs:
         for line in lines_of(output.out + output.err):

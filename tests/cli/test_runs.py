@@ -20,7 +20,7 @@ BORN = SECOND.removeprefix("[SUBQ] ")
 
 def only_run() -> str:
     [run] = json.loads(ras_flow("runs", "list", "--json").out)
-    return str(run["id"])
+    return str(run["run"])
 
 
 def way(run: str) -> dict[str, Any]:

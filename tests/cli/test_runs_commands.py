@@ -344,7 +344,7 @@ async def test_a_run_whose_id_has_a_slash_is_shown_compared_and_deleted(own_home
 def test_runs_are_filtered(run: str) -> None:
     def listed(*arguments: str) -> list[str]:
         return [
-            item["id"] for item in json.loads(ras_flow("runs", "list", "--json", *arguments).out)
+            item["run"] for item in json.loads(ras_flow("runs", "list", "--json", *arguments).out)
         ]
 
     assert listed() == listed("--since", "1h") == listed("--since", "2020-01-01") == [run]

@@ -250,7 +250,7 @@ def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> 
     result = json.loads(ras_flow(*asked, "--json", *model.options).out)
     assert model.count("extractor") == 0 and result["triples"] == {}
     run = result["run"]
-    first = json.loads(ras_flow("runs", "list", "--json").out)[-1]["id"]
+    first = json.loads(ras_flow("runs", "list", "--json").out)[-1]["run"]
     for command in (
         ["show", run],
         ["graph", run],

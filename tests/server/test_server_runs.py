@@ -197,7 +197,7 @@ async def test_the_command_line_works_on_a_server(
         return await asyncio.to_thread(started.wait)
 
     listed = await command("list", "--json")
-    assert [each["id"] for each in json.loads(listed.out)] == [run], listed.err
+    assert [each["run"] for each in json.loads(listed.out)] == [run], listed.err
     shown = await command("show", run)
     assert "Narvik" in shown.out and shown.code == 0
     forked = await command("fork", run, "--from", "plan:2", "--drop-triple", BIRTH)

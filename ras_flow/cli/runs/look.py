@@ -51,7 +51,8 @@ def list_runs(
 
     summaries = asyncio.run(recent())
     if as_json:
-        print_json([asdict(summary) for summary in summaries])
+        rows = map(asdict, summaries)
+        print_json([{"run": row.pop("id"), **row} for row in rows])
         return
     if not summaries:
         documents = "" if is_server(database) else " --docs FOLDER"
