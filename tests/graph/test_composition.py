@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypedDict, get_args, get_type_hints
+from uuid import uuid4
 
 import pytest
 from langchain.agents import create_agent
@@ -22,6 +23,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command, interrupt
@@ -31,6 +33,7 @@ from examples.parent_app import AppContext, build_app
 from ras_flow import Context, RasOutput, as_tool, build_graph
 from ras_flow.components import PlanRequest, Reply
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
+from ras_flow.runs.opening import open_runs_at
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
@@ -145,6 +148,28 @@ async def test_a_step_within_a_subgraph_that_keeps_checkpoints_can_be_forked(sav
     planned.clear()
     assert (await app.ainvoke(None, fork))["answer"] == "unknown"
     assert planned == []
+
+
+async def test_runs_that_a_node_keeps_on_threads_of_their_own_are_listed(
+    saver: Any, tmp_path: Path
+) -> None:
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as own:
+        ras = build(world(), checkpointer=own)
+
+        async def research(state: ParentState) -> dict[str, str]:
+            thread: Any = {"configurable": {"thread_id": uuid4().hex}}
+            return {
+                "answer": (await ras.ainvoke({"question": state["question"]}, thread))["answer"]
+            }
+
+        builder = StateGraph(ParentState)
+        builder.add_node("research", research)
+        builder.add_edge(START, "research")
+        app = builder.compile(checkpointer=saver)
+        assert (await app.ainvoke({"question": QUESTION}, THREAD))["answer"] == "Narvik"
+    async with open_runs_at(str(tmp_path), builder=build_graph(**world())) as runs:
+        [listed] = await runs.recent()
+        assert (listed.question, listed.answer) == (QUESTION, "Narvik")
 
 
 async def test_the_parent_app_example() -> None:
