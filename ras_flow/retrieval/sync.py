@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from ras_flow.components import SentenceEncoder
@@ -66,23 +66,17 @@ async def sync_index(
         return await CorpusIndex.build(path, documents, encoder=encoder, progress=progress)
     held = await index.sources()
     given: set[str] = set()
-
-    def noted() -> Iterator[SourceDocument]:
-        for document in documents:
-            given.add(document.source)
-            yield document
-
-    def gone() -> Iterator[str]:
-        yield from sorted(held.keys() - given)
-
-    rest = noted()
+    changed: list[SourceDocument] = []
+    rest = iter(documents)
     while some := await asyncio.to_thread(lambda: list(islice(rest, _READ_AT_ONCE))):
-        if any(held.get(document.source) != document.content_hash for document in some):
-            break
+        given.update(document.source for document in some)
+        changed += [
+            document for document in some if held.get(document.source) != document.content_hash
+        ]
         if progress:
             progress(IndexProgress("read", len(given)))
-    if not some and held.keys() <= given and index.is_current:
+    gone = sorted(held.keys() - given)
+    if not changed and not gone and index.is_current:
         return index
-    # The rest is read as it is indexed: all changed documents at once may not fit into memory.
-    # Another process may have removed those that are gone meanwhile.
-    return await index.update(chain(some, rest), remove=gone(), missing_ok=True, progress=progress)
+    # Another process may have removed them while the documents were read.
+    return await index.update(changed, remove=gone, missing_ok=True, progress=progress)
