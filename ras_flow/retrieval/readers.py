@@ -217,12 +217,15 @@ def _document(source: str, title: str, text: str) -> SourceDocument:
 
 
 def _decode(content: bytes, source: str) -> str:
+    # Without a byte order mark UTF-16 can be valid UTF-8, with every second character a NUL.
+    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or content.count(0) > len(content) / 4:
+        raise DocumentError(f"{source} looks like UTF-16: convert it to UTF-8.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        is_utf16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-        found = "is UTF-16" if is_utf16 else f"is not UTF-8 at byte {error.start}"
-        raise DocumentError(f"{source} {found}: convert it to UTF-8.") from error
+        raise DocumentError(
+            f"{source} is not UTF-8 at byte {error.start}: convert it to UTF-8."
+        ) from error
 
 
 def _decode_html(path: Path, source: str) -> str:

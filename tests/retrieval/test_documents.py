@@ -407,8 +407,9 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
     writer.write(encrypted)
     cases = {
         broken("latin.txt", b"caf\xe9"): "not UTF-8 at byte 3: convert",
-        broken("latin.md", b"\xff\x00"): "not UTF-8 at byte 0: convert",
-        broken("windows.txt", "Ada".encode("utf-16")): "is UTF-16: convert",
+        broken("latin.md", b"\xff"): "not UTF-8 at byte 0: convert",
+        broken("windows.txt", "Ada".encode("utf-16")): "looks like UTF-16: convert",
+        broken("unmarked.txt", "Ada".encode("utf-16-be")): "looks like UTF-16: convert",
         broken("wrong.html", b'<meta charset="utf-8">caf\xe9'): "not utf-8: convert",
         broken("none.html", b"caf\xe9"): "not utf-8: convert",
         broken("unknown.html", b'<meta charset="no-such">x'): "not no-such: convert",
