@@ -87,7 +87,7 @@ def merge_triples(
 
     Merging the same update twice changes nothing, and the result does not depend on how updates
     were grouped. A triple that is known gains the new passages; each of its fields takes the
-    better spelling.
+    better spelling. One that someone edited, so that it says something else, takes its place.
 
     Args:
         current: The graph so far; not changed.
@@ -103,9 +103,21 @@ def merge_triples(
     for id, triple in update.items():
         if triple is None:
             merged.pop(id, None)
+            continue
+        new = _checked(id, triple)
+        if id in merged and not _says_the_same(merged[id], new):
+            merged[id] = new
         else:
-            _add(merged, id, _checked(id, triple))
+            _add(merged, id, new)
     return merged
+
+
+def _says_the_same(one: Triple, other: Triple) -> bool:
+    return (
+        normalize_name(one["subject"]) == normalize_name(other["subject"])
+        and normalize_name(one["predicate"]) == normalize_name(other["predicate"])
+        and normalize_name(one["object"]) == normalize_name(other["object"])
+    )
 
 
 def _checked(id: str, triple: Triple) -> Triple:

@@ -86,6 +86,17 @@ async def test_an_added_triple_is_used(saver: Any, passages: list[str]) -> None:
     assert result["answer"] == "Harstad"
 
 
+async def test_a_triple_that_is_edited_under_its_id_is_read_as_edited(saver: Any) -> None:
+    graph = await answered(saver)
+    at_answer = next(step for step in await history(graph) if step.next == ("answer",))
+    birth = triple_id("Mira Lund", "place of birth", "Narvik")
+    edited = {**at_answer.values["triples"][birth], "object": "Oslo"}
+    fork = await graph.aupdate_state(at_answer.config, {"triples": {birth: edited}})
+    result = await graph.ainvoke(None, fork, context=TOP1)
+    assert result["answer"] == "Oslo"
+    assert result["triples"][birth] == edited
+
+
 async def test_an_edited_subquery_is_what_gets_retrieved(saver: Any) -> None:
     graph = await answered(saver)
     second = [step for step in await history(graph) if step.next == ("retrieve",)][1]

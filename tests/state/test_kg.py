@@ -78,6 +78,16 @@ def test_merge_adds_updates_and_removes():
     )
 
 
+@pytest.mark.parametrize("object", ["Oslo", "Aachen", "Zwolle"])
+def test_a_triple_that_is_edited_under_its_id_says_what_it_was_edited_to(object: str):
+    known = to_new_triples(CHAIN)
+    id = next(iter(known))
+    edit = {id: Triple(**{**known[id], "object": object, "passages": []})}
+    merged = merge_triples(known, edit)
+    assert merged == {**known, **edit} and list(merged) == list(known)
+    assert merge_triples(merged, edit) == merged
+
+
 NAME = st.sampled_from(["Paris", "paris", "PARIS", "the Paris", "Rome", "rome", "Île", "ile"])
 EXTRACTED = st.lists(
     st.builds(
