@@ -147,7 +147,7 @@ class KeptExtractor:
         keys = [f"{self.identity}\0{passage['id']}" for passage in passages]
         records = await self._calls.get_or_make("extractor", keys, make)
         return [
-            fresh[at] if record is None or at in fresh else _extraction(record)
+            fresh[at] if record is None else _extraction(record)
             for at, record in enumerate(records)
         ]
 
