@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -18,7 +19,12 @@ from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.report.plots import Point, bars, lines, scatter
 from ras_flow.evaluation.report.summary import summarise
 from ras_flow.evaluation.rows import Row
-from ras_flow.evaluation.statistics import Interval
+from ras_flow.evaluation.statistics import (
+    Interval,
+    bootstrap,
+    paired_bootstrap,
+    paired_permutation,
+)
 from ras_flow.state.schema import Usage
 from tests.evaluation.running.small import config
 
@@ -91,6 +97,155 @@ def test_numbers_are_those_of_the_rows(tmp_path: Path) -> None:
     assert react.counts("error_class") == {"stopped_early": 3, "failed": 1}
 
 
+def test_what_chance_decides_follows_from_the_seed_of_the_settings(tmp_path: Path) -> None:
+    ours, theirs = ([(n * by % 20) ** 0.5 / 5 for n in range(20)] for by in (3, 7))
+    rows = [row("ras", str(n), score) for n, score in enumerate(ours)]
+    rows += [row("react", str(n), score) for n, score in enumerate(theirs)]
+    [ras, react, *_] = summarise(config(tmp_path, SYSTEMS, seed=5), rows)["small"]
+    assert ras.main == bootstrap(ours, seed=5) != bootstrap(ours)
+    assert react.ahead is not None
+    gap = paired_bootstrap(theirs, ours, seed=5)
+    assert (react.ahead.mean, react.ahead.low, react.ahead.high) == (gap.mean, gap.low, gap.high)
+    assert react.ahead.p == paired_permutation(theirs, ours, seed=5)
+
+
+class Tables(HTMLParser):
+    """The tables of a page by their titles, as text, and its paragraphs and first headings."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[str]]] = {}
+        self.text: list[str] = []
+        self._tag = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._tag = tag
+        if tag == "tr":
+            self._rows.append([])
+        elif tag in ("td", "th"):
+            self._rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._tag = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._tag == "h3":
+            self._rows = self.tables.setdefault(data, [])
+        elif self._tag in ("td", "th"):
+            self._rows[-1][-1] += data
+        elif self._tag in ("h1", "h2", "p"):
+            self.text.append(data)
+
+
+def markdown_tables(text: str) -> dict[str, list[list[str]]]:
+    """The tables of a Markdown text by their titles."""
+    tables = {}
+    for block in re.sub(r"\\([^|])", r"\1", text).split("### ")[1:]:
+        title, *lines = block.splitlines()
+        cells = [line.strip("|").split("|") for line in lines if line.startswith("|")]
+        tables[title] = [[cell.strip() for cell in line] for line in cells if "---" not in line[0]]
+    return tables
+
+
+def svg(folder: Path, name: str) -> ElementTree.Element:
+    return ElementTree.fromstring((folder / "plots" / f"small-{name}.svg").read_text())
+
+
+def test_the_report_has_these_tables_in_both_forms(tmp_path: Path) -> None:
+    systems = {"react": {"reader": "small"}, "ras": {"planner": "big"}}
+    steps = ["recall_first_hop", "recall", "all_support", "label_accuracy", "subquery_f1"]
+    measures = dict(zip(steps, (0.5, 1.0, 1.0, 0.5, 0.25), strict=True))
+    easy: dict[str, Any] = {"question": "Who?", "answers": ("A",), "measures": {}}
+    hard = easy | {"question": "word " * 40, "answers": ("A", "B", "C"), "kind": "one-hop"}
+    lost = easy | {"kind": "", "outcome": Outcome(error="no"), "error_class": "failed", "why": "no"}
+    longer = Outcome(
+        answer="b",
+        hops=(SearchedHop("x"),) * 3,
+        triples=1,
+        stop_reason="max_hops",
+        seconds=2.5,
+        usage={"extractor": use("extractor", 30, 3)},
+    )
+    wrong = {"error_class": "answerer_wrong", "why": "It.", "run": "r1", "outcome": longer}
+    rows = [
+        row("ras", "0", 1.0, **easy | {"measures": measures}),
+        row("ras", "1", 0.0, **hard | wrong | {"measures": {"recall": 0.0}}),
+        row("gone", "0", 0.25, **easy | {"error_class": ""}),
+        row("react", "0", 0.5, **easy),
+        row("react", "1", 1.0, **hard),
+        row("react", "2", 0.0, **lost),
+    ]
+    settings = config(tmp_path, systems, prices=PRICES, seed=5)
+    write_report(settings, rows, tmp_path, questions={"small": 3}, remarks=["A remark."])
+    page = Tables((tmp_path / "report.html").read_text())
+    text = (tmp_path / "report.md").read_text()
+    assert page.text[:3] == ["Evaluation", "A remark.", "small"]
+    assert text.startswith("# Evaluation\n\nA remark.\n\n## small\n\nNot finished: of 3 questions")
+    for paragraph in page.text:
+        assert paragraph in text
+    assert page.text[4].endswith("follows from seed 5.")
+    assert page.tables == markdown_tables(text)
+    assert {title: [" | ".join(line) for line in rows] for title, rows in page.tables.items()} == {
+        "Scores": [
+            "system | questions | failed | f1 | exact_match | ahead of ras | p",
+            "react | 3 | 1 | 50.0 [0.0, 100.0] | 33.3 [0.0, 100.0] | +25.0 [-50.0, +100.0] | 1.000",
+            "ras | 2 | 0 | 50.0 [0.0, 100.0] | 50.0 [0.0, 100.0] |  | ",
+            "gone | 1 | 0 | 25.0 [25.0, 25.0] | 0.0 [0.0, 0.0] | -75.0 [-75.0, -75.0] | 1.000",
+        ],
+        "Cost": [
+            "system | calls | tokens | planner tokens | extractor tokens | answerer tokens "
+            "| seconds | hops | triples | money",
+            "react | 1.3 | 110 | 73 | 0 | 37 | 1.50 | 0.67 | 2.7 | 0.0300",
+            "ras | 1.5 | 99 | 55 | 16 | 28 | 2.00 | 2.00 | 2.5 | 0.1200",
+            "gone | 2.0 | 165 | 110 | 0 | 55 | 1.50 | 1.00 | 4.0 | 0.0000",
+        ],
+        "Steps": [
+            "system | recall, first hop | recall | all support | plans right | subquery F1",
+            "ras | 50.0 | 50.0 | 100.0 | 50.0 | 25.0",
+        ],
+        "Stop reasons": [
+            "system | max_hops | sufficient",
+            "react | 0 | 2",
+            "ras | 1 | 1",
+            "gone | 0 | 1",
+        ],
+        "Why answers are wrong": [
+            "system | wrong | failed | answerer wrong",
+            "react | 1 | 1 | 0",
+            "ras | 1 | 0 | 1",
+            "gone | 0 | 0 | 0",
+        ],
+        "By type of question": [
+            "system | two-hop | one-hop",
+            "react | 50.0 (1) | 100.0 (1)",
+            "ras | 100.0 (1) | 0.0 (1)",
+            "gone | 25.0 (1) | ",
+        ],
+        "Some wrong answers": [
+            "system | class | question | gold | answer | why | run",
+            "react | failed | Who? | A |  | no | ",
+            f"ras | answerer wrong | {'word ' * 23}word… | A / B | b | It. | r1",
+        ],
+    }
+    titles = {
+        name: [one.text for one in svg(tmp_path, name).iter("{http://www.w3.org/2000/svg}title")]
+        for name in ("hops", "errors")
+    }
+    assert titles == {
+        "hops": [
+            "react, 0 hops: 1",
+            "react, 1 hop: 2",
+            "ras, 1 hop: 1",
+            "ras, 3 hops: 1",
+            "gone, 1 hop: 1",
+        ],
+        "errors": ["react, failed: 1", "ras, answerer wrong: 1"],
+    }
+    assert "questions" in [one.text for one in svg(tmp_path, "hops").iter()]
+    assert "wandered" not in [one.text for one in svg(tmp_path, "errors").iter()]
+
+
 def test_the_markdown_shows_every_system_and_escapes_text(tmp_path: Path) -> None:
     write_report(settings(tmp_path), all_rows(), tmp_path, questions={"small": 9}, remarks=[EVIL])
     text = (tmp_path / "report.md").read_text()
@@ -104,7 +259,7 @@ def test_the_markdown_shows_every_system_and_escapes_text(tmp_path: Path) -> Non
     assert all(len(counts) == 1 for counts in widths.values()), widths
     for name in ("tokens", "seconds", "hops", "errors", "shares"):
         assert f"](plots/small-{name}.svg)" in text
-        ElementTree.fromstring((tmp_path / "plots" / f"small-{name}.svg").read_text())
+        svg(tmp_path, name)
 
 
 def test_the_page_asks_for_nothing_and_runs_nothing(tmp_path: Path) -> None:
