@@ -40,7 +40,8 @@ async def test_a_planner_that_is_asked_no_more_needs_no_graph() -> None:
 
 async def test_soft_token_models_get_the_attributed_graph() -> None:
     parts = soft()
-    await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    assert [result["usage"][f"encode:{hop}"]["role"] for hop in (0, 1)] == ["encoder"] * 2
     assert parts["planner"].requests[0].graph.nodes == []
     graph = parts["answerer"].requests[0].graph
     assert graph.nodes == ["Aurora Bridge", "Mira Lund", "1961", "engineer", "Narvik"]
@@ -62,10 +63,17 @@ async def test_streams_carry_no_embeddings_and_each_text_is_embedded_once() -> N
             return await super().encode(texts)
 
     parts = soft() | {"encoder": Counting()}
-    modes: Any = ["values", "updates", "debug"]
+    told = []
+    modes: Any = ["values", "updates", "debug", "custom"]
     async for part in build(parts).astream({"question": QUESTION}, context=TOP1, stream_mode=modes):
         json.dumps(part)
+        told.append(part)
     assert len(set(Counting.texts)) == len(Counting.texts) > 0
+    encoded = [event for mode, event in told if mode == "custom" and event["type"] == "encoded"]
+    assert encoded == [
+        {"type": "encoded", "hop": 0, "nodes": 3, "edges": 2},
+        {"type": "encoded", "hop": 1, "nodes": 5, "edges": 4},
+    ]
 
 
 async def test_checkpoints_hold_no_embeddings_and_a_resumed_run_has_the_same(

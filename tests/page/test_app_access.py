@@ -110,7 +110,8 @@ async def test_pages_of_other_sites_are_refused_even_with_the_token(
         ):
             assert (await request).status_code == 403, headers
     assert runs.started == []
-    own = [{"Sec-Fetch-Site": "same-origin"}, {"Origin": f"http://127.0.0.1:{port}"}, {}]
+    sites = [{"Sec-Fetch-Site": site} for site in ("same-origin", "none")]
+    own = [*sites, {"Origin": f"http://127.0.0.1:{port}"}, {}]
     for headers in own:
         assert (await page.client.get("api/runs", headers=headers)).status_code == 200
     link_elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
@@ -130,7 +131,13 @@ async def test_every_answer_carries_the_security_headers(page: Page) -> None:
         ]
     for answer in answers:
         policy = answer.headers["content-security-policy"]
-        assert "default-src 'none'" in policy and "unsafe" not in policy and "*" not in policy
+        assert "unsafe" not in policy and "*" not in policy
+        # The last three do not follow from the first.
+        for name in ("default-src", "base-uri", "form-action", "frame-ancestors"):
+            assert f"{name} 'none'" in policy.split("; ")
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert "access-control-allow-origin" not in answer.headers
