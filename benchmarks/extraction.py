@@ -33,8 +33,8 @@ from typing import NamedTuple, get_args
 
 from ras_flow.components import Extraction, Generation, LanguageModel, Message
 from ras_flow.context import DEFAULT_MODEL, ExtractorOutput
+from ras_flow.datasets.facts import FactPassage, fact_recall, read_facts
 from ras_flow.demo import passages as demo_passages
-from ras_flow.evaluation.facts import FactPassage, fact_recall, read_facts
 from ras_flow.llms import load_language_model
 from ras_flow.llms.tuned import extractor_name
 from ras_flow.roles import PromptedExtractor

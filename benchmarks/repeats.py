@@ -13,7 +13,7 @@ import asyncio
 import platform
 from pathlib import Path
 
-from ras_flow.evaluation.facts import FactPassage, holds
+from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.llms import tuned
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.roles.extractors import make_extractor

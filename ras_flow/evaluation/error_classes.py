@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ras_flow.evaluation.facts import MOST_WORDS, holds
+from ras_flow.datasets.facts import MOST_WORDS, holds
 from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
-from ras_flow.evaluation.triples import token_f1
-from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.normalize import has_name, normalize_name, token_f1
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import CUT_SHORT, Passage, Triple
 

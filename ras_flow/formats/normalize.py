@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 
 _ARTICLES = frozenset({"the", "a", "an"})
@@ -75,6 +76,22 @@ def has_name(text: str, name: str) -> bool:
     """
     wanted = normalize_name(name)
     return bool(wanted) and f" {wanted} " in f" {normalize_name(text)} "
+
+
+def token_f1(a: str, b: str) -> float:
+    """Return the F1 of two names' normalised words, each counted as often as it occurs.
+
+    Args:
+        a: A name.
+        b: Another one; the order does not matter.
+
+    Returns:
+        1 for the same words, 0 for none in common.
+    """
+    left, right = (Counter(normalize_name(name).split()) for name in (a, b))
+    if not left or not right:
+        return float(left == right)
+    return 2 * (left & right).total() / (left.total() + right.total())
 
 
 def normalize_question(text: str) -> str:

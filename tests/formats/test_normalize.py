@@ -7,7 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ras_flow.formats.normalize import best_surface, normalize_name, normalize_question
+from ras_flow.formats.normalize import (
+    best_surface,
+    normalize_name,
+    normalize_question,
+    token_f1,
+)
 
 
 @pytest.mark.parametrize(
@@ -155,3 +160,9 @@ def test_best_surface_is_a_semilattice(a, b, c):
     assert best_surface(a, a) == a
     assert best_surface(a, b) == best_surface(b, a)
     assert best_surface(best_surface(a, b), c) == best_surface(a, best_surface(b, c))
+
+
+@given(NAMES, NAMES)
+def test_token_f1_is_symmetric(a, b):
+    assert token_f1(a, b) == token_f1(b, a)
+    assert token_f1(a, a) == 1

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ras_flow.components import Retriever
-from ras_flow.evaluation.metrics.retrieval import is_found
-from ras_flow.evaluation.question import Support
+from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import parse_plan
 from ras_flow.training.data.records import Record
 
@@ -62,11 +61,15 @@ async def find_next(
     plans = [parse_plan(texts[row]) for row in rows]
     made = [plan.subquery if plan.label == "SUBQ" else "" for plan in plans]
     queries = list(dict.fromkeys(query for query in [*own, *made] if query))
-    found = dict(zip(queries, await retriever.retrieve(queries, k), strict=True))
+    found = await retriever.retrieve(queries, k)
+    titles = {
+        query: {normalize_name(one.passage["title"]) for one in some}
+        for query, some in zip(queries, found, strict=True)
+    }
 
     def hits(asked: Sequence[str]) -> int:
         return sum(
-            is_found(Support(record["page"]), [one.passage for one in found.get(query, ())])
+            normalize_name(record["page"]) in titles.get(query, ())
             for record, query in zip(asking, asked, strict=True)
         )
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ras_flow.evaluation.triples import token_f1
 from ras_flow.formats.answer import clean_answer
-from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.normalize import normalize_name, normalize_question, token_f1
 from ras_flow.formats.plan import parse_plan
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.next_passage import NextPassage

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.facts import FactPassage
 from ras_flow.formats.quality import RULES
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from ras_flow.components import Extractor
+from ras_flow.datasets.facts import FactPassage, holds, titles_of
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import InputError
-from ras_flow.evaluation.facts import FactPassage, holds, titles_of
 from ras_flow.files import write_whole
 from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.triples import Spo

@@ -36,7 +36,7 @@ class DataSettings:
     Attributes:
         files: Texts with triples; see :func:`.examples.read_examples`.
         facts: Files whose titles are kept out of training, for the recall of answer-bearing facts;
-            see :func:`ras_flow.evaluation.facts.read_facts`.
+            see :func:`ras_flow.datasets.facts.read_facts`.
         most: At most so many training examples of a source, by the beginning of its name;
             proportionally fewer in the other splits.
         skip: Training examples of a source that are left out first: those that an earlier training

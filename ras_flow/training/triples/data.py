@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ras_flow.datasets.facts import FactPassage, read_facts, titles_of
 from ras_flow.errors import InputError
-from ras_flow.evaluation.facts import FactPassage, read_facts, titles_of
 from ras_flow.training.triples.cleaning import CleaningReport, clean
 from ras_flow.training.triples.config import DataSettings
 from ras_flow.training.triples.examples import Example, read_examples

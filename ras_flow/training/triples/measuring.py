@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ras_flow.evaluation.facts import FactPassage, fact_recall
-from ras_flow.evaluation.triples import Prediction, Scores, score
+from ras_flow.datasets.facts import FactPassage, fact_recall
 from ras_flow.files import write_whole
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import Rule
@@ -18,6 +17,7 @@ from ras_flow.training.triples.card import CARD, model_card
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import Raw, passages_of
 from ras_flow.training.triples.rules import refined
+from ras_flow.training.triples.scores import Prediction, Scores, score
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ras_flow.components import Extraction, Extractor
+from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
-from ras_flow.evaluation.facts import FactPassage
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.triples.examples import Example
 

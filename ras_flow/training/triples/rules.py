@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ras_flow.components import Extraction
-from ras_flow.evaluation.facts import FactPassage, holds
-from ras_flow.evaluation.triples import Match, match_triples
+from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import RULES, Rule, refine
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import passage_of
+from ras_flow.training.triples.scores import Match, match_triples
 
 
 @dataclass

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ras_flow.components import Extraction
+from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
-from ras_flow.evaluation.facts import FactPassage
 from ras_flow.formats.quality import RULES
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage

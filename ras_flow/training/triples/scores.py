@@ -11,13 +11,12 @@ all measures are 1; where only one of both is empty, they are 0.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ras_flow.extras import require
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import normalize_name, token_f1
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.triples import Spo, format_triples
 
@@ -118,22 +117,6 @@ class Scores:
             "pronoun_subjects": self.pronouns,
         }
         return {name: round(value, 4) for name, value in record.items()}
-
-
-def token_f1(a: str, b: str) -> float:
-    """Return the F1 of two names' normalised words, each counted as often as it occurs.
-
-    Args:
-        a: A name.
-        b: Another one; the order does not matter.
-
-    Returns:
-        1 for the same words, 0 for none in common.
-    """
-    left, right = (Counter(normalize_name(name).split()) for name in (a, b))
-    if not left or not right:
-        return float(left == right)
-    return 2 * (left & right).total() / (left.total() + right.total())
 
 
 def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str, Match]:

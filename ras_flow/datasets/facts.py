@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ras_flow.datasets.reading import Row, read_rows
-from ras_flow.evaluation.triples import token_f1
-from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.normalize import has_name, normalize_name, token_f1
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Passage, make_passage
 

@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.evaluation.triples import (
+from ras_flow.training.triples.scores import (
     LEVELS,
     Match,
     Prediction,
     Spo,
     match_triples,
     score,
-    token_f1,
 )
 
 match_triples([("a", "b", "c")], [("a", "b", "d")])  # Loads scipy, outside any time limit.
@@ -46,12 +45,6 @@ def test_order_does_not_matter(a: list[Spo], b: list[Spo], random: object) -> No
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     before, after = match_triples(a, b), match_triples(shuffled, b)
     assert all(before[level].f1 == pytest.approx(after[level].f1) for level in LEVELS)
-
-
-@given(NAME, NAME)
-def test_token_f1_is_symmetric(a: str, b: str) -> None:
-    assert token_f1(a, b) == token_f1(b, a)
-    assert token_f1(a, a) == 1
 
 
 def test_empty_cases() -> None:

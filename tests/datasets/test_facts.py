@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.evaluation.facts import fact_recall, holds, read_facts, titles_of
+from ras_flow.datasets.facts import fact_recall, holds, read_facts, titles_of
 from tests.training.triples.samples import fact_rows, write_rows
 
 
