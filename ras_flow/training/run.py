@@ -86,15 +86,14 @@ def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]
         ConfigurationError: It was begun with others; the message names the first that differs.
     """
     file = run / SETTINGS
-    noted = {**record, RECORDS: {part: _checksum(rows) for part, rows in data.items()}}
-    wanted = json.loads(json.dumps({**noted, "processes": processes()}))
+    records = {part: _checksum(rows) for part, rows in data.items()}
+    noted = {**record, RECORDS: records, "processes": processes()}
+    wanted = json.loads(json.dumps(noted))
     if not file.is_file():
         run.mkdir(parents=True, exist_ok=True)
         write_whole(file, json.dumps(wanted, indent=2))
         return
     found = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(found.get(RECORDS), dict):
-        found[RECORDS] = wanted[RECORDS]  # Earlier versions noted no more than their number.
     begun, now = flat(_fixed(found)), flat(_fixed(wanted))
     for name in sorted(begun.keys() | now.keys()):
         if begun.get(name) != now.get(name):
@@ -178,9 +177,7 @@ def _fixed(record: dict[str, Any]) -> dict[str, Any]:
         for table, values in record.items()
     }
     optimizer = record["optimizer"]
-    # Earlier versions did not note the processes.
-    together = kept.pop("processes", processes())
-    kept[STEP] = optimizer["batch_size"] * optimizer["accumulation"] * together
+    kept[STEP] = optimizer["batch_size"] * optimizer["accumulation"] * kept.pop("processes")
     return kept
 
 

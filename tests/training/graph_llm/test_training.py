@@ -129,27 +129,14 @@ def test_copies_of_checkpoints_are_not_gone_on_from(tmp_path: Path) -> None:
     assert left == ["checkpoint-10", "checkpoint-9", "checkpoint-9-good", "checkpoint-best"]
 
 
-def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
-    optimizer = {"batch_size": 2, "accumulation": 4}
-    noted = {"optimizer": optimizer, "records": [1, 0], "processes": 1}
-    (tmp_path / "settings.json").write_text(json.dumps(noted))
-    claim(tmp_path, {"optimizer": optimizer}, {"train": [{"id": "1"}], "dev": []})
-
-
 def test_each_step_keeps_its_records_whatever_the_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = tmp_path / "settings.json"
     claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}}, {})
     monkeypatch.setenv("WORLD_SIZE", "2")
     claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}}, {})
     with pytest.raises(ConfigurationError, match=r"was 8 and is 16. Set optimizer.*\(now 2\)"):
         claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 4}}, {})
-    # As it was before the processes were noted.
-    settings.write_text(json.dumps({"optimizer": {"batch_size": 2, "accumulation": 4}}))
-    claim(tmp_path, {"optimizer": {"batch_size": 4, "accumulation": 2}}, {})
-    with pytest.raises(ConfigurationError, match="was 16 and is 8"):
-        claim(tmp_path, {"optimizer": {"batch_size": 2, "accumulation": 2}}, {})
 
 
 def test_one_process_takes_one_gpu_of_several(
