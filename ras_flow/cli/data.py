@@ -215,9 +215,10 @@ def stats(
     folder: Annotated[Path, typer.Argument(help="Folder of a data set.")], as_json: AsJson = False
 ) -> None:
     """Check a data set and count what it holds: every record, split and label."""
-    from ras_flow.training.data.records import SPLITS, read_records
-    from ras_flow.training.data.splits import check_labels
+    from ras_flow.training.data.labels import check_labels
+    from ras_flow.training.data.records import read_records
     from ras_flow.training.data.stats import Stats
+    from ras_flow.training.splits import SPLITS
 
     files = [folder / f"{split}.jsonl" for split in SPLITS]
     if not (folder / "stats.json").exists():

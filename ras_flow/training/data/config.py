@@ -30,8 +30,7 @@ from typing import Any
 from ras_flow.errors import ConfigurationError
 from ras_flow.toml import read_section, read_toml
 from ras_flow.training.data.noise import Noise
-from ras_flow.training.data.records import Split
-from ras_flow.training.data.splits import Splitter
+from ras_flow.training.splits import Split, Splitter
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.inputs import Inputs, read_inputs
 from ras_flow.training.data.mix import write_mix
 from ras_flow.training.data.progress import Progress
-from ras_flow.training.data.records import SPLITS
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.writer import check_folder
+from ras_flow.training.splits import SPLITS
 
 CONCURRENCY = 16
 

@@ -33,11 +33,11 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.progress import Progress
-from ras_flow.training.data.records import Record, Split
-from ras_flow.training.data.splits import Splitter
+from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.data.subq_builder import Builder
 from ras_flow.training.data.writer import check_folder, write_splits
+from ras_flow.training.splits import Split, Splitter
 
 STEPS = ("attempt", "filter", "subqueries", "extract")
 """What models are asked for: the steps that tokens are counted by."""

@@ -12,10 +12,9 @@ from ras_flow.formats.triples import Spo
 from ras_flow.training.data.case import Case, Page
 from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.progress import Progress
-from ras_flow.training.data.records import SPLITS, Split
 from ras_flow.training.data.sources import read_cases
 from ras_flow.training.data.sources.texts import Texts, read_pages
-from ras_flow.training.data.splits import fraction
+from ras_flow.training.splits import SPLITS, Split, fraction
 
 
 @dataclass

@@ -24,11 +24,11 @@ from ras_flow.training.data.inputs import Inputs, read_inputs
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.recorder import closed_book, first_plan, no_retrieval
-from ras_flow.training.data.records import Record, Split
+from ras_flow.training.data.records import Record
 from ras_flow.training.data.rollout import Reading, roll_out
-from ras_flow.training.data.splits import fraction
 from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.data.writer import check_folder, write_splits
+from ras_flow.training.splits import Split, fraction
 
 TEXTS_KEPT = 400_000
 """Vectors of triples that are kept while a mix is written; 600 MB at most."""

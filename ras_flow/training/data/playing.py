@@ -31,11 +31,11 @@ from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.inputs import Inputs, read_inputs
 from ras_flow.training.data.mix import write_set
 from ras_flow.training.data.progress import Progress
-from ras_flow.training.data.records import SPLITS, Record, Split
-from ras_flow.training.data.splits import fraction
+from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.teacher import Teacher
 from ras_flow.training.data.writer import check_folder
+from ras_flow.training.splits import SPLITS, Split, fraction
 
 AT_ONCE = 8
 """Questions under way at once, so that their passages are extracted together."""

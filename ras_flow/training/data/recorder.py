@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ras_flow.training.data.case import Case
-from ras_flow.training.data.records import Link, Record, Split, Target
+from ras_flow.training.data.records import Link, Record, Target
+from ras_flow.training.splits import Split
 
 
 class Recorder:

@@ -29,9 +29,8 @@ from typing_extensions import TypedDict
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.state.schema import PlanLabel
+from ras_flow.training.splits import SPLITS, Split
 
-Split = Literal["train", "dev", "test"]
-SPLITS: tuple[Split, ...] = get_args(Split)
 LABELS: tuple[PlanLabel, ...] = get_args(PlanLabel)
 
 

@@ -42,8 +42,9 @@ from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.passage_text import passage_text
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.recorder import Recorder, first_plan
-from ras_flow.training.data.records import Link, Record, Split
+from ras_flow.training.data.records import Link, Record
 from ras_flow.training.data.surface import Surface
+from ras_flow.training.splits import Split
 
 Reading = Callable[[Mapping[str, Triple], Sequence[Hop]], Mapping[str, Triple]]
 """Returns what planner and answerer read of the graph G_Q and the subquery chain."""

@@ -25,7 +25,7 @@ from ras_flow.training.data.recorder import no_retrieval
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.replies import read_numbers, read_subquery
 from ras_flow.training.data.rollout import roll_out
-from ras_flow.training.data.splits import Splitter
+from ras_flow.training.splits import Splitter
 
 if TYPE_CHECKING:
     from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models

@@ -18,7 +18,8 @@ from ras_flow.formats.triples import Spo
 from ras_flow.training.data.agenda import Agenda
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.recorder import Recorder, first_plan
-from ras_flow.training.data.records import Link, Record, Split
+from ras_flow.training.data.records import Link, Record
+from ras_flow.training.splits import Split
 from ras_flow.training.triples.support import supported
 
 

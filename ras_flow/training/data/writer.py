@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import IO, Self
 
 from ras_flow.errors import InputError
+from ras_flow.training.data.labels import check_labels, keep_first
 from ras_flow.training.data.lock import hold
-from ras_flow.training.data.records import SPLITS, Record, Split, check_record, read_records
-from ras_flow.training.data.splits import check_labels, keep_first
+from ras_flow.training.data.records import Record, check_record, read_records
 from ras_flow.training.data.stats import Stats
+from ras_flow.training.splits import SPLITS, Split
 
 _OURS = ("train.jsonl", "stats.json", "calls.jsonl")
 """What a folder of a data set has, be it complete or not, and how its other files begin."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_question
-from ras_flow.training.data.records import Record, Split, check_record
+from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.requests import as_request, target_text
-from ras_flow.training.data.splits import fraction
 from ras_flow.training.graph_llm.config import Task
 from ras_flow.training.graph_llm.graphs import Graphs
+from ras_flow.training.splits import Split, fraction
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.collate import Example

@@ -13,7 +13,7 @@ from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.tuned import Tuned, find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
 from ras_flow.roles.extractor_forms import Form, text_form, trained_form
-from ras_flow.training.data.splits import fraction
+from ras_flow.training.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
 from ras_flow.training.triples.examples import Example

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.training.data.splits import Splitter, fraction
+from ras_flow.training.splits import Splitter, fraction
 from ras_flow.training.triples.examples import Example
 
 _SUFFIX = re.compile(r"\s*\([^()]*\)$")

@@ -13,7 +13,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import EvalConfig, Price
 from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.settings import parse_config, read_config
-from ras_flow.training.data.splits import Splitter
+from ras_flow.training.splits import Splitter
 
 GOOD = """
 seed = 7

@@ -14,7 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ras_flow.cli.commands import app
-from ras_flow.training.data.records import SPLITS, read_records
+from ras_flow.training.data.records import read_records
+from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
 from tests.training.data.subq import reply, write_questions

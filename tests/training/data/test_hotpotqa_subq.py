@@ -25,8 +25,9 @@ from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.tuned import SHIPPED
 from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models, build_hotpotqa_subq, cost
-from ras_flow.training.data.records import SPLITS, Record, read_records
-from ras_flow.training.data.splits import check_labels
+from ras_flow.training.data.labels import check_labels
+from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
 from tests.training.data.examples import write_list

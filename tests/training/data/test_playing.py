@@ -19,8 +19,9 @@ from ras_flow.testing import HashEncoder, MappingExtractor
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.config import load_config
 from ras_flow.training.data.playing import play_mix
-from ras_flow.training.data.records import SPLITS, Record, Split, read_records
+from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.data.teacher import Teacher
+from ras_flow.training.splits import SPLITS, Split
 from tests.cli.command import ras_flow as run
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message

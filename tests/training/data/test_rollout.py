@@ -14,12 +14,12 @@ from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.data.case import Case, Page, Step
+from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.recorder import no_retrieval
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.rollout import roll_out
-from ras_flow.training.data.splits import check_labels
 
 Q = "When was the director of Salt Road born?"
 DIRECTED: Spo = ("Salt Road", "director", "Aino Laine")

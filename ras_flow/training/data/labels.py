@@ -1,63 +1,15 @@
-"""Splits by question, and the rule that one input has one label.
-
-A record's split follows from its question alone, in the form in which two spellings are one
-question, and from the seed. So it is known before anything is drawn or made, it is the same in
-every source, and it does not change when data is added. (Splits by sample let two hops of one
-question fall on both sides.)
-"""
+"""The rule that one input has one label, and one question one split."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.state.kg import triple_id
-from ras_flow.training.data.records import Record, Split
-
-
-@dataclass(frozen=True)
-class Splitter:
-    """Sends questions into splits.
-
-    Attributes:
-        seed: Another seed is another split.
-        dev: Share of the questions for development, between 0 and 1.
-        test: Share of the questions for testing.
-
-    Raises:
-        ConfigurationError: The shares leave nothing for training.
-    """
-
-    seed: int = 13
-    dev: float = 0.05
-    test: float = 0.05
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.dev and 0 <= self.test and self.dev + self.test < 1):
-            raise ConfigurationError(
-                f"dev = {self.dev} and test = {self.test} must be shares that leave some for "
-                "training."
-            )
-
-    def __call__(self, question: str) -> Split:
-        """Return the split of a question, the same for all its spellings."""
-        return self.of(normalize_question(question))
-
-    def of(self, key: str) -> Split:
-        """Return the split of what is called so."""
-        place = fraction(self.seed, "split", key)
-        if place < self.test:
-            return "test"
-        return "dev" if place < self.test + self.dev else "train"
-
-
-def fraction(seed: int, *names: str) -> float:
-    """Return a number in [0, 1) that names and seed alone decide, the same on every machine."""
-    digest = sha256("\0".join((str(seed), *names)).encode("utf-8", "replace")).digest()
-    return int.from_bytes(digest[:7], "big") / 2**56
+from ras_flow.training.data.records import Record
+from ras_flow.training.splits import Split
 
 
 def input_key(record: Record) -> str:
