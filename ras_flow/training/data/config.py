@@ -22,8 +22,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import json
+from dataclasses import asdict, dataclass, field, fields
 from math import inf
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,18 @@ class MixConfig:
     def splitter(self) -> Splitter:
         """Sends questions into splits."""
         return Splitter(self.seed, self.dev, self.test)
+
+    @property
+    def files(self) -> list[Path]:
+        """All files that are read."""
+        found = [source.file for source in self.sources]
+        found += [passages.file for passages in self.passages]
+        return found + [source.kb for source in self.sources if source.kb]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the settings as JSON-like data; of a path its name, the same on every machine."""
+        record: dict[str, Any] = json.loads(json.dumps(asdict(self), default=attrgetter("name")))
+        return record
 
     def in_proportion(self, most: int, split: Split) -> int:
         """Return how many of a split go with so many of the training split, at least one."""

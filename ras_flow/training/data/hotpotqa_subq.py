@@ -34,9 +34,9 @@ from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
-from ras_flow.training.data.stats import Stats, checksum, write_card
+from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.subq_builder import Builder
-from ras_flow.training.data.writer import check_folder, write_splits
+from ras_flow.training.data.writer import check_folder, write_set
 from ras_flow.training.splits import Split, Splitter
 
 STEPS = ("attempt", "filter", "subqueries", "extract")
@@ -139,7 +139,6 @@ async def build_hotpotqa_subq(
     check_folder(folder)
     rows = await asyncio.to_thread(lambda: list(read_rows(path))[: config.limit])
     stats = Stats()
-    (folder / "stats.json").unlink(missing_ok=True)
     with CallLog(folder / "calls.jsonl") as log:
         builder = Builder(log, models, config, splitter, stats.dropped)
         collected: list[Record] = []
@@ -157,12 +156,10 @@ async def build_hotpotqa_subq(
     def of(split: Split) -> Iterator[Record]:
         return (record for record in collected if record["split"] == split)
 
-    await asyncio.to_thread(write_splits, folder, of, stats)
-    stats.checksums = {path.name: await asyncio.to_thread(checksum, path)}
-    stats.settings = asdict(config)
     stats.inputs = {path.name: {"all": len(rows)}}
-    await asyncio.to_thread(write_card, folder, stats)
-    return stats
+    return await asyncio.to_thread(
+        write_set, folder, of, stats, inputs=[path], settings=asdict(config)
+    )
 
 
 def cost(stats: Stats, prices: dict[str, tuple[float, float]]) -> float:

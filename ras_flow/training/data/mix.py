@@ -7,8 +7,7 @@ have the same input, the first one's record is kept.
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,8 +25,8 @@ from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.recorder import closed_book, first_plan, no_retrieval
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.rollout import Reading, roll_out
-from ras_flow.training.data.stats import Stats, checksum, write_card
-from ras_flow.training.data.writer import check_folder, write_splits
+from ras_flow.training.data.stats import Stats
+from ras_flow.training.data.writer import check_folder, write_set
 from ras_flow.training.splits import Split, fraction
 
 TEXTS_KEPT = 400_000
@@ -73,7 +72,7 @@ def write_mix(
         def records(split: Split) -> Iterator[Record]:
             return _records(config, inputs, split, known, reading, progress)
 
-        return write_set(config, folder, records, stats)
+        return write_set(folder, records, stats, inputs=config.files, settings=config.as_record())
 
 
 @contextmanager
@@ -89,34 +88,6 @@ def _reading(most: int | None, encoder: SentenceEncoder | None) -> Iterator[Read
             return loop.run(nearest_triples(triples, hops, near, most))
 
         yield reading
-
-
-def write_set(
-    config: MixConfig, folder: Path, records: Callable[[Split], Iterable[Record]], stats: Stats
-) -> Stats:
-    """Write the records made from a mix.
-
-    Args:
-        config: The mix.
-        folder: Where to; its files of an earlier build are replaced, ``stats.json`` last.
-        records: The records of each split; of those with the same input the first is kept.
-        stats: What is known of the build; the rest is counted.
-
-    Returns:
-        The statistics, as saved.
-
-    Raises:
-        InputError: The folder cannot be written to, or a record is malformed.
-        ConfigurationError: Another build writes to it.
-    """
-    (folder / "stats.json").unlink(missing_ok=True)
-    write_splits(folder, records, stats)
-    files = [source.file for source in config.sources] + [p.file for p in config.passages]
-    files += [source.kb for source in config.sources if source.kb]
-    stats.checksums = {path.name: checksum(path) for path in files}
-    stats.settings |= json.loads(json.dumps(_plain(config)))
-    write_card(folder, stats)
-    return stats
 
 
 def _records(
@@ -172,14 +143,3 @@ def _of_case(
 def _limit(config: MixConfig, source: Source, split: Split) -> float:
     most = source.max_records
     return float("inf") if most is None else config.in_proportion(most, split)
-
-
-def _plain(value: Any) -> Any:
-    """Write settings as JSON; of a path its name, which is the same on every machine."""
-    if isinstance(value, Path):
-        return value.name
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    return value

@@ -29,12 +29,11 @@ from ras_flow.training.data.calls import StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.inputs import Inputs, read_inputs
-from ras_flow.training.data.mix import write_set
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.teacher import Teacher
-from ras_flow.training.data.writer import check_folder
+from ras_flow.training.data.writer import check_folder, write_set
 from ras_flow.training.splits import SPLITS, Split, fraction
 
 AT_ONCE = 8
@@ -139,7 +138,14 @@ async def play_mix(
     stats.settings["extractor"] = extractor.identity
     if played.failed:
         stats.dropped["questions whose passages could not be extracted"] = played.failed
-    return await asyncio.to_thread(write_set, config, folder, played.records.__getitem__, stats)
+    return await asyncio.to_thread(
+        write_set,
+        folder,
+        played.records.__getitem__,
+        stats,
+        inputs=config.files,
+        settings=config.as_record(),
+    )
 
 
 def _runs(

@@ -1,18 +1,18 @@
-"""Records to a file: complete or not there."""
+"""Records to the files of a data set, each complete or not there."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from ras_flow.errors import InputError
 from ras_flow.training.data.labels import check_labels, keep_first
 from ras_flow.training.data.lock import hold
 from ras_flow.training.data.records import Record, check_record, read_records
-from ras_flow.training.data.stats import Stats
+from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.splits import SPLITS, Split
 
 _OURS = ("train.jsonl", "stats.json", "calls.jsonl")
@@ -100,18 +100,32 @@ class RecordWriter:
             self._part.unlink()
 
 
-def write_splits(folder: Path, records: Callable[[Split], Iterable[Record]], stats: Stats) -> None:
-    """Write a data set's files, and check them against each other.
+def write_set(
+    folder: Path,
+    records: Callable[[Split], Iterable[Record]],
+    stats: Stats,
+    *,
+    inputs: Iterable[Path],
+    settings: Mapping[str, Any],
+) -> Stats:
+    """Write a data set, and check its files against each other.
 
     Args:
-        folder: Where to.
+        folder: Where to; its files of an earlier build are replaced, ``stats.json`` last.
         records: The records of each split; of those with the same input the first is kept.
-        stats: Counts them.
+        stats: What is known of the build; the rest is counted.
+        inputs: The files that it was made from.
+        settings: Those of the build, as JSON-like data.
+
+    Returns:
+        The statistics, as saved.
 
     Raises:
-        ConfigurationError: Another build writes them.
-        InputError: The folder cannot be written to, or a record is malformed.
+        ConfigurationError: Another build writes to the folder.
+        InputError: The folder cannot be written to, an input cannot be read, or a record is
+            malformed.
     """
+    (folder / "stats.json").unlink(missing_ok=True)
     files = [folder / f"{split}.jsonl" for split in SPLITS]
     lock = hold(files[0])
     try:
@@ -123,3 +137,7 @@ def write_splits(folder: Path, records: Callable[[Split], Iterable[Record]], sta
         check_labels(record for path in files for record in read_records(path))
     finally:
         lock.release()
+    stats.checksums = {path.name: checksum(path) for path in inputs}
+    stats.settings |= settings
+    write_card(folder, stats)
+    return stats
