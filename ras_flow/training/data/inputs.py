@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
@@ -61,14 +60,14 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
         InputError: A file is wrong; the message names file, line and field.
     """
     inputs = Inputs([], {split: [] for split in SPLITS})
-    triples: dict[str, Any] = {}
+    triples: dict[str, tuple[Spo, ...]] = {}
     titled: dict[str, Page] = {}
     for passages in config.passages:
-        for text, page in read_pages(passages.file, passages.only):
-            triples[text] = page.triples
+        for page in read_pages(passages.file, passages.only):
+            triples[page.text] = page.triples
             if page.title:
                 titled.setdefault(normalize_name(page.title), page)
-            inputs.pages[config.splitter(page.title or text)].append(page)
+            inputs.pages[config.splitter(page.title or page.text)].append(page)
     texts = Texts(triples, titled)
     named: Counter[tuple[str, str]] = Counter()
     for number, source in enumerate(config.sources):

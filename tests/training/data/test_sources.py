@@ -368,9 +368,9 @@ def test_a_better_extraction_of_a_text_is_used(tmp_path: Path) -> None:
         {"src": "good", "title": "Aino Laine", "text": text, "triples": triples},
         {"src": "bad", "text": "Never read.", "triples": [["a", "b", "c"]]},
     )
-    [(known, page)] = read_pages(path, ["good"])
+    [page] = read_pages(path, ["good"])
     assert page.triples == (("Aino Laine", "citizenship", "Finland"),)
-    texts = Texts({known: page.triples})
+    texts = Texts({page.text: page.triples})
     case = only(write_list(tmp_path / "2wiki.json", e.WIKI2), texts=texts)
     assert ("Aino Laine", "citizenship", "Finland") in case.steps[1].page.triples
     with pytest.raises(InputError, match="passages are objects"):

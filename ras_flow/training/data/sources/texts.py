@@ -49,7 +49,7 @@ class Texts:
         return self.titled.get(normalize_name(title)) or Page(title, ())
 
 
-def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[tuple[str, Page]]:
+def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[Page]:
     """Read passages: objects with ``text`` and ``triples``, or with ``title`` and ``text``.
 
     Args:
@@ -57,7 +57,7 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[tuple[str, Page
         only: Values of ``src`` to read; all if empty.
 
     Yields:
-        Each text and its page.
+        Their pages, each with its text.
 
     Raises:
         InputError: The file is something else.
@@ -71,11 +71,9 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[tuple[str, Page
             triples = tuple(row.triples("triples"))
             title = row.text("title") if row.has("title") else ""
             if triples:
-                text = " ".join(row.text("text").split())
-                yield text, Page(title, triples, text)
+                yield Page(title, triples, " ".join(row.text("text").split()))
         elif row.has("title", "text"):
-            page = texts.page(row.text("title"), split_sentences(row.text("text")))
-            yield page.text, page
+            yield texts.page(row.text("title"), split_sentences(row.text("text")))
         else:
             raise InputError(
                 f"{row.where}: passages are objects with `text` and `triples`, or with `title` "
