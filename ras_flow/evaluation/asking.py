@@ -17,6 +17,7 @@ from ras_flow.evaluation.kept import ASKING, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import Row
+from ras_flow.runs.threads import SYSTEM
 
 ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""
@@ -54,7 +55,10 @@ class Asker:
             ConfigurationError: A setting, name or key is wrong, which every question would meet.
         """
         id, checksum = self.cell.run_id(question), self.cell.checksum(question)
-        config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": {ASKED: checksum}}
+        metadata = {ASKED: checksum}
+        if not self.cell.is_ras:
+            metadata[SYSTEM] = self.cell.system.system.kind
+        config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": metadata}
 
         async def run() -> None:
             ASKING.set(id)

@@ -62,6 +62,11 @@ class Cell:
     identities: Mapping[str, str]
     seed: int
 
+    @property
+    def is_ras(self) -> bool:
+        """Whether RAS's own graph, with these settings, would do the same."""
+        return getattr(self.graph, "parts", None) == self.parts
+
     def given(self, question: Question) -> RasInput:
         """Return what a run of this question is started with."""
         given = RasInput(question=question.question, settings=self.context.changed())

@@ -26,6 +26,9 @@ Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
 FORKED_FROM = "ras_forked_from"
 """Key of an edit's metadata: the checkpoint that was edited."""
 
+SYSTEM = "ras_flow_system"
+"""Key of a checkpoint's metadata: the evaluation's system that made it, where that is not RAS."""
+
 _BEGINNING = ("__start__", "start")
 _ASKED = ("question", "settings", "documents")
 _OURS = {"plans", "hops", "passages", "triples"}
@@ -107,7 +110,8 @@ class Threads(Protocol):
     ) -> str:
         """Edit a checkpoint's state as if a node had; return the id of the new checkpoint.
 
-        What is stored for the old checkpoint stays as it is.
+        What is stored for the old checkpoint stays as it is. Raises RunError for a run that
+        another graph makes.
         """
         ...
 
@@ -122,12 +126,16 @@ class Threads(Protocol):
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
         ``seen`` is the end of the branch when the caller decided to go on with it; should somebody
-        else have gone on since, RunError is raised and nothing is done.
+        else have gone on since, or another graph make the run, RunError is raised and nothing is
+        done.
         """
         ...
 
     def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
-        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        """Go on from a checkpoint; tell the new branch's own first one before all else.
+
+        Raises RunError for a run that another graph makes.
+        """
         ...
 
     async def check_models(self, edits: Sequence[Edit], context: Context) -> None:
@@ -201,6 +209,7 @@ class LocalThreads:
         LangGraph stores an edit beside the work of the checkpoint that is edited. On a copy two
         people can edit the same checkpoint at once, and a run at work there is not disturbed.
         """
+        await self._check_system(run_id)
         copy = await self.graph.aupdate_state(_config(run_id, checkpoint), None, as_node="__copy__")
         config: RunnableConfig = {**copy, "metadata": {FORKED_FROM: checkpoint}}
         edited = await self.graph.aupdate_state(config, values, as_node=as_node)
@@ -215,6 +224,8 @@ class LocalThreads:
         seen: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
+        if not isinstance(given, dict):
+            await self._check_system(run_id)
         if seen is not None:
             await check_not_gone_on(self, run_id, seen, checkpoint)
         stream: AsyncIterator[Any] = self.graph.astream(
@@ -225,6 +236,7 @@ class LocalThreads:
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        await self._check_system(run_id)
         stream: AsyncIterator[Any] = self.graph.astream(
             None,
             _config(run_id, checkpoint),
@@ -253,6 +265,18 @@ class LocalThreads:
         saver: Any = self.graph.checkpointer
         newest = await saver.aget_tuple(_config(run_id))
         return newest is not None and self._is_ours(newest)
+
+    async def _check_system(self, run_id: str) -> None:
+        """Refuse to go on by RAS's graph with what another system of an evaluation began."""
+        saver: Any = self.graph.checkpointer
+        newest = await saver.aget_tuple(_config(run_id))
+        system = newest.metadata.get(SYSTEM) if newest else None
+        if system and hasattr(self.graph.builder, "parts"):
+            raise RunError(
+                f"Run {run_id} is of an evaluation's system {system!r}, and would go on as RAS "
+                "here: it can be shown and compared, but only the evaluation, started again (after "
+                "a failure with --retry), goes on with it."
+            )
 
     def _is_ours(self, saved: CheckpointTuple) -> bool:
         # A checkpoint's metadata counts the steps since each delta channel was last stored whole;

@@ -154,6 +154,42 @@ async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_pa
     assert {row.id: row.right for row in rows_of(tmp_path, "ras")}["country"]
 
 
+@pytest.mark.parametrize(
+    ("system", "is_ras"), [("react", False), ("ras_no_planning", False), ("ras", True)]
+)
+async def test_what_another_system_began_is_not_gone_on_with_as_ras(
+    system: str, is_ras: bool, tmp_path: Path
+) -> None:
+    def finished(call: str) -> None:
+        if call.startswith(("read", "answer")):
+            raise ModelResponseError("the server said no")
+
+    await run(tmp_path, World(finished), {system: {}})
+    failed = rows_of(tmp_path, system)[0]
+    parts = World().parts
+    builder = build_graph(
+        planner=parts.planner,
+        retriever=parts.retriever,
+        extractor=parts.extractor,
+        answerer=parts.answerer,
+        encoder=parts.encoder,
+    )
+    async with open_runs(tmp_path / "out", builder=builder) as runs:
+        before = await runs.document(failed.run)
+        step = get_branch(before)["steps"][-1]
+        for go_on in (
+            runs.resume(failed.run),
+            runs.fork(failed.run, step),
+            runs.fork(failed.run, step, parse_edits([{"op": "plan", "text": "[NO_RETRIEVAL]"}])),
+        ):
+            if is_ras:
+                assert (await events(go_on))[-1]["type"] == "answer"
+            else:
+                with pytest.raises(RunError, match=f"{system}.*--retry"):
+                    await events(go_on)
+        assert is_ras or await runs.document(failed.run) == before
+
+
 async def test_what_failed_counts_until_it_is_asked_again(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer In which country"):
