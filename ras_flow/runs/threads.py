@@ -14,7 +14,7 @@ from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
-from ras_flow.errors import RunError
+from ras_flow.errors import EditError, RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.commands import command
@@ -111,7 +111,7 @@ class Threads(Protocol):
         """Edit a checkpoint's state as if a node had; return the id of the new checkpoint.
 
         What is stored for the old checkpoint stays as it is. Raises RunError for a run that
-        another graph makes.
+        another graph makes, EditError where there is no such node.
         """
         ...
 
@@ -210,6 +210,11 @@ class LocalThreads:
         people can edit the same checkpoint at once, and a run at work there is not disturbed.
         """
         await self._check_system(run_id)
+        if as_node not in self.graph.nodes:
+            raise EditError(
+                f"This graph has no node {as_node!r}, after which an edited run of RAS goes on: "
+                "replay a step of it as it is, or edit it by the graph's own `update_state`."
+            )
         copy = await self.graph.aupdate_state(_config(run_id, checkpoint), None, as_node="__copy__")
         config: RunnableConfig = {**copy, "metadata": {FORKED_FROM: checkpoint}}
         edited = await self.graph.aupdate_state(config, values, as_node=as_node)
