@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ras_flow.components import LanguageModel
+from ras_flow.components import LanguageModel, ScoredPassage
 from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
 from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
@@ -26,6 +26,15 @@ from ras_flow.state.schema import Passage, Triple
 
 _NO_MATTER = frozenset({"index", "base_url", "model_timeout", "max_retries", "max_concurrency"})
 """Settings that say how parts are reached; what is reached is in their identities."""
+
+
+class _NoRetriever:
+    """Finds nothing, for a system that does not search: no index is opened for it."""
+
+    identity = "none"
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        return [[] for _ in queries]
 
 
 class Read(NamedTuple):
@@ -210,6 +219,8 @@ async def _cell(
         }
     if parts.retriever is not None:
         identities["retriever"] = parts.retriever.identity
+    elif not searches:
+        parts = replace(parts, retriever=_NoRetriever())
     ingredients = Ingredients(parts=parts, reader=model, options=system.options, seed=config.seed)
     return Cell(
         benchmark=benchmark,

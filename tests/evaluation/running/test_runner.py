@@ -86,6 +86,20 @@ async def test_every_run_can_be_opened_with_the_commands_for_runs(tmp_path: Path
                 assert get_branch(document)["answer"] == row.outcome.answer
 
 
+async def test_no_index_is_opened_for_a_system_that_does_not_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def retriever_of(context: Any) -> Any:
+        raise ConfigurationError("FAISS is not installed")
+
+    monkeypatch.setattr("ras_flow.named.retriever_of", retriever_of)
+    parts = replace(World().parts, retriever=None)
+    systems = config(tmp_path, {"direct": {}, "ras_no_retrieval": {}})
+    report = await evaluate(systems, tmp_path / "out", parts=parts, reader=World().reader)
+    assert report.finished
+    assert [row.outcome.error for one in report.standings for row in one.rows] == [""] * 6
+
+
 async def test_the_same_settings_give_the_same_rows_whatever_runs_at_once(tmp_path: Path) -> None:
     systems = {**SYSTEMS, "share": {"kind": "ras_share", "share": [0.3, 0.6], "shuffle": [1, 2]}}
     found = []
