@@ -10,6 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from langgraph.graph import StateGraph
+
 from ras_flow.components import LanguageModel, ScoredPassage
 from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
@@ -17,7 +19,6 @@ from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.evaluation.loading import load_questions, prepare_index
 from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.evaluation.systems import Ingredients
-from ras_flow.evaluation.systems.loop import Graph
 from ras_flow.evaluation.systems.variants import draw_share
 from ras_flow.nodes.view import in_view, texts_read
 from ras_flow.parts import Parts
@@ -66,7 +67,7 @@ class Cell:
     benchmark: Benchmark
     system: SystemConfig
     context: Context
-    graph: Graph
+    graph: StateGraph[Any, Any, Any, Any]
     parts: Parts
     identities: Mapping[str, str]
     seed: int

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from typing import Any
+
+from langgraph.graph import StateGraph
 
 from ras_flow.components import LanguageModel
 from ras_flow.context import NO_EXTRACTOR
@@ -26,8 +29,8 @@ class Ingredients:
     """What graphs are built of.
 
     Attributes:
-        parts: Retriever and settings; for RAS planner, extractor and answerer too.
-        reader: The baselines' model; None for RAS.
+        parts: Retriever and settings; where it is no baseline planner, extractor and answerer too.
+        reader: The baselines' model; None for a system that is no baseline.
         options: The system's own options.
         seed: What chance depends on.
     """
@@ -43,9 +46,9 @@ class System:
     """A system.
 
     Attributes:
-        kind: Its name in settings.
+        kind: Its name in settings, and in what is kept of its answers.
         about: What it does, in a few words.
-        build: Makes its graph.
+        build: Makes its graph, to be compiled: it takes a ``question`` and gives an ``answer``.
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
         searches: Whether it looks for anything; without, it is not given documents either.
         plans: Whether it decides by itself what to search for, and when to stop.
@@ -57,7 +60,7 @@ class System:
 
     kind: str
     about: str
-    build: Callable[[Ingredients], Graph]
+    build: Callable[[Ingredients], StateGraph[Any, Any, Any, Any]]
     baseline: bool = False
     searches: bool = True
     plans: bool = True
@@ -71,7 +74,8 @@ def find_system(kind: str) -> System:
     """Look a system up.
 
     Args:
-        kind: A key of :data:`SYSTEMS`.
+        kind: A key of :data:`SYSTEMS`; or ``module:name`` for a :class:`System` of one's own, which
+            is imported.
 
     Returns:
         The system.
@@ -79,12 +83,26 @@ def find_system(kind: str) -> System:
     Raises:
         ConfigurationError: There is none of this name.
     """
-    try:
+    module, colon, name = kind.partition(":")
+    if not colon and kind in SYSTEMS:
         return SYSTEMS[kind]
-    except KeyError:
+    if not colon:
         raise ConfigurationError(
-            f"There is no system {kind!r}. There are: {', '.join(SYSTEMS)}."
-        ) from None
+            f"There is no system {kind!r}. There are: {', '.join(SYSTEMS)}; write module:name for "
+            "one of your own."
+        )
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise ConfigurationError(
+            f"The system {kind!r} cannot be imported ({error}): name a module that Python finds "
+            "(installed, or in a folder of PYTHONPATH), a colon, and its System."
+        ) from error
+    if not isinstance(found, System):
+        raise ConfigurationError(
+            f"{kind!r} is a {type(found).__name__}: name a System of ras_flow.evaluation.systems."
+        )
+    return found
 
 
 def _baseline(

@@ -1,0 +1,96 @@
+"""A system that is not in the package, beside those that are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.runner import evaluate
+from ras_flow.evaluation.systems import find_system
+from ras_flow.runs import open_runs
+from ras_flow.runs.reading import get_branch
+from tests.evaluation.running.small import World, config
+
+DOCS = Path(__file__).parents[3] / "docs" / "evaluation.md"
+TINY = """
+from typing import TypedDict
+from langgraph.graph import END, START, StateGraph
+from ras_flow.evaluation.systems import System
+
+class State(TypedDict):
+    question: str
+    answer: str
+
+def build(given):
+    builder = StateGraph(State)
+    builder.add_node("answer", lambda state: {"answer": "Narvik"})
+    builder.add_edge(START, "answer")
+    builder.add_edge("answer", END)
+    return builder
+
+TINY = System(kind="tiny", about="knows one town", build=build, searches=False, plans=False)
+"""
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that Python looks for modules in, with one of the system that the docs tell of."""
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    told = DOCS.read_text(encoding="utf-8").partition("## A system of your own")[2]
+    [code] = re.findall(r"```python\n(.*?)```", told, re.DOTALL)
+    (folder / "systems_of_mine.py").write_text(code, encoding="utf-8")
+    (folder / "tiny_system.py").write_text(TINY, encoding="utf-8")
+    return folder
+
+
+async def test_a_system_of_ones_own_is_asked_beside_the_others(
+    modules: Path, tmp_path: Path
+) -> None:
+    systems = {"mine": {"kind": "systems_of_mine:MINE", "top_k": [1, 2]}, "single": {}}
+    world = World()
+    asked = config(tmp_path, systems)
+    report = await evaluate(asked, tmp_path / "out", parts=world.parts, reader=world.reader)
+    assert [one.system for one in report.standings] == ["mine-1", "mine-2", "single"]
+    assert [one.score for one in report.standings] == [1 / 3] * 3
+    async with open_runs(tmp_path / "out") as runs:
+        for row in report.standings[0].rows:
+            document = await runs.document(row.run)
+            assert get_branch(document)["answer"] == row.outcome.answer
+            assert len(get_branch(document)["hops"]) == 1
+    world.calls.clear()
+    await evaluate(asked, tmp_path / "out", parts=world.parts, reader=world.reader)
+    assert world.calls == []
+
+
+async def test_any_graph_that_answers_a_question_can_be_asked(
+    modules: Path, tmp_path: Path
+) -> None:
+    asked = config(tmp_path, {"tiny": {"kind": "tiny_system:TINY"}, "ras": {}})
+    report = await evaluate(asked, tmp_path / "out", parts=World().parts, reader=World().reader)
+    tiny, _ = report.standings
+    assert {row.id: (row.right, row.error_class) for row in tiny.rows} == {
+        "born": (True, ""),
+        "country": (False, "from_memory"),
+        "harbour": (False, "from_memory"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("mine", "There are: direct.*module:name for one of your own"),
+        ("no_such_module:MINE", "cannot be imported.*no_such_module.*PYTHONPATH"),
+        ("systems_of_mine:OTHER", "cannot be imported.*OTHER"),
+        ("systems_of_mine:Mine", "is a type: name a System"),
+        (":MINE", "cannot be imported"),
+        (".relative:MINE", "cannot be imported"),
+    ],
+)
+def test_a_system_that_cannot_be_had_is_said_why(modules: Path, kind: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        find_system(kind)
