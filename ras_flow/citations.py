@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from string import ascii_lowercase
 
+import regex
+
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.tokens import UNSPACED
 from ras_flow.state.kg import QueryKG
@@ -18,7 +20,9 @@ _VERDICTS = frozenset({"yes", "no", "true", "false"})
 _IS_VERDICT = re.compile(
     r"[\W_]*(?:(?:yes|no|true|false)(?:[,.;:!]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))", re.IGNORECASE
 )
-_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+_APOSTROPHE = re.compile(r"['’](?:s\b)?", re.IGNORECASE)
+"""What parts a name from what is written with it: "Clara's", "l'Italie", "Ankara'da"."""
+_HANGUL_END = regex.compile(r"\p{Hangul}\Z")
 
 
 def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Citation]:
@@ -26,9 +30,10 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
 
     An entity is named by the answer if it equals the answer; failing that, if one contains the
     other as whole words of three or more letters or digits; where a script has no spaces between
-    words, as two or more characters. An entity is named by the question if the question contains
-    it so. Common nouns ("river") count only where no name with a capital or a digit is found, and
-    never for an answer that has one ("River Aach").
+    words, as two or more characters, and in Korean also before an ending. An entity is named by the
+    question if the question contains it so. Common nouns ("river") count only where no name with a
+    capital, a digit or a letter of a script without capitals is found, and never for an answer that
+    has one ("River Aach").
 
     * For an answer that names entities: first, for each of them, the shortest path from an entity
       of the question, then the other triples at these entities, those that share the most words
@@ -141,18 +146,20 @@ def _proper(names: list[str], kg: QueryKG) -> list[str]:
 
 
 def _is_proper(text: str) -> bool:
-    return any(c.isupper() or c.isdecimal() for c in text)
+    return any((c.isalpha() or c.isdecimal()) and not c.islower() for c in text)
 
 
 def _searchable(text: str) -> str:
-    """Return a text's normalised words, with and without the "'s" of possessives."""
-    return f"{normalize_name(text)} | {normalize_name(_POSSESSIVE.sub('', text))}"
+    """Return a text's normalised words, with what an apostrophe joins and parted from it."""
+    return f"{normalize_name(text)} | {normalize_name(_APOSTROPHE.sub(' ', text))}"
 
 
 def _contains(text: str, name: str) -> bool:
     """Tell whether normalised words contain a name that is long enough to mean something."""
     if UNSPACED.search(name):
         return len(name) > 1 and name in text
+    if _HANGUL_END.search(name):
+        return len(name) > 1 and f" {name}" in f" {text}"
     return len(name) > 2 and name not in _VERDICTS and f" {name} " in f" {text} "
 
 

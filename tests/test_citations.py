@@ -177,6 +177,36 @@ def test_names_are_found_where_words_have_no_spaces(answer: str, objects: list[s
     assert bool(found) == ("维斯瓦河" in answer)
 
 
+@pytest.mark.parametrize(
+    ("answer", "question", "objects"),
+    [
+        ("서울", "김소월은 어디에서 태어났습니까?", ["서울", "대한민국"]),
+        ("서울에서 태어났다.", "김소월은 어디에서 태어났습니까?", ["서울", "대한민국"]),
+        ("남서울", "어디에서 태어났습니까?", []),
+        ("Roma", "Qual è la capitale dell'Italia?", ["Roma"]),
+        ("l'Italia", "?", ["Roma"]),
+        ("Ankara'da", "Atatürk’ün öldüğü yer neresi?", ["Ankara"]),
+        ("他1881年出生于绍兴", "鲁迅出生在哪里?", ["绍兴", "1881年", "浙江"]),
+        ("في القاهرة عام 1911", "أين ولد نجيب محفوظ؟", ["القاهرة", "1911"]),
+    ],
+)
+def test_names_are_found_as_other_languages_write_them(
+    answer: str, question: str, objects: list[str]
+) -> None:
+    facts = [
+        ("서울", "국가", "대한민국"),
+        ("김소월", "출생지", "서울"),
+        ("Italia", "capitale", "Roma"),
+        ("Atatürk", "öldüğü yer", "Ankara"),
+        ("绍兴", "位于", "浙江"),
+        ("鲁迅", "出生于", "绍兴"),
+        ("鲁迅", "出生年", "1881年"),
+        ("نجيب محفوظ", "مكان الميلاد", "القاهرة"),
+        ("نجيب محفوظ", "سنة الميلاد", "1911"),
+    ]
+    assert [object for _, object, _ in cited(answer, question, graph({"p": facts}))] == objects
+
+
 def test_names_of_two_letters_are_too_short_to_be_found_in_a_sentence() -> None:
     triples = graph({"p": [("Ob", "flows to", "Kara Sea"), ("Don", "flows to", "Azov")]})
     assert [object for _, object, _ in cited("It is the Don there", "?", triples)] == ["Azov"]
