@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.sentences import Span, sentence_spans
+from ras_flow.formats.tokens import tokenize
 from ras_flow.state.schema import Passage, Triple
 
 _TITLE_WEIGHT = 0.25
@@ -69,4 +70,10 @@ class _Sentences:
 
 @lru_cache(maxsize=16_384)
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(normalize_name(text).split())
+    words = normalize_name(text).split()
+    return tuple(part for word in words for part in _parts(word))
+
+
+def _parts(word: str) -> Iterable[str]:
+    """Take words of other scripts apart as a search does: some have no spaces between them."""
+    return [word] if word.isascii() else tokenize(word) or [word]

@@ -40,7 +40,8 @@ def test_the_sentence_that_says_it_is_found(parts: Any, sentence: str | None) ->
 
 def test_sentences_of_other_scripts_are_told_apart() -> None:
     text = "东京是日本的首都。大阪是一座城市。"
-    assert evidence(text, "大阪是一座城市", "x", "y") == "大阪是一座城市。"
+    assert evidence(text, "大阪", "是", "城市") == "大阪是一座城市。"
+    assert evidence("서울은 수도이다. 부산은 항구이다.", "부산", "x", "y") == "부산은 항구이다."
     assert evidence("तोक्यो राजधानी है। ओसाका शहर है।", "ओसाका", "है", "शहर") == "ओसाका शहर है।"
 
 
