@@ -63,6 +63,11 @@ _DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
 """Of XHTML; Beautiful Soup warns of it."""
 _PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
 """A file as letters: its hundreds of passages would be embedded, found and extracted."""
+_PLACEHOLDER = re.compile(
+    r"\W*(?:untitled(?: document)?|(?:word )?document|(?:powerpoint )?presentation)\W*",
+    re.IGNORECASE,
+)
+"""What programs write where nobody gave a title; as a title it would make many files' "it" one."""
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _FRONT_MATTER = re.compile(
     r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
@@ -90,9 +95,8 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     markup = _DECLARATION.sub("", _decode_html(path, source))
     # As a file: of a text it may say that this looks like the name of one.
     soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
-    headings = (tag.get_text(" ", strip=True) for tag in (soup.title, soup.h1) if tag)
-    title = next(filter(None, headings), "")
-    yield _document(source, title, _powers("".join(_visible(soup))))
+    title, heading = (tag.get_text(" ", strip=True) if tag else "" for tag in (soup.title, soup.h1))
+    yield _document(source, _given(title) or heading, _powers("".join(_visible(soup))))
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -115,7 +119,7 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         raise DocumentError(_unreadable(source, "PDF", error)) from error
     if not text.strip():
         raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
-    yield _document(source, str(title or ""), text)
+    yield _document(source, _given(str(title or "")), text)
 
 
 def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -138,7 +142,8 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
             etree.strip_tags(root, *_AROUND)
             for run in raised(root):
                 run.text = f"{_RAISED}{run.text}"
-        title = document.core_properties.title
+        # python-docx writes a title of its own where there are no properties.
+        title = _given(document.core_properties.title)
         blocks: list[str] = []
         for block in document.iter_inner_content():
             if isinstance(block, docx.table.Table):
@@ -214,6 +219,11 @@ def _document(source: str, title: str, text: str) -> SourceDocument:
     if not text.strip():
         raise DocumentError(f"{source} has no text: leave it out.")
     return SourceDocument(source, title.strip() or Path(source).stem, text)
+
+
+def _given(title: str) -> str:
+    """Return a title that somebody gave; the empty text for what a program wrote for want of it."""
+    return "" if _PLACEHOLDER.fullmatch(title) else title
 
 
 def _decode(content: bytes, source: str) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import tracemalloc
 import zipfile
@@ -224,6 +225,30 @@ def test_pdf(tmp_path: Path, title: str, expected: str) -> None:
     [document] = read(write_pdf(tmp_path / "paper.pdf", title=title))
     assert document.title == expected
     assert document.text == "Radium glows in the dark.\n\nRadium glows in the dark."
+
+
+@pytest.mark.parametrize("title", ["untitled", "Untitled Document", "PowerPoint Presentation"])
+def test_a_title_that_a_program_wrote_is_none(tmp_path: Path, title: str) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(f"<title>{title}</title><h1>Radium</h1>It glows.")
+    files = [
+        page,
+        write_pdf(tmp_path / "paper.pdf", title=title),
+        write_docx(tmp_path / "a.docx", title),
+    ]
+    assert [one.title for one in read(*files)] == ["Radium", "paper", "First heading"]
+
+
+def test_a_docx_without_properties_is_titled_by_its_heading(tmp_path: Path) -> None:
+    path = write_docx(tmp_path / "a.docx", "Property")
+    with zipfile.ZipFile(path) as full, zipfile.ZipFile(tmp_path / "b.docx", "w") as bare:
+        for entry in full.infolist():
+            if not entry.filename.startswith("docProps/"):
+                content = full.read(entry)
+                if entry.filename == "_rels/.rels":
+                    content = re.sub(rb"<Relationship [^>]*docProps[^>]*/>", b"", content)
+                bare.writestr(entry, content)
+    assert read(tmp_path / "b.docx")[0].title == "First heading"
 
 
 @pytest.mark.parametrize("title, expected", [("Property", "Property"), ("", "First heading")])
