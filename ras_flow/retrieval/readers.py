@@ -68,6 +68,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """What programs write where nobody gave a title; as a title it would make many files' "it" one."""
+_CUT_WORD = re.compile(r"(?<!\w)(\w++)[-\xad‐][ \t]*\n[ \t]*(\w++)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _FRONT_MATTER = re.compile(
     r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
@@ -100,7 +101,7 @@ def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a PDF file's text layer; the title is its metadata's."""
+    """Read a PDF file's text layer, whose words lines may part; its title is its metadata's."""
     pypdf = require("pypdf", extra="documents")
     # Without a handler of the program's, what it warns of would go to standard error.
     logging.getLogger("pypdf").addHandler(_NO_LOG)
@@ -119,7 +120,7 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         raise DocumentError(_unreadable(source, "PDF", error)) from error
     if not text.strip():
         raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
-    yield _document(source, _given(str(title or "")), text)
+    yield _document(source, _given(str(title or "")), _rejoined(text))
 
 
 def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -224,6 +225,22 @@ def _document(source: str, title: str, text: str) -> SourceDocument:
 def _given(title: str) -> str:
     """Return a title that somebody gave; the empty text for what a program wrote for want of it."""
     return "" if _PLACEHOLDER.fullmatch(title) else title
+
+
+def _rejoined(text: str) -> str:
+    """Join the words that lines part. A hyphen stays where it may be the word's own.
+
+    It goes before what is no word elsewhere in the text, or makes a word of it.
+    """
+    known = set(re.findall(r"\w+", _CUT_WORD.sub(" ", text).casefold()))
+
+    def join(cut: re.Match[str]) -> str:
+        first, second = cut.groups()
+        rest = second.casefold()
+        whole = second[0].islower() and (rest not in known or first.casefold() + rest in known)
+        return first + second if whole else f"{first}-{second}"
+
+    return _CUT_WORD.sub(join, text)
 
 
 def _decode(content: bytes, source: str) -> str:

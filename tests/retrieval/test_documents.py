@@ -227,6 +227,21 @@ def test_pdf(tmp_path: Path, title: str, expected: str) -> None:
     assert document.text == "Radium glows in the dark.\n\nRadium glows in the dark."
 
 
+def test_words_that_lines_of_a_pdf_part_are_joined(tmp_path: Path) -> None:
+    lines = (
+        "The infra-\nstructure of a well-\nknown archi-\ntect of the Austro-\nHungarian years\n"
+        "1914-\n1918, known in the archi-\ntecture of short- and long-\nterm works - the first.\n"
+        "- an item\n- a term"
+    )
+    [document] = read(write_pdf(tmp_path / "paper.pdf", lines))
+    page, _ = document.text.split("\n\n")
+    assert page == (
+        "The infrastructure of a well-known architect of the Austro-Hungarian years\n"
+        "1914-1918, known in the architecture of short- and long-term works - the first.\n"
+        "- an item\n- a term"
+    )
+
+
 @pytest.mark.parametrize("title", ["untitled", "Untitled Document", "PowerPoint Presentation"])
 def test_a_title_that_a_program_wrote_is_none(tmp_path: Path, title: str) -> None:
     page = tmp_path / "page.html"
