@@ -16,7 +16,7 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples
 from ras_flow.roles import PromptedExtractor
 from ras_flow.roles.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
-from ras_flow.roles.extractor_forms import Form, json_form, read_json_triples
+from ras_flow.roles.extractor_forms import Form, json_form, read_json_triples, text_form
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage
 from tests.roles.test_roles import Recorder
@@ -67,6 +67,22 @@ async def test_nothing_but_thoughts_is_a_failure_and_nothing_to_say_is_none() ->
     made = await PromptedExtractor(Thinker("")).extract([GOOD, passage("Oslo", "Oslo is a town.")])
     assert [one.error is None for one in made] == [True, False]
     assert [one.output_tokens for one in made] == [7, 7]
+
+
+@pytest.mark.parametrize("form", [text_form(), json_form()])
+async def test_all_that_a_dense_passage_states_fits_into_the_output(form: Form) -> None:
+    facts = [("Ingrid Moe", "designed", f"House {n} of Halden, Norway") for n in range(26)]
+    records = [dict(zip(("subject", "predicate", "object"), fact, strict=True)) for fact in facts]
+    written = json.dumps({"triples": records}) if form.schema else format_triples(facts)
+
+    class FourCharactersAToken(Recorder):
+        async def generate(
+            self, prompts: Any, *, max_new_tokens: int, **_: Any
+        ) -> list[Generation]:
+            return [Generation(written[: 4 * max_new_tokens], 9, 7) for _ in prompts]
+
+    [made] = await PromptedExtractor(FourCharactersAToken(), form).extract([GOOD])
+    assert made.triples == facts and made.dropped == []
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u2003"])

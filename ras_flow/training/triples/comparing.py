@@ -71,7 +71,7 @@ async def compare(
         log=lambda line: log(f"trained: {line}"),
     )
     base = await extract_raw(
-        _extractor(tuned, tuned.base, text_form(), batch_size),
+        _extractor(tuned, tuned.base, text_form(256), batch_size),
         passages_of(fewer, fewer_stated),
         file=keep and keep / "base.jsonl",
         log=lambda line: log(f"base: {line}"),
