@@ -229,6 +229,7 @@ class Reply:
         output_tokens: Generated tokens.
         lost_triples: Triples, and passages read as text, that did not fit whole.
         calls: Model calls; none where the part knew what to say by itself.
+        truncated: The text ended at the token limit, not by the model's choice.
     """
 
     text: str
@@ -236,6 +237,7 @@ class Reply:
     output_tokens: int = 0
     lost_triples: int = 0
     calls: int = 1
+    truncated: bool = False
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,13 @@ async def _write(
     async with traced_generation(name, messages, max_new_tokens=max_new_tokens) as made:
         made += await source.generate(prompts, graphs, max_new_tokens=max_new_tokens)
     return [
-        Reply(one.text, one.input_tokens, one.output_tokens, prompt.lost_triples)
+        Reply(
+            one.text,
+            one.input_tokens,
+            one.output_tokens,
+            prompt.lost_triples,
+            truncated=one.truncated,
+        )
         for one, prompt in zip(made, prompts, strict=True)
     ]
 

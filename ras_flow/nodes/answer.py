@@ -51,6 +51,9 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     if not text:
         warnings.append("The answerer wrote nothing: there is no answer.")
         runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
+    elif reply.truncated:
+        warnings.append("The answer ends where the answerer came to its limit of new tokens.")
+        runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
     texts = texts_read(state, context, parts, answers=True)
     citations = await asyncio.to_thread(_cite, text, state, texts)
     runtime.stream_writer(

@@ -54,7 +54,9 @@ class PromptedAnswerer:
         [made] = await self.model.generate(
             [prompt], max_new_tokens=request.max_new_tokens, stop=STOP
         )
-        return Reply(made.text, made.input_tokens, made.output_tokens, lost)
+        return Reply(
+            made.text, made.input_tokens, made.output_tokens, lost, truncated=made.truncated
+        )
 
     def _prompt(self, request: AnswerRequest) -> tuple[list[Message], int]:
         prefix = self._long if request.max_new_tokens >= LONG_FORM_TOKENS else self._short

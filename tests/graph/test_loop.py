@@ -12,7 +12,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.components import Extraction, PlanRequest, Reply
+from ras_flow.components import AnswerRequest, Extraction, PlanRequest, Reply
 from ras_flow.errors import AuthenticationError, InputError, ModelUnavailableError
 from ras_flow.state.schema import Passage
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
@@ -451,6 +451,16 @@ async def test_an_empty_answer_is_reported() -> None:
     parts = world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("  "))
     result = await build(parts).ainvoke({"question": QUESTION})
     assert result["answer"] == "" and "wrote nothing" in result["warnings"][0]
+
+
+async def test_an_answer_that_was_cut_off_is_reported() -> None:
+    class Rambling(ScriptedAnswerer):
+        async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+            return [replace(reply, truncated=True) for reply in await super().answer(requests)]
+
+    parts = world(["[NO_RETRIEVAL]"], answerer=Rambling("It is the"))
+    result = await build(parts).ainvoke({"question": QUESTION})
+    assert result["answer"] == "It is the" and "limit of new tokens" in result["warnings"][0]
 
 
 async def test_lost_history_is_reported() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -114,6 +115,16 @@ async def test_a_history_that_is_too_long_loses_triples_and_says_so(role: str) -
 async def test_a_question_longer_than_the_window_is_refused() -> None:
     with pytest.raises(InputError):
         await PromptedPlanner(Recorder(window=300)).plan([PlanRequest("word " * 400)])
+
+
+async def test_an_answer_that_came_to_its_limit_says_so() -> None:
+    class Limited(Recorder):
+        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
+            return [Generation("It is the", truncated=True) for _ in prompts]
+
+    [cut] = await PromptedAnswerer(Limited()).answer([AnswerRequest("Q?", CHAIN)])
+    [whole] = await PromptedAnswerer(Recorder()).answer([AnswerRequest("Q?", CHAIN)])
+    assert cut.truncated and not whole.truncated
 
 
 async def test_long_answers_have_two_examples_and_a_limit_of_their_own() -> None:
