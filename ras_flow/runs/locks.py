@@ -77,11 +77,13 @@ class ThreadLocks:
             RunError: Another process, or another task of this one, is at work on the thread.
             psycopg.Error: The database cannot be reached.
         """
-        await self._begin(thread, alone)
+        # Whoever is cancelled half-way would leave a lock behind: begin and end are tasks apart.
+        begun = asyncio.create_task(self._begin(thread, alone))
         try:
+            await asyncio.shield(begun)
             yield
         finally:
-            await self._end(thread)
+            await asyncio.shield(self._end(thread, begun))
 
     async def close(self) -> None:
         """Release every lock."""
@@ -112,8 +114,11 @@ class ThreadLocks:
                 await self._ask(_NOT_EXCLUSIVE, thread)
             return True
 
-    async def _end(self, thread: str) -> None:
+    async def _end(self, thread: str, begun: asyncio.Task[None]) -> None:
         errors = require("psycopg", extra="postgres").OperationalError
+        await asyncio.wait([begun])
+        if begun.cancelled() or begun.exception():
+            return
         async with self._one_at_a_time:
             self._at_work[thread] -= 1
             if self._at_work[thread]:

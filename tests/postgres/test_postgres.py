@@ -14,6 +14,7 @@ from langgraph.types import Command
 from ras_flow import Context, build_graph
 from ras_flow.components import Reply
 from ras_flow.errors import RunError
+from ras_flow.runs.locks import ThreadLocks
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.postgres import open_postgres
 from ras_flow.runs.stores import filling, open_store
@@ -136,6 +137,26 @@ async def test_of_two_who_answer_a_review_at_once_one_is_told(database: str, new
         branches = (await ours.document("1"))["branches"]
         statuses = [branch["status"] for branch in branches]
         assert statuses == ["finished"] + ["paused"] * (not newest)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+async def test_who_is_cancelled_at_any_moment_leaves_no_lock(database: str, alone: bool) -> None:
+    ours, theirs = ThreadLocks(database), ThreadLocks(database)
+
+    async def work() -> None:
+        async with ours.at_work("1", alone=alone):
+            await asyncio.sleep(0.001)
+
+    async with ours.at_work("2", alone=True), theirs.at_work("3", alone=True):
+        for moment in range(30):
+            task = asyncio.create_task(work())
+            await asyncio.sleep(0.0003 * moment)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            async with asyncio.timeout(20), theirs.at_work("1", alone=True):
+                pass
+    for locks in (ours, theirs):
+        await locks.close()
 
 
 @pytest.mark.parametrize("opening", [open_postgres, open_store])
