@@ -175,9 +175,11 @@ class ServerThreads:
         *,
         seen: str | None = None,
     ) -> AsyncIterator[Event]:
-        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
-        if seen is not None:
-            await check_not_gone_on(self, run_id, seen, checkpoint)
+        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
+
+        Who goes on with a branch (``seen``) waits until no other run of the thread is at work, and
+        then looks again whether the branch is as it was seen.
+        """
         asked: dict[str, Any] = {}
         if isinstance(given, Command):
             asked["command"] = {"resume": given.resume}
@@ -185,9 +187,18 @@ class ServerThreads:
             asked |= {"input": dict(given), "if_not_exists": "create"}
         if checkpoint is not None:
             asked["checkpoint"] = _checkpoint(checkpoint)
-        async for part in self._stream(run_id, asked):
-            if part.event == "custom":
-                yield cast(Event, part.data)
+        while True:
+            if seen is not None:
+                await check_not_gone_on(self, run_id, seen, checkpoint)
+            try:
+                async for part in self._stream(run_id, asked, alone=seen is not None):
+                    if part.event == "custom":
+                        yield cast(Event, part.data)
+                break
+            except _BusyThreadError:
+                if seen is None:
+                    raise
+                await asyncio.sleep(_RETRY_SECONDS)
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
@@ -219,7 +230,10 @@ class ServerThreads:
         except _UnknownThreadError:
             return
 
-    async def _stream(self, run_id: str, asked: dict[str, Any]) -> AsyncIterator[StreamPart]:
+    async def _stream(
+        self, run_id: str, asked: dict[str, Any], *, alone: bool = False
+    ) -> AsyncIterator[StreamPart]:
+        """Run; wait for other runs of the thread, or be refused while there are any (``alone``)."""
         failure = None
         with _translate_errors():
             async for part in self._client.runs.stream(
@@ -227,7 +241,7 @@ class ServerThreads:
                 self._graph,
                 stream_mode="custom",
                 durability="sync",
-                multitask_strategy="enqueue",
+                multitask_strategy="reject" if alone else "enqueue",
                 on_disconnect="cancel",
                 **asked,
             ):

@@ -134,6 +134,24 @@ async def test_a_review_on_a_server_is_answered(runs: Runs, settings: dict[str, 
         [event async for event in runs.resume(run)]
 
 
+async def test_of_two_who_answer_a_review_at_once_one_is_told(
+    runs: Runs, settings: dict[str, Any]
+) -> None:
+    run = await asked(runs, settings | {"pause_after_merge": True})
+    [seen] = [branch["steps"][-1] for branch in (await runs.document(run))["branches"]]
+
+    async def answer() -> Any:
+        return [event async for event in runs.resume(run, [], checkpoint=seen)][-1]
+
+    told = await asyncio.gather(answer(), answer(), return_exceptions=True)
+    [error] = [one for one in told if isinstance(one, BaseException)]
+    assert isinstance(error, RunError) and "has gone on" in str(error)
+    [review] = [one for one in told if not isinstance(one, BaseException)]
+    assert (review["type"], review["hop"]) == ("review", 1)
+    [branch] = (await runs.document(run))["branches"]
+    assert branch["status"] == "paused"
+
+
 async def test_a_run_that_fails_on_the_server_fails_here_by_the_same_error(
     runs: Runs, guarded: DevServer, settings: dict[str, Any]
 ) -> None:
