@@ -17,7 +17,7 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.case import Case, Page, Step, short_name
 from ras_flow.training.data.sentences import split_sentences
-from ras_flow.training.data.sources.texts import Texts, telling
+from ras_flow.training.data.sources.texts import Texts, shared_words, telling
 from ras_flow.training.data.wording import as_question, fact_of, shorthand
 
 
@@ -67,11 +67,10 @@ def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: R
 
 def _found(page: Page, question: str, answer: str) -> Spo | None:
     """Return the triple that links the answer with most words of the question."""
-    words = set(normalize_name(" ".join(shorthand(question) or (question,))).split())
+    asked = " ".join(shorthand(question) or (question,))
 
     def shared(triple: Spo) -> int:
-        rest = set(normalize_name(" ".join(triple)).split()) - set(normalize_name(answer).split())
-        return len({word for word in rest & words if len(word) > 3})
+        return shared_words(triple, answer, asked)
 
     best = max(telling(page, answer), key=shared, default=None)
     return best if best is not None and shared(best) >= 2 else None

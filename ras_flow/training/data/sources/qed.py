@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import untokenize
-from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.data.case import Case, Step
 from ras_flow.training.data.sentences import split_sentences
-from ras_flow.training.data.sources.texts import Texts, mentions, telling
+from ras_flow.training.data.sources.texts import Texts, mentions, shared_words, telling
 from ras_flow.training.data.wording import about, as_question
 
 
@@ -26,17 +25,10 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
         page = texts.page(title, split_sentences(untokenize(row.text("paragraph"))))
         answer = untokenize(answers[0]) if len(answers) == 1 else ""
         raw = row.text("question")
-        asked = set(normalize_name(raw).split())
-        facts = [t for t in telling(page, answer) if answer and _about(t, asked, answer)]
+        facts = [t for t in telling(page, answer) if shared_words(t, answer, raw) >= 2]
         if not facts:
             continue
         question = as_question(raw)
         phrasings = (question, about(title)) if mentions(raw, title) else (question,)
         step = Step(phrasings, (facts[0],), page)
         yield Case("qed", row.text("id"), question, answer, (step,))
-
-
-def _about(triple: tuple[str, str, str], asked: set[str], answer: str) -> bool:
-    """Tell whether a triple says, beside the answer, something that was asked."""
-    rest = set(normalize_name(" ".join(triple)).split()) - set(normalize_name(answer).split())
-    return len({word for word in rest & asked if len(word) > 3}) >= 2

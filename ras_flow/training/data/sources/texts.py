@@ -11,7 +11,7 @@ from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.triples import Spo
-from ras_flow.training.data.case import Page
+from ras_flow.training.data.case import Page, words_of
 from ras_flow.training.data.sentences import sentence_triples, split_sentences
 
 _POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s)", re.I)
@@ -98,3 +98,15 @@ def telling(page: Page, answer: str) -> list[Spo]:
         for triple in page.triples
         if has_name(triple[0], answer) or has_name(triple[2], answer)
     ]
+
+
+def shared_words(triple: Spo, answer: str, asked: str) -> int:
+    """Return how many words of more than three letters a triple shares with a question.
+
+    Args:
+        triple: A triple that holds the answer.
+        answer: Its words do not count.
+        asked: The question.
+    """
+    rest = words_of(triple) - set(normalize_name(answer).split())
+    return sum(len(word) > 3 for word in rest & set(normalize_name(asked).split()))
