@@ -1,7 +1,7 @@
 """Cleaning: what every example goes through before it is split and trained on.
 
 In turn, for each example: mojibake is mended (what cannot be is left out); examples with the same
-title and text become one; lost letters, letter case and predicates are restored
+title and text become one; lost letters, letter case, dates and predicates are restored
 (:mod:`.spelling`); pronouns become the title; triples with placeholders ("[TABLECONTEXT]"), empty
 or overlong fields, a pronoun, an object that is its subject, or what the text does not state
 (:mod:`.support`) are left out; triples are put in the order of the text.
@@ -30,12 +30,13 @@ from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.spelling import (
     Vocabulary,
     begins_in_capitals,
+    date_as_written,
     locate,
     tidy,
     tidy_predicate,
     with_lost_letter,
 )
-from ras_flow.training.triples.support import coverage, date_as_written, supported
+from ras_flow.training.triples.support import coverage, supported
 
 ALIGNED = ("tekgen", "text2kgbench")
 """Sources whose triples were laid beside texts by a machine: what begins like this must be stated

@@ -1,9 +1,10 @@
-"""Names and predicates as a text would write them.
+"""Names, dates and predicates as a text would write them.
 
 WikiOFGraph's files lost two things on their way: the letter case of names ("Hms albury") and,
 where a field began with the letter of its own marker, that letter ("osition" for "Position", "hi
 wenqing" for "Shi Wenqing", "hio" for "Ohio"). Predicates of tables and ontologies come in upper
-case, camel case, with underscores, or run together ("Alsoknownas").
+case, camel case, with underscores, or run together ("Alsoknownas"); Wikidata's dates in one order
+("07 September 1929"), with a day where none is known ("01 January 1929").
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPACED_MARK = re.compile(r"\s+([,:;.!?)])|(?<=\()\s+")
 _SHORT_WORDS = frozenset("as at by in is of on to".split())
+_MONTHS = "January February March April May June July August September October November December"
+_WIKIDATA_DATE = re.compile(rf"(\d{{2}})? ?({'|'.join(_MONTHS.split())})? ?(\d{{3,4}})")
 _LEAST_COUNT = 5
 _LONGEST_PHRASE = 6
 
@@ -145,6 +148,34 @@ class Vocabulary:
 def tidy(name: str) -> str:
     """Squeeze a name's whitespace and close gaps before its marks ("Munger , Missouri")."""
     return _SPACED_MARK.sub(r"\1", " ".join(name.split()))
+
+
+def date_as_written(field: str, text: str) -> str:
+    """Write one of Wikidata's dates ("07 September 1929", "01 January 1929") as a text does.
+
+    Args:
+        field: An object.
+        text: The text.
+
+    Returns:
+        The date in the text's order and precision; the field where it is no such date, or the
+        text does not have the year.
+    """
+    found = _WIKIDATA_DATE.fullmatch(field.replace("00  ", ""))
+    if not found or not re.search(rf"(?<!\d){found[3]}(?!\d)", text):
+        return field
+    day, month, year = found[1], found[2], found[3]
+    if day and month:
+        number = day.lstrip("0")
+        either = rf"(?:{number} {month},? {year}|{month} {number},? {year})"
+        whole = re.search(rf"(?<!\d){either}(?!\d)", text)
+        if whole:
+            return whole[0]
+    if month:
+        part = re.search(rf"{month},? {year}(?!\d)", text)
+        if part:
+            return part[0]
+    return year
 
 
 def tidy_predicate(predicate: str, vocabulary: Vocabulary, *, capitalised: bool = False) -> str:

@@ -23,8 +23,6 @@ _STOP = frozenset(
     "such than about between under over known called named first".split()
 )
 _STEM = 5
-_MONTHS = "January February March April May June July August September October November December"
-_WIKIDATA_DATE = re.compile(rf"(\d{{2}})? ?({'|'.join(_MONTHS.split())})? ?(\d{{3,4}})")
 
 
 @lru_cache(maxsize=4096)
@@ -57,34 +55,6 @@ def supported(field: str, text: str) -> float:
     words = words_of(field)
     telling = [word for word in words if word not in _STOP] or words
     return sum(word[:_STEM] in there for word in telling) / len(telling) if telling else 0.0
-
-
-def date_as_written(field: str, text: str) -> str:
-    """Write one of Wikidata's dates ("07 September 1929", "01 January 1929") as a text does.
-
-    Args:
-        field: An object.
-        text: The text.
-
-    Returns:
-        The date in the text's order and precision; the field where it is no such date, or the
-        text does not have the year.
-    """
-    found = _WIKIDATA_DATE.fullmatch(field.replace("00  ", ""))
-    if not found or not re.search(rf"(?<!\d){found[3]}(?!\d)", text):
-        return field
-    day, month, year = found[1], found[2], found[3]
-    if day and month:
-        number = day.lstrip("0")
-        either = rf"(?:{number} {month},? {year}|{month} {number},? {year})"
-        whole = re.search(rf"(?<!\d){either}(?!\d)", text)
-        if whole:
-            return whole[0]
-    if month:
-        part = re.search(rf"{month},? {year}(?!\d)", text)
-        if part:
-            return part[0]
-    return year
 
 
 def coverage(text: str, title: str, triples: Iterable[Spo]) -> tuple[float, float]:

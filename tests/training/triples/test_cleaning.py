@@ -11,8 +11,8 @@ from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.triples import Spo, clean_field, format_triples, parse_triples
 from ras_flow.training.triples.cleaning import clean
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.spelling import locate
-from ras_flow.training.triples.support import coverage, date_as_written, supported
+from ras_flow.training.triples.spelling import date_as_written, locate
+from ras_flow.training.triples.support import coverage, supported
 
 
 def example(
