@@ -256,7 +256,9 @@ class ChatLanguageModel:
             told: dict[str, Any] = dict.fromkeys(names[:1], limit)
             if self._limit_as_before:
                 told = {"extra_body": {"max_tokens": limit}}
-            pool.models[key] = self._chat.model_copy(update={**pool.fields, **told})
+            changed = {**pool.fields, **told}
+            # A model of a user's own may count or remember, which a copy would do for itself.
+            pool.models[key] = self._chat.model_copy(update=changed) if changed else self._chat
         return pool.models[key]
 
     def _accepted(self, stop: Sequence[str]) -> list[str]:

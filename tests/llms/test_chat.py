@@ -644,6 +644,16 @@ async def test_any_langchain_chat_model_can_be_passed() -> None:
     assert made.input_tokens > 0 and made.output_tokens > 0
 
 
+async def test_a_model_that_remembers_is_asked_itself_whatever_the_limit() -> None:
+    chat = FakeListChatModel(responses=["one", "two", "three"])
+    planner, answerer = ChatLanguageModel(chat), ChatLanguageModel(chat)
+    said = [
+        (await model.generate([PROMPT], max_new_tokens=limit))[0].text
+        for model, limit in ((planner, 100), (planner, 200), (answerer, 50))
+    ]
+    assert said == ["one", "two", "three"]
+
+
 async def test_errors_of_the_callers_own_model_are_passed_on() -> None:
     class Faulty(FakeListChatModel):
         def _call(self, *args: object, **kwargs: object) -> str:
