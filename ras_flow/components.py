@@ -43,7 +43,10 @@ class Generation:
 
 
 class LanguageModel(Protocol):
-    """A text generator: a chat model of any provider, or a local one."""
+    """A text generator: a chat model of any provider, or a local one.
+
+    Given as planner, extractor or answerer, it is asked with the prompts of that role.
+    """
 
     identity: str
     """Names model and settings; part of the key of whatever is cached from its output."""

@@ -17,7 +17,14 @@ from langchain_core.vectorstores import VectorStore
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import get_runtime
 
-from ras_flow.components import Answerer, Extractor, Planner, Retriever, SentenceEncoder
+from ras_flow.components import (
+    Answerer,
+    Extractor,
+    LanguageModel,
+    Planner,
+    Retriever,
+    SentenceEncoder,
+)
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.nodes.answer import answer
@@ -56,10 +63,10 @@ class RasBuilder(StateGraph[RasState, Context, RasInput, RasOutput]):
 
 def build_graph(
     *,
-    planner: Planner | BaseChatModel | None = None,
+    planner: Planner | LanguageModel | BaseChatModel | None = None,
     retriever: Retriever | BaseRetriever | VectorStore | None = None,
-    extractor: Extractor | BaseChatModel | None = None,
-    answerer: Answerer | BaseChatModel | None = None,
+    extractor: Extractor | LanguageModel | BaseChatModel | None = None,
+    answerer: Answerer | LanguageModel | BaseChatModel | None = None,
     encoder: SentenceEncoder | None = None,
     defaults: Context | None = None,
 ) -> RasBuilder:
@@ -67,7 +74,8 @@ def build_graph(
 
     Args:
         planner: Replaces the planner that the Context names, as the next three do for theirs.
-            LangChain chat models are taken as they are for any of the three model roles.
+            LangChain chat models, and language models of ours, are taken as they are for any of
+            the three model roles.
         retriever: A retriever of ours, or any LangChain ``BaseRetriever`` or ``VectorStore``.
         extractor: The text-to-triples model.
         answerer: The answerer.

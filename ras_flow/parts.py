@@ -65,13 +65,13 @@ class Parts:
         encoder: object = None,
         defaults: Context | None = None,
     ) -> Parts:
-        """Take parts of ours as they are, and wrap LangChain's models and retrievers.
+        """Take parts of ours as they are, and wrap language models and LangChain's retrievers.
 
         Args:
-            planner: A planner, or a LangChain chat model.
+            planner: A planner, a language model of ours, or a LangChain chat model.
             retriever: A retriever, or a LangChain ``BaseRetriever`` or ``VectorStore``.
-            extractor: An extractor, or a LangChain chat model.
-            answerer: An answerer, or a LangChain chat model.
+            extractor: An extractor, or a model as for the planner.
+            answerer: An answerer, or a model as for the planner.
             encoder: A sentence encoder.
             defaults: The settings of runs whose caller passes none; those for remote models hold
                 for each call of a LangChain chat model that is given.
@@ -285,6 +285,8 @@ def _part(
                 window=defaults.model_window,
             )
         )
+    if not _missing(given, ("generate", "count_tokens", "window", "identity", "batch_size")):
+        return prompted(cast(LanguageModel, given))
     raise ConfigurationError(
         f"{type(given).__name__} cannot play this role, since it has no {missing}: pass a "
         "LangChain chat model itself, not what its `bind`, `with_retry` or `with_fallbacks` "

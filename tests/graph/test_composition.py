@@ -31,7 +31,7 @@ from langgraph.types import Command, interrupt
 from examples.agent_tool import build_agent
 from examples.parent_app import AppContext, build_app
 from ras_flow import Context, RasOutput, as_tool, build_graph
-from ras_flow.components import PlanRequest, Reply
+from ras_flow.components import Generation, LanguageModel, Message, PlanRequest, Reply
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
@@ -378,6 +378,37 @@ def test_an_object_that_cannot_play_its_role_is_refused() -> None:
         build({"planner": FakeListChatModel(responses=[]).with_retry()})
 
 
+class Speaker:
+    """A language model of somebody's own."""
+
+    identity = "own"
+    batch_size = 1
+    window = 4000
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    async def generate(
+        self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> list[Generation]:
+        return [Generation(self.say(prompt[-1]["content"]), 5, 2) for prompt in prompts]
+
+    def say(self, asked: str) -> str:
+        if asked.startswith("Title: "):
+            return next(TRIPLES[title] for title in TRIPLES if asked.startswith(f"Title: {title}"))
+        if "Narvik" in asked:
+            return "[SUFFICIENT]"
+        return "[SUBQ] Where was Mira Lund born?"
+
+
+async def test_a_language_model_of_ones_own_can_play_any_role() -> None:
+    graph = build(world(planner=Speaker(), extractor=Speaker(), answerer=Speaker()))
+    result = await graph.ainvoke({"question": QUESTION}, context=Context(top_k=1))
+    assert result["stop_reason"] == "sufficient" and len(result["hops"]) == 2
+    assert "Narvik" in {triple["object"] for triple in result["triples"].values()}
+    assert all(use["calls"] for use in result["usage"].values() if use["role"] != "retriever")
+
+
 class Asking(BaseRetriever):
     """Searches when a person has approved of it."""
 
@@ -399,7 +430,7 @@ async def test_a_langchain_retriever_may_wait_for_a_person(saver: Any) -> None:
 def test_types_declare_what_is_taken() -> None:
     hints = get_type_hints(build_graph)
     for role in ("planner", "extractor", "answerer"):
-        assert BaseChatModel in get_args(hints[role])
+        assert {BaseChatModel, LanguageModel} < set(get_args(hints[role]))
     assert {BaseRetriever, VectorStore} < set(get_args(hints["retriever"]))
 
 
