@@ -59,7 +59,10 @@ async def serve_page(
             with runs.told():
                 yield runs
 
-        hosts = [f"{name}:{port}" for name in (HOST, "localhost", "[::1]")]
+        names = [HOST, "localhost", "[::1]"]
+        hosts = [f"{name}:{port}" for name in names]
+        if port == 80:  # Browsers leave it out.
+            hosts += names
         app = create_app(
             open_runs,
             guards=[Middleware(KnownHost, hosts=hosts)],

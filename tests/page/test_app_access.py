@@ -220,6 +220,16 @@ async def test_the_log_has_the_details_of_what_nobody_expected(
     assert page.token not in caplog.text
 
 
+async def test_the_port_that_browsers_leave_out_can_be_chosen() -> None:
+    try:
+        async with serving(OneRun(), port=80) as page:
+            assert (await page.get("api/runs"))["runs"]
+            answer = await page.client.get("", headers={"Host": "evil.example"})
+            assert answer.status_code == 421
+    except ConfigurationError:
+        pytest.skip("needs port 80")
+
+
 async def test_a_port_in_use_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
