@@ -112,7 +112,8 @@ class ServerThreads:
             if run_id is None:  # A search that finds nothing is no error of a server's.
                 raise _no_server() from error
             return []
-        return found
+        # Who begins a run meanwhile moves the last of one page to the next.
+        return list(dict.fromkeys(found))
 
     async def _search(self, run_id: str | None, offset: int) -> Any:
         search = partial(

@@ -191,18 +191,49 @@ async def test_a_server_that_is_not_there_is_told() -> None:
                 pass
 
 
-async def test_runs_are_found_on_a_server_that_sends_whole_threads_only() -> None:
-    thread = {"thread_id": str(uuid4()), "created_at": "2026-01-02T03:04:05+00:00", "values": {}}
+class Listed:
+    """What a server with these threads answers to searches, while one more thread is made."""
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        if json.loads(request.content).get("select"):
+    def __init__(self, *, whole: bool) -> None:
+        self.threads = [self._thread(n, "other" if n % 3 == 0 else "ras") for n in range(350)]
+        self._whole = whole
+
+    def _thread(self, number: int, graph: str) -> dict[str, Any]:
+        time = f"2026-01-02T03:{number // 60:02}:{number % 60:02}+00:00"
+        metadata = {"graph_id": graph}
+        return {"thread_id": str(uuid4()), "created_at": time, "metadata": metadata, "values": {}}
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        asked = json.loads(request.content)
+        if self._whole and asked.get("select"):
             return httpx.Response(422, json={"detail": "select is not supported"})
-        return httpx.Response(200, json=[thread])
+        found = [one for one in self.threads if one["metadata"] == asked.get("metadata")]
+        if asked.get("ids"):
+            found = [one for one in found if one["thread_id"] in asked["ids"]]
+        if (asked.get("sort_by"), asked.get("sort_order")) == ("created_at", "desc"):
+            found.reverse()
+        first = asked.get("offset", 0)
+        if not first:
+            self.threads.append(self._thread(len(self.threads), "ras"))
+        found = found[first : first + asked.get("limit", 10)]
+        names = asked.get("select") or found[0].keys()
+        return httpx.Response(200, json=[{name: one[name] for name in names} for one in found])
 
-    transport = httpx.MockTransport(answer)
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_the_runs_of_a_graph_are_found_once_each_newest_first(whole: bool) -> None:
+    """Some servers send whole threads only."""
+    server = Listed(whole=whole)
+    expected = [
+        (one["thread_id"], one["created_at"])
+        for one in reversed(server.threads)
+        if one["metadata"] == {"graph_id": "ras"}
+    ]
+    transport = httpx.MockTransport(server)
     async with httpx.AsyncClient(transport=transport, base_url="http://server") as http:
-        found = await ServerThreads(LangGraphClient(http)).find()
-    assert found == [(thread["thread_id"], thread["created_at"])]
+        threads = ServerThreads(LangGraphClient(http))
+        assert await threads.find() == expected
+        assert await threads.find(expected[5][0]) == expected[5:6]
 
 
 async def test_the_command_line_works_on_a_server(
