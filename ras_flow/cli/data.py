@@ -64,12 +64,8 @@ def build(
 ) -> None:
     """Build HotpotQA-SUBQ with language models (appendix C); start it again to go on."""
     from ras_flow.llms.tuned import extractor_name
-    from ras_flow.training.data.hotpotqa_subq import (
-        BuildConfig,
-        Models,
-        build_hotpotqa_subq,
-        cost,
-    )
+    from ras_flow.training.data.subq.build import build_hotpotqa_subq, cost
+    from ras_flow.training.data.subq.config import BuildConfig, Models
 
     prices = dict(map(_price, price or []))
 
@@ -265,7 +261,7 @@ def _extractor_settings(extractor: str, base_url: str | None, output: str = "tex
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
-    from ras_flow.training.data.hotpotqa_subq import STEPS
+    from ras_flow.training.data.subq.config import STEPS
 
     step, _, numbers = text.partition("=")
     try:

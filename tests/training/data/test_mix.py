@@ -409,7 +409,7 @@ def test_passages_are_written_instead_of_triples_on_request(folder: Path) -> Non
 
 
 def test_the_command_builds_hotpotqa_subq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.training.data.subq import reply, write_questions
+    from tests.training.data.subq.samples import reply, write_questions
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     path = write_questions(tmp_path / "hotpot.json", 5)

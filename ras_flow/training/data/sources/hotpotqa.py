@@ -6,7 +6,7 @@ compared ("same nationality" asks for the nationality), else it asks for the doc
 does that of a document which the other one leads to (:func:`_bridge`). No other subquery can be
 written without a model: such steps are found by the question or not at all, and where they are not,
 there is no record. A document that is not there (``all_support`` false) makes a question that is
-never sufficient. Better subqueries come from :mod:`ras_flow.training.data.hotpotqa_subq`.
+never sufficient. Better subqueries come from :mod:`ras_flow.training.data.subq`.
 """
 
 from __future__ import annotations

@@ -24,14 +24,15 @@ from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.tuned import SHIPPED
 from ras_flow.training.data.calls import CallLog
-from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models, build_hotpotqa_subq, cost
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.data.subq.build import build_hotpotqa_subq, cost
+from ras_flow.training.data.subq.config import BuildConfig, Models
 from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
 from tests.training.data.examples import write_list
-from tests.training.data.subq import models, reply, town, write_questions
+from tests.training.data.subq.samples import models, reply, town, write_questions
 
 
 @pytest.fixture(autouse=True)
@@ -172,7 +173,7 @@ async def test_a_killed_build_goes_on_where_it_was(tmp_path: Path) -> None:
 
     with OpenAIServer(slow) as server:
         folder = tmp_path / "killed"
-        module = "tests.training.data.killed_subq"
+        module = "tests.training.data.subq.killed"
         build = subprocess.Popen([sys.executable, "-m", module, path, folder, server.url])
         log = folder / "calls.jsonl"
         deadline = time.monotonic() + 60

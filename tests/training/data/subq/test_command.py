@@ -18,7 +18,7 @@ from ras_flow.training.data.records import read_records
 from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
-from tests.training.data.subq import reply, write_questions
+from tests.training.data.subq.samples import reply, write_questions
 
 STEPS = {
     "--filter-model": "You are given a question and numbered",

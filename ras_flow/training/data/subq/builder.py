@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ras_flow.components import Message
 from ras_flow.datasets.contexts import documents, support
@@ -20,15 +20,13 @@ from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.pool import Pool
-from ras_flow.training.data.prompts import again, filter_prompt, subquery_prompt
 from ras_flow.training.data.recorder import no_retrieval
 from ras_flow.training.data.records import Record
-from ras_flow.training.data.replies import read_numbers, read_subquery
 from ras_flow.training.data.rollout import roll_out
+from ras_flow.training.data.subq.config import BuildConfig, Models
+from ras_flow.training.data.subq.prompts import again, filter_prompt, subquery_prompt
+from ras_flow.training.data.subq.replies import read_numbers, read_subquery
 from ras_flow.training.splits import Splitter
-
-if TYPE_CHECKING:
-    from ras_flow.training.data.hotpotqa_subq import BuildConfig, Models
 
 ATTEMPTS = 3
 """How often a model is asked for one reply that can be used."""
@@ -73,16 +71,15 @@ class Builder:
         question, answer = row.text("question"), row.text("answer")
         split = self.splitter(question)
         id = row.first_text("id", "_id")
-        again = self.named[id]
-        self.named[id] += 1
         case = Case(
             source="hotpotqa-subq",
             id=id,
             question=question,
             answer=answer,
             guessable=answer.lower() in ("yes", "no"),
-            again=again,
+            again=self.named[id],
         )
+        self.named[id] += 1
         try:
             known = self.base is not None and await knows(case, self.base)
         except ModelResponseError as error:

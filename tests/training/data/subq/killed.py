@@ -6,8 +6,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from ras_flow.training.data.hotpotqa_subq import BuildConfig, build_hotpotqa_subq
-from tests.training.data.subq import models
+from ras_flow.training.data.subq.build import build_hotpotqa_subq
+from ras_flow.training.data.subq.config import BuildConfig
+from tests.training.data.subq.samples import models
 
 if __name__ == "__main__":
     questions, folder, url = sys.argv[1:]

@@ -1,0 +1,1 @@
+"""HotpotQA-SUBQ: training data made with language models (appendix C, algorithm 1)."""
