@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.records import Link, Record, Target
 from ras_flow.training.splits import Split
@@ -20,18 +22,24 @@ class Recorder:
         self.case, self.split, self.run = case, split, run
 
     def record(
-        self, task: str, name: str, chain: list[Link], target: Target, *, page: str = ""
+        self,
+        task: Literal["plan", "answer"],
+        name: str,
+        chain: list[Link],
+        target: Target,
+        *,
+        page: str = "",
     ) -> Record:
         """Return a record.
 
         Args:
-            task: ``"plan"`` or ``"answer"``.
+            task: Whose record it is.
             name: Names the record within the run.
             chain: What planner or answerer see.
             target: What they should say.
             page: Title of the page that a subquery looks for; empty if unknown.
         """
-        record = {
+        record: Record = {
             "id": f"{self.case.source}/{self.case.name}/{self.run}/{name}",
             "source": self.case.source,
             "split": self.split,
@@ -45,7 +53,7 @@ class Recorder:
             record["instruction"] = self.case.instruction
         if page and target.get("label") == "SUBQ":
             record["page"] = page
-        return record  # type: ignore[return-value]
+        return record
 
 
 def no_retrieval(case: Case, split: Split) -> list[Record]:
