@@ -30,9 +30,10 @@ from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
-from ras_flow.training.graph_llm.examples import Examples, Placed, read_split, sample
+from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.losses import target_losses
+from ras_flow.training.graph_llm.placed import Placed, read_split, sample
 from ras_flow.training.graph_llm.scores import measure
 from ras_flow.training.splits import Split
 

@@ -28,8 +28,9 @@ from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
 from ras_flow.paths import cache_folder
 from ras_flow.training.graph_llm.config import PretrainSettings
-from ras_flow.training.graph_llm.examples import Examples, read_split
+from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
+from ras_flow.training.graph_llm.placed import read_split
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.splits import Split
 

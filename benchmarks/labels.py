@@ -26,8 +26,9 @@ from ras_flow.graph_llm.collate import Example
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.training.graph_llm.examples import Examples, read_split, sample
+from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs, nearest_records, shuffled
+from ras_flow.training.graph_llm.placed import read_split, sample
 from ras_flow.training.splits import Split
 
 SEED = 7

@@ -28,8 +28,8 @@ from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.data.requests import as_request
-from ras_flow.training.graph_llm.examples import read_split, sample
 from ras_flow.training.graph_llm.graphs import build_graphs
+from ras_flow.training.graph_llm.placed import read_split, sample
 
 Request = PlanRequest | AnswerRequest
 

@@ -12,16 +12,16 @@ from ras_flow.errors import InputError
 from ras_flow.paths import cache_folder
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.config import TrainingConfig
-from ras_flow.training.graph_llm.examples import (
-    Examples,
+from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
+from ras_flow.training.graph_llm.mixing import kind_of
+from ras_flow.training.graph_llm.placed import (
     Placed,
     check_apart,
     check_first_plans,
     read_split,
     sample,
 )
-from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
-from ras_flow.training.graph_llm.mixing import kind_of
 from ras_flow.training.run import Logger
 
 

@@ -21,9 +21,9 @@ from ras_flow.roles import PromptedAnswerer, PromptedPlanner
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_request
 from ras_flow.training.graph_llm.config import TrainingConfig
-from ras_flow.training.graph_llm.examples import read_split, sample
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
 from ras_flow.training.graph_llm.next_passage import find_next
+from ras_flow.training.graph_llm.placed import read_split, sample
 from ras_flow.training.graph_llm.scores import Measures, measure
 from ras_flow.training.graph_llm.trained import WEIGHTS, load_trained
 from ras_flow.training.run import Logger

@@ -2,158 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ras_flow.datasets.reading import read_json_lines
-from ras_flow.errors import InputError
-from ras_flow.formats.normalize import normalize_question
-from ras_flow.training.data.records import Record, check_record
+from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_request, target_text
-from ras_flow.training.graph_llm.config import Task
 from ras_flow.training.graph_llm.graphs import Graphs
-from ras_flow.training.splits import Split, fraction
+from ras_flow.training.graph_llm.placed import Placed
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.collate import Example
-    from ras_flow.graph_llm.prompt import PromptFormatter
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A record and where it stands.
-
-    Attributes:
-        record: The record.
-        place: File and line, for messages.
-    """
-
-    record: Record
-    place: str
-
-
-def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") -> list[Placed]:
-    """Read a split of data sets.
-
-    Args:
-        folders: Folders that ``ras-flow data`` wrote.
-        split: Which file of each.
-        task: Keep this task's records only.
-
-    Returns:
-        The records, checked, in order.
-
-    Raises:
-        InputError: A file cannot be read, or a line is no record, or one of another split; the
-            message names file and line.
-    """
-    found: list[Placed] = []
-    for folder in folders:
-        path = folder / f"{split}.jsonl"
-        for number, value in read_json_lines(path):
-            place = f"{path}:{number}"
-            record = check_record(value, place)
-            if record["split"] != split:
-                raise InputError(
-                    f"{place}: split: this record is for {record['split']}, in a file for {split}. "
-                    "Build the data set again."
-                )
-            try:
-                target_text(record)
-            except InputError as error:
-                raise InputError(f"{place}: target: {error}") from error
-            if task in ("both", record["task"]):
-                found.append(Placed(record, place))
-    return found
-
-
-def sample(records: Sequence[Placed], most: int, *, seed: int) -> list[Placed]:
-    """Choose records, the same ones whatever else there is.
-
-    Args:
-        records: Records.
-        most: At most so many; tasks alternate, so that both are among a few.
-        seed: Another seed chooses others.
-
-    Returns:
-        The chosen ones.
-    """
-    by_task: dict[str, int] = {}
-    ranked: list[tuple[int, str, Placed]] = []
-    drawn = sorted(records, key=lambda one: fraction(seed, "sample", one.record["id"]))
-    for one in drawn:
-        task = one.record["task"]
-        by_task[task] = by_task.get(task, -1) + 1
-        ranked.append((by_task[task], task, one))
-    ranked.sort(key=lambda item: item[:2])
-    return [one for _, _, one in ranked[:most]]
-
-
-def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
-    """Check that nothing is learnt from a question that is measured on.
-
-    Args:
-        train: Records to learn from.
-        held: Records of ``dev`` and ``test``.
-
-    Raises:
-        InputError: A question is in both; the message names file and line of each.
-    """
-    seen = {normalize_question(one.record["question"]): one.place for one in held}
-    for one in train:
-        other = seen.get(normalize_question(one.record["question"]))
-        if other:
-            raise InputError(
-                f"{one.place}: question: it is to be learnt from, and measured on in {other}. "
-                "Build both data sets with the same seed and shares."
-            )
-
-
-def check_first_plans(records: Iterable[Placed]) -> None:
-    """Check that data sets agree on what can be answered without retrieval.
-
-    Args:
-        records: Records of all sets.
-
-    Raises:
-        InputError: The first plan of a question has two labels; the message names file and line of
-            each.
-    """
-    seen: dict[str, tuple[str, str]] = {}
-    for one in records:
-        record = one.record
-        if record["task"] != "plan" or record["chain"]:
-            continue
-        label = record["target"]["label"]
-        known, other = seen.setdefault(normalize_question(record["question"]), (label, one.place))
-        if label != known:
-            raise InputError(
-                f"{one.place}: target: the first plan is {label}, and {known} in {other}. Build "
-                "both data sets with the same base model, or with none."
-            )
-
-
-def check_questions(records: Iterable[Placed], formatter: PromptFormatter) -> None:
-    """Check before training that each question fits into the window.
-
-    Args:
-        records: Records.
-        formatter: The model's.
-
-    Raises:
-        InputError: One does not; the message names file and line.
-    """
-    for one in records:
-        record = one.record
-        said = f"{record['question']} {record.get('instruction', '')}"
-        # A token is at least a byte, and the fixed words take some.
-        if len(said.encode("utf-8", "replace")) + 400 > formatter.config.window:
-            try:
-                formatter.prompt(replace(as_request(record), chain=[]))
-            except InputError as error:
-                raise InputError(f"{one.place}: question: {error}") from error
 
 
 class Examples:

@@ -23,10 +23,10 @@ from ras_flow.training.graph_llm.data import (
     plans_for_pretraining,
 )
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
-from ras_flow.training.graph_llm.examples import Placed, check_questions, sample
 from ras_flow.training.graph_llm.folder import write_folder
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.graph_llm.mixing import Mixed
+from ras_flow.training.graph_llm.placed import Placed, check_questions, sample
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.start import first_model, start_graph
 from ras_flow.training.graph_llm.trainer import make_trainer

@@ -25,9 +25,10 @@ from ras_flow.training.callbacks import stale
 from ras_flow.training.data.requests import as_graph
 from ras_flow.training.graph_llm import vectors
 from ras_flow.training.graph_llm.config import MixSettings, TrainingConfig
-from ras_flow.training.graph_llm.examples import Examples, Placed, sample
+from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
+from ras_flow.training.graph_llm.placed import Placed, sample
 from ras_flow.training.settings import read_config
 from tests.training.graph_llm.samples import ENCODER, config, record, records
 

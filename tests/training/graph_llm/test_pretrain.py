@@ -19,8 +19,9 @@ from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.graph_llm.config import PretrainSettings
-from ras_flow.training.graph_llm.examples import Examples, read_split
+from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
+from ras_flow.training.graph_llm.placed import read_split
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.graph_llm.training import train_graph_llm
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
