@@ -1,1 +1,1 @@
-"""Training of the Graph LLM: data, and the runs that learn from it (paper §3.4, appendix C)."""
+"""Training of the extractor and of the Graph LLM: data, and the runs that learn from it."""
