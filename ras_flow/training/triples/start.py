@@ -6,7 +6,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
-from ras_flow.llms.tuned import SHIPPED, Tuned, check_files, find_tuned
+from ras_flow.llms.tuned import Tuned, check_files, extractor_name, find_tuned
 from ras_flow.training.triples.config import TrainingConfig
 
 
@@ -26,8 +26,7 @@ def first_extractor(config: TrainingConfig) -> Tuned | None:
     start = config.model.start
     if not start:
         return None
-    name = start.removeprefix("local:")
-    tuned = find_tuned(str(SHIPPED) if name == "default" else name)
+    tuned = find_tuned(extractor_name(start).removeprefix("local:"))
     if not config.lora.rank:
         raise ConfigurationError(
             "model.start goes on with an adapter, and lora.rank = 0 trains the whole model. Name a "
