@@ -20,6 +20,7 @@ from ras_flow.evaluation.loading import load_questions, prepare_index
 from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.variants import draw_share
+from ras_flow.graph import RasBuilder
 from ras_flow.nodes.view import in_view, texts_read
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasInput, RasState
@@ -75,7 +76,7 @@ class Cell:
     @property
     def is_ras(self) -> bool:
         """Whether RAS's own graph, with these settings, would do the same."""
-        return getattr(self.graph, "parts", None) == self.parts
+        return isinstance(self.graph, RasBuilder) and self.graph.parts == self.parts
 
     def given(self, question: Question) -> RasInput:
         """Return what a run of this question is started with."""
@@ -97,7 +98,7 @@ class Cell:
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     async def read(self, state: Mapping[str, Any]) -> Read:
-        """Return what the answerer read of a run's graph; of none where the run has no graph.
+        """Return what RAS's answerer read of a run's graph; how others read theirs is not known.
 
         Args:
             state: The run's state.
@@ -106,7 +107,7 @@ class Cell:
             ConfigurationError: The sentence encoder that says which are near is not found.
             MissingExtraError: Its packages are not installed.
         """
-        if self.system.system.baseline or not state.get("hops"):
+        if not isinstance(self.graph, RasBuilder) or not state.get("hops"):
             return Read()
         answerer = await self.parts.get_answerer(self.context)
         seen = cast(RasState, state)

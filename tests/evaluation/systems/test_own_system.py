@@ -18,7 +18,10 @@ DOCS = Path(__file__).parents[3] / "docs" / "evaluation.md"
 TINY = """
 from typing import TypedDict
 from langgraph.graph import END, START, StateGraph
+from ras_flow import RasInput, RasState
 from ras_flow.evaluation.systems import System
+from ras_flow.state.kg import to_new_triples
+from ras_flow.state.schema import make_passage
 
 class State(TypedDict):
     question: str
@@ -31,6 +34,23 @@ def build(given):
     builder.add_edge("answer", END)
     return builder
 
+def found(state):
+    passage = make_passage("Narvik", "Narvik is in Norway.")
+    hop = {"index": 0, "subquery": "?", "passages": [passage["id"]], "scores": [1.0]}
+    facts = [["Narvik", "country", "Norway"], *(["Narvik", "has", f"pier {i}"] for i in range(9))]
+    triples = to_new_triples([{"passage": passage["id"], "triples": facts}])
+    return {"hops": [hop], "passages": {passage["id"]: passage}, "triples": triples}
+
+def build_facts(given):
+    builder = StateGraph(RasState, input_schema=RasInput)
+    builder.add_node("retrieve", found)
+    builder.add_node("answer", lambda state: {"answer": "Oslo", "stop_reason": "sufficient"})
+    builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "answer")
+    builder.add_edge("answer", END)
+    return builder
+
+FACTS = System(kind="facts", about="reads all that it found", build=build_facts)
 TINY = System(kind="tiny", about="knows one town", build=build, searches=False, plans=False)
 """
 
@@ -78,6 +98,14 @@ async def test_any_graph_that_answers_a_question_can_be_asked(
         "country": (False, "from_memory"),
         "harbour": (False, "from_memory"),
     }
+
+
+async def test_of_another_graph_all_triples_count_as_read(modules: Path, tmp_path: Path) -> None:
+    # RAS's answerer would read one triple alone.
+    asked = config(tmp_path, {"facts": {"kind": "tiny_system:FACTS", "max_triples": 1}})
+    report = await evaluate(asked, tmp_path / "out", parts=World().parts, reader=World().reader)
+    [norway] = [row for row in report.standings[0].rows if row.id == "country"]
+    assert (norway.error_class, norway.outcome.triples) == ("answerer_wrong", 10)
 
 
 @pytest.mark.parametrize(
