@@ -139,7 +139,7 @@ async def _plan(
     label, search, problem = _checked(thought, state)
     reply = thought.reply or Reply("")
     if thought.reply:
-        cost.add(reply)
+        cost.add(reply, reply.calls)
     record = {**record, "label": label, "subquery": search, "raw": reply.text}
     if problem:
         record["problem"] = problem
@@ -173,7 +173,7 @@ async def _answer(
     said = await method.answer(state, context)
     warnings: list[str] = []
     if isinstance(said, Reply):
-        cost.add(said)
+        cost.add(said, said.calls)
         warnings = report_loss(runtime, "model", said)
     text = clean_answer(said.text if isinstance(said, Reply) else said)
     return {**answered(state, runtime, context, text, warnings), "usage": cost.usage()}

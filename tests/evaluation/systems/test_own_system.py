@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ras_flow import Context, RasState
+from ras_flow.components import Reply
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.runner import evaluate
 from ras_flow.evaluation.systems import find_system
+from ras_flow.evaluation.systems.loop import Thought, build_loop
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
 from tests.evaluation.running.small import World, config
@@ -98,6 +101,22 @@ async def test_any_graph_that_answers_a_question_can_be_asked(
         "country": (False, "from_memory"),
         "harbour": (False, "from_memory"),
     }
+
+
+async def test_a_step_of_several_calls_is_charged_for_each() -> None:
+    class Twice:
+        async def think(self, state: RasState, context: Context) -> Thought:
+            if state["hops"]:
+                return Thought("SUFFICIENT", reply=Reply("known already", calls=0))
+            return Thought("SUBQ", search="Narvik", reply=Reply("after two tries", 40, 8, calls=2))
+
+        async def answer(self, state: RasState, context: Context) -> Reply:
+            return Reply("Norway", 60, 3, calls=3)
+
+    graph = build_loop(Twice(), World().parts).compile()
+    result = await graph.ainvoke({"question": "In which country is Narvik?"})
+    calls = {step: use["calls"] for step, use in result["usage"].items() if step[0] != "r"}
+    assert calls == {"plan:0": 2, "plan:1": 0, "answer": 3}
 
 
 async def test_of_another_graph_all_triples_count_as_read(modules: Path, tmp_path: Path) -> None:
