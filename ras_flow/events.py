@@ -11,7 +11,16 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from ras_flow.state.kg import QueryKG
-from ras_flow.state.schema import Citation, Hop, Passage, Plan, PlanLabel, StopReason, Triple
+from ras_flow.state.schema import (
+    Citation,
+    Hop,
+    Passage,
+    Plan,
+    PlanLabel,
+    StopReason,
+    Triple,
+    name_of,
+)
 
 ReviewPoint = Literal["before_retrieval", "after_merge", "before_answer"]
 """Where a run may wait for a person."""
@@ -43,9 +52,10 @@ class PlanEvent(TypedDict):
 
 
 class RetrievedPassage(TypedDict):
-    """A passage of a :class:`PassagesEvent`."""
+    """A passage of a :class:`PassagesEvent`; ``name``: its title, or else its source or id."""
 
     id: str
+    name: str
     title: str
     text: str
     score: float
@@ -193,7 +203,11 @@ def passages_event(hop: Hop, passages: Mapping[str, Passage]) -> PassagesEvent:
         subquery=hop["subquery"],
         passages=[
             RetrievedPassage(
-                id=id, title=passages[id]["title"], text=passages[id]["text"], score=score
+                id=id,
+                name=name_of(passages[id]),
+                title=passages[id]["title"],
+                text=passages[id]["text"],
+                score=score,
             )
             for id, score in ranked
         ],

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from ras_flow.context import Context
 from ras_flow.limits import check_question
 from ras_flow.state.channels import RasOutput
-from ras_flow.state.schema import CUT_SHORT, Passage, name_passages
+from ras_flow.state.schema import CUT_SHORT, name_passages
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
 """A limit that an agent has for its own steps is not one for the steps of a search."""
@@ -92,12 +92,8 @@ def describe(result: RasOutput) -> str:
         search was cut short is said to be so.
     """
     lines = [f"Answer: {result['answer']}" if result["answer"] else "No answer was found."]
-    passages: dict[str, Passage] = {
-        id: {**passage, "title": passage["title"] or passage.get("source", "")}
-        for id, passage in result["passages"].items()
-    }
     for citation in result["citations"]:
-        titles = name_passages(citation["passages"], passages)
+        titles = name_passages(citation["passages"], result["passages"])
         triple = result["triples"].get(citation["triple"])
         fact = (
             f"{triple['subject']} | {triple['predicate']} | {triple['object']} " if triple else ""

@@ -149,11 +149,11 @@ class Screen:
     def _passages(self, event: PassagesEvent) -> None:
         self._line(f"Hop {event['hop']}    ", "bold blue", event["subquery"])
         for passage in event["passages"]:
-            self._titles[passage["id"]] = passage["title"] or passage["id"]
+            self._titles[passage["id"]] = passage["name"]
             self.console.print(
                 Text.assemble(
                     (f"  {passage['score']:7.4f}  ", "dim"),
-                    (plain(passage["title"]) or passage["id"], "bold"),
+                    (plain(passage["name"]), "bold"),
                     f"  {snippet(passage['text'])}",
                 ),
                 soft_wrap=True,

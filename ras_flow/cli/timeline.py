@@ -129,7 +129,7 @@ class Timeline:
             passage = self._document["passages"][id]
             self._line(
                 (f"     {_score(hops, id)}  {id}  ", "dim"),
-                (plain(passage["title"]), "bold"),
+                (plain(passage["title"] or passage.get("source", "")), "bold"),
                 f"  {snippet(passage['text'])}",
             )
 

@@ -20,7 +20,7 @@ from ras_flow.nodes.view import check_hop, warned
 from ras_flow.parts import Parts
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import as_spo, read_in
-from ras_flow.state.schema import Extracted, Passage, passage_id
+from ras_flow.state.schema import Extracted, Passage, name_of, passage_id
 from ras_flow.triple_cache import TripleCache
 from ras_flow.usage import Cost
 
@@ -57,7 +57,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     known, fresh = await _extract(new, extractor, cache)
     warnings = [
         f"{'Not all' if made.triples else 'No'} triples from passage "
-        f"{state['passages'][id]['title'] or id!r}: {made.error}"
+        f"{name_of(state['passages'][id])!r}: {made.error}"
         for id, made in fresh.items()
         if made.error is not None
     ]

@@ -145,8 +145,12 @@ def name_passages(ids: Iterable[str], passages: Mapping[str, Passage]) -> str:
         passages: Passages by id.
 
     Returns:
-        Their titles, each once; the id of a passage without a title, or of an unknown one.
+        Their titles, each once; the source of a passage without a title, and the id of one without
+        either, or of an unknown one.
     """
-    return ", ".join(
-        dict.fromkeys((passages[id]["title"] if id in passages else "") or id for id in ids)
-    )
+    return ", ".join(dict.fromkeys(name_of(passages[id]) if id in passages else id for id in ids))
+
+
+def name_of(passage: Passage) -> str:
+    """Return a passage's title, or else its source, or else its id."""
+    return passage["title"] or passage.get("source", "") or passage["id"]

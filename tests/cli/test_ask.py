@@ -45,6 +45,20 @@ def test_plan_passages_triples_and_a_cited_answer_are_shown(model: Model, docs: 
         shown = shown[place + 1 :]
 
 
+def test_documents_without_a_title_are_named_by_their_source(model: Model, tmp_path: Path) -> None:
+    text = "Aurora Bridge was designed by Mira Lund, who was born in Narvik."
+    (tmp_path / "export.jsonl").write_text(json.dumps({"text": text}))
+    facts = "(S> Aurora Bridge| P> designer| O> Mira Lund), (S> Mira Lund| P> born in| O> Narvik)"
+    written = {"extractor": facts, "answerer": "Narvik"}
+    model.answers = lambda role, _: Answer(written[role]) if role in written else None
+    done = ras_flow("ask", QUESTION, "--docs", str(tmp_path), "--top-k", "1", *model.options)
+    source = f"{tmp_path / 'export.jsonl'}#1"
+    assert f"  {source}  Aurora Bridge was designed" in done.out
+    assert f"[{source}]" in done.out
+    run = done.out.split()[1]
+    assert source in ras_flow("runs", "show", run).out
+
+
 def test_what_is_known_is_shown_while_the_rest_is_awaited(model: Model, docs: Path) -> None:
     model.hang = lambda role, text: role == "answerer"
     asking = Command("ask", QUESTION, "--docs", str(docs), *model.options)

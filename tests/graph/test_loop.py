@@ -218,7 +218,7 @@ async def test_events_tell_what_each_step_found() -> None:
         {"type": "answer", "answer": "Narvik", "stop_reason": "sufficient"},
     ]
     assert [[len(one) for one in each] for each in lists if each] == [[1], [2], [1], [2], [2]]
-    assert lists[2][0][0].keys() == {"id", "title", "text", "score"}
+    assert lists[2][0][0].keys() == {"id", "name", "title", "text", "score"}
     assert lists[8][0][1].keys() == {"id", "subject", "predicate", "object", "passages"}
 
 

@@ -79,7 +79,7 @@ function PassageItem({ view, id, hop, spans }) {
   return html`<details class="passage" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
     <summary>
       ${score !== undefined && html`<span class="score" title="score of the retriever">${Number(score).toFixed(3)}</span>`}
-      <${Text} value=${passage.title || id} />
+      <${Text} value=${passage.title || passage.source || id} />
     </summary>
     ${open && html`<p><${Text} value=${passage.text} marks=${spans ?? []} /></p>
     <footer>
