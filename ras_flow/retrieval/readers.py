@@ -17,7 +17,8 @@ from ras_flow.errors import DocumentError
 from ras_flow.extras import require
 from ras_flow.retrieval.source import SourceDocument
 
-_HIDDEN = frozenset(["head", "script", "style", "template", "noscript"])
+_HIDDEN = frozenset(["head", "script", "style", "template", "noscript", "rt", "rp"])
+"""Tags whose text is none of the page's; rt and rp say how the characters before them are read."""
 _BLOCKS = (
     "address article aside blockquote caption dd details div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul"

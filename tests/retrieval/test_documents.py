@@ -148,6 +148,16 @@ def test_html_shows_what_a_reader_sees(tmp_path: Path) -> None:
     assert parts == ["One two.", "Three", "four", "five", "six"]
 
 
+def test_how_characters_are_read_does_not_part_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<meta charset=utf-8><p><ruby>漱<rp>（</rp><rt>そう</rt><rp>）</rp>石<rt>せき</rt></ruby>は"
+        "東京で生まれた。",
+        encoding="utf-8",
+    )
+    assert read(path)[0].text.strip() == "漱石は東京で生まれた。"
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "page",
