@@ -17,7 +17,7 @@ import pytest
 from ras_flow import Context, Runs, build_graph, open_runs
 from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import AuthenticationError, ModelUnavailableError
-from ras_flow.page import api
+from ras_flow.page import api, work
 from ras_flow.page.export import to_html
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
@@ -127,7 +127,10 @@ async def test_a_run_whose_id_has_a_slash_is_opened(tmp_path: Path, id: str) -> 
         document = await page.get(f"api/runs/{url}")
         assert document["run"] == id
         assert (await page.get(f"api/explain/{url}"))["run"] == id
-        assert (await page.get(f"api/export/{url}"))["run"] == id
+        saved = await page.client.get(f"api/export/{url}")
+        assert saved.json()["run"] == id
+        name = id.replace("/", "")
+        assert saved.headers["content-disposition"] == f'attachment; filename="{name}-1.json"'
         assert (await page.events(f"api/live/{url}"))[-1] == {"type": "done"}
         body = {"checkpoint": at(document, 1, "answer"), "edits": [DROP]}
         assert (await page.events(f"api/fork/{url}", body))[-1] == {"type": "done", "branch": 2}
@@ -209,6 +212,27 @@ async def test_a_page_that_is_closed_does_not_end_the_run(tmp_path: Path) -> Non
         assert (await asyncio.wait_for(watched, 20))[-1] == {"type": "done"}
         assert (await runs.get(run)).summary.answer == "Narvik"
         assert len(answerer.requests) == 1
+
+
+async def test_a_stream_says_that_it_is_still_there_while_nothing_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "SILENT_SECONDS", 0.05)
+    answerer = GatedAnswerer()
+    body = {"question": QUESTION, "settings": SETTINGS}
+    told = []
+    async with (
+        asyncio.timeout(60),
+        opened(tmp_path, answerer=answerer) as (_, page),
+        page.client.stream("POST", "api/runs", json=body) as stream,
+    ):
+        async for line in stream.aiter_lines():
+            told.append(line)
+            if line == ": at work" and answerer.asked.is_set():
+                answerer.may_answer.set()
+    data = [json.loads(line.removeprefix("data: ")) for line in told if line.startswith("data")]
+    assert ": at work" in told
+    assert [event["type"] for event in data] == ["run", *STORY, "done"]
 
 
 async def test_a_run_that_the_servers_end_cut_short_is_resumed(tmp_path: Path) -> None:
@@ -343,6 +367,8 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
             (f"resume/{run}", {"branch": "1"}, "branch"),
             (f"resume/{run}", {"checkpoint": 1}, "checkpoint"),
             ("runs", {"question": " "}, "empty"),
+            ("runs", {"question": 5}, "empty"),
+            ("runs", {"question": QUESTION, "settings": ["max_hops"]}, "object of names"),
             ("runs", {"question": QUESTION, "settings": {"hops": 3}}, "hops"),
             ("runs", {"question": QUESTION, "settings": {"max_hops": -1}}, "max_hops"),
             ("runs", {"question": QUESTION, "documents": []}, "documents"),
@@ -397,7 +423,7 @@ async def test_a_server_behind_the_page_that_wants_another_key_is_not_the_pages_
 
 
 async def test_hostile_text_is_data(tmp_path: Path) -> None:
-    hostile = "</script><script>alert(1)</script>\u202e\u0000'\""
+    hostile = "</script><script>alert(1)</script>\u202e\u0000'\"\ud83d"
     triples = TRIPLES | {"Mira Lund": f"(S> Mira Lund| P> place of birth| O> {hostile})"}
     async with opened(tmp_path, extractor=MappingExtractor(triples)) as (_, page):
         run = await ask(page)
@@ -405,5 +431,7 @@ async def test_hostile_text_is_data(tmp_path: Path) -> None:
         assert answer.headers["content-type"].startswith("application/json")
         objects = [triple["object"] for triple in answer.json()["triples"].values()]
         assert any("<script>alert(1)" in text for text in objects)
-        saved = await page.client.get(f"api/export/{run}?format=html")
-        assert "<script>alert(1)" not in saved.text
+        for name in ("html", "json", "graphml", "jsonld", "turtle"):
+            saved = await page.client.get(f"api/export/{run}?format={name}")
+            assert saved.status_code == 200, name
+            assert name in ("json", "jsonld", "turtle") or "<script>alert(1)" not in saved.text
