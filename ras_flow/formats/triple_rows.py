@@ -23,9 +23,11 @@ COLUMNS = {
 
 _PARTS = ("subject", "predicate", "object")
 _FIELD = r"(?!\s*\w\s*[>＞〉])((?:[^()\[\]|\n]|\([^()|\n]*\)){1,300})"
-_QUOTED = r"\s*(?:\"([^\"\n]{1,300})\"|'([^'\n]{1,300})')\s*"
+_QUOTED = r"\s*(?:\"((?:\\.|[^\"\\\n]){1,300})\"|'((?:\\.|[^'\\\n]){1,300})')\s*"
+_NUMBER = r"\s*(-?\d[\d.]{0,300})\s*"
 _BRACKETS = re.compile(
-    rf"[(\[]{_FIELD}\|{_FIELD}\|{_FIELD}[)\]]|[(\[]{_QUOTED},{_QUOTED},{_QUOTED}[)\]]"
+    rf"[(\[]{_FIELD}\|{_FIELD}\|{_FIELD}[)\]]"
+    rf"|[(\[]{_QUOTED},{_QUOTED},(?:{_QUOTED}|{_NUMBER})[)\]]"
 )
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:|-]*")

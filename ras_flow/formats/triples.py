@@ -106,7 +106,7 @@ def parse_triples(text: str) -> ParsedTriples:
     parenthesis. Output without such triples is read as JSON objects with "subject", "predicate" (or
     "relation") and "object"; or as fields with these names or other markers in front
     ("Subject: ...", "S: ...", "<S> ..."); or as a table with a header of these, or brackets around
-    three fields ("(a | b | c)", '["a", "b", "c"]').
+    three fields ("(a | b | c)", '["a", "b", "c"]', '["a", "b", 1961]').
 
     =========================================  ==================================================
     piece                                      outcome

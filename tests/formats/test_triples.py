@@ -228,6 +228,13 @@ def test_broken_json_costs_only_itself():
     assert len(parsed.dropped) == 2
 
 
+def test_lists_hold_numbers_and_escaped_quotes_as_objects_do():
+    text = r'[["Stamford", "population", 19701], ["\"S\"", "height", 3.50], ["a", "b", null]]'
+    expected = [("Stamford", "population", "19701"), ('"S"', "height", "3.50")]
+    assert parse_triples(text).triples == expected
+    assert parse_triples("As shown by some ([1, 2, 3]).").triples == []
+
+
 def test_json_with_a_comma_too_many_is_read():
     text = '{"triples": [{"subject": "Stamford", "predicate": "river", "object": "Welland",\n},]}'
     assert parse_triples(text) == ParsedTriples([B], [])
