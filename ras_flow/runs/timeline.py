@@ -176,18 +176,21 @@ def _hop(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | Non
 
 def _usage(node: str, saved: Saved, before: Saved) -> Usage | None:
     usage: dict[str, Usage] = saved.values.get("usage", {})
-    if node and not _at_once(saved, before):
-        if node == "plan":
-            name = f"plan:{len(saved.values.get('plans', [])) - 1}"
-        else:
-            hop = _hop(node, before.values, saved.values)
-            name = node if hop is None else f"{node}:{hop}"
-        if name in usage:
-            return usage[name]
-    # Several steps at once, or a node of another graph, which names its costs as it likes.
     known = before.values.get("usage", {})
-    new = [cost for name, cost in usage.items() if known.get(name) != cost]
+    own = _own_cost(node, saved, before)
+    # Several steps may be done at once, and nodes of another graph name their costs as they like.
+    new = [cost for name, cost in usage.items() if name == own or known.get(name) != cost]
     return Usage(role=new[-1]["role"], **add_up(new)) if new else None
+
+
+def _own_cost(node: str, saved: Saved, before: Saved) -> str:
+    """Name what a step of RAS cost, which may be just what it cost before an edit."""
+    if not node or _at_once(saved, before):
+        return ""
+    if node == "plan":
+        return f"plan:{len(saved.values.get('plans', [])) - 1}"
+    hop = _hop(node, before.values, saved.values)
+    return node if hop is None else f"{node}:{hop}"
 
 
 def _branch(way: Way) -> Branch:

@@ -55,6 +55,20 @@ async def test_what_a_node_of_another_name_cost_is_counted(saver: Any) -> None:
     assert (total["calls"], total["input_tokens"], total["output_tokens"]) == (2, 50, 10)
 
 
+async def test_what_nodes_at_work_at_once_cost_is_counted(saver: Any) -> None:
+    builder = StateGraph(RasState, input_schema=RasInput, output_schema=RasOutput)
+    builder.add_node("answer", answer)
+    builder.add_node("rank", rank)
+    builder.add_edge(START, "answer")
+    builder.add_edge(START, "rank")
+    graph: Any = builder.compile(checkpointer=saver)
+    runs = Runs(graph)
+    await events(runs.start({"question": "Where was Mira Lund born?"}, run_id="a"))
+    document = await runs.document("a")
+    total = spent(document, get_branch(document))
+    assert (total["calls"], total["input_tokens"], total["output_tokens"]) == (2, 50, 10)
+
+
 async def test_an_edit_that_the_graph_has_no_place_for_changes_nothing(saver: Any) -> None:
     runs = await asked(saver)
     before = await runs.document("a")
