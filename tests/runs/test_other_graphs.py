@@ -9,11 +9,13 @@ from langgraph.graph import END, START, StateGraph
 
 from ras_flow import Runs
 from ras_flow.components import Reply
-from ras_flow.errors import EditError
+from ras_flow.errors import EditError, RunError
 from ras_flow.runs.reading import get_branch, spent
+from ras_flow.runs.threads import SYSTEM
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 from ras_flow.state.kg import to_new_triples
 from ras_flow.usage import Cost
+from tests.graph.world import QUESTION, build, world
 from tests.runs.stories import drop, events, steps
 
 
@@ -67,6 +69,22 @@ async def test_what_nodes_at_work_at_once_cost_is_counted(saver: Any) -> None:
     document = await runs.document("a")
     total = spent(document, get_branch(document))
     assert (total["calls"], total["input_tokens"], total["output_tokens"]) == (2, 50, 10)
+
+
+async def test_what_another_system_did_is_shown_and_not_gone_on_with(saver: Any) -> None:
+    graph = build(world(), checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": "a"}, "metadata": {SYSTEM: "react"}}
+    await graph.ainvoke({"question": QUESTION}, config)
+    runs = Runs(graph)
+    assert [run.id for run in await runs.recent()] == ["a"]
+    step = get_branch(await runs.document("a"))["steps"][-2]
+    for edits in ([], drop()):
+        with pytest.raises(RunError, match="system 'react'"):
+            await events(runs.fork("a", step, edits))
+    # A further question is this graph's own.
+    await events(runs.start({"question": QUESTION}, run_id="a"))
+    step = get_branch(await runs.document("a"))["steps"][1]
+    await events(runs.fork("a", step))
 
 
 async def test_an_edit_that_the_graph_has_no_place_for_changes_nothing(saver: Any) -> None:
