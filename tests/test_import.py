@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,28 @@ def test_the_public_names_load_no_model_library() -> None:
 def test_the_graph_loads_no_database() -> None:
     found = loaded("import ras_flow.graph")
     assert "langgraph" in found and found & (HEAVY | {"sqlite3"}) == set()
+
+
+INDEX = """
+import asyncio
+from ras_flow.retrieval import CorpusIndex, SourceDocument
+documents = [SourceDocument("a", "Finlandia Hall", "It was designed by Alvar Aalto.")]
+asyncio.run(CorpusIndex.build({folder!r}, documents, encoder=None))
+sys.argv = ["ras-flow", "index", "info", {folder!r}, {option!r}]
+import contextlib, os
+from ras_flow.cli import main
+with open(os.devnull, "w") as output, contextlib.redirect_stdout(output):
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code
+"""
+
+
+@pytest.mark.parametrize("option", ["--json", "--verify"])
+def test_an_index_is_made_and_looked_into_without_the_graph(option: str, tmp_path: Path) -> None:
+    found = loaded(INDEX.format(folder=str(tmp_path / "index"), option=option))
+    assert "bm25s" in found and found & (HEAVY | {"langgraph", "langchain_core"}) == set()
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

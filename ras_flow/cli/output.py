@@ -36,7 +36,7 @@ def json_line(value: Any, stream: TextIO) -> str:
     Returns:
         JSON text without a line end.
     """
-    from ras_flow.runs.export.escapes import json_text
+    from ras_flow.formats.escapes import json_text
 
     # Characters that the stream lacks would be escaped as Python does, which is no JSON.
     unicode = stream.encoding.lower().replace("-", "") == "utf8"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+from ras_flow.formats.escapes import escape_unseen
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export.escapes import escape_unseen
 from ras_flow.runs.reading import found_by_hop, get_branch, graph_of
 from ras_flow.runs.why import source_of
 from ras_flow.state.kg import QueryKG

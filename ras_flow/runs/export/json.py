@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ras_flow.formats.escapes import json_text
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export.escapes import json_text
 from ras_flow.runs.reading import get_branch
 
 

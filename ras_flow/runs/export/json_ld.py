@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ras_flow.formats.escapes import json_text
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export.escapes import json_text
 from ras_flow.runs.export.rdf import PREFIXES, TYPE, Literal, facts_of
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from ras_flow.formats.escapes import UNSEEN
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export.escapes import UNSEEN
 from ras_flow.runs.export.rdf import PREFIXES, Literal, facts_of
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
