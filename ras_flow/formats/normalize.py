@@ -11,6 +11,10 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
+import regex
+
+from ras_flow.formats.tokens import POINTS, STROKES
+
 _ARTICLES = frozenset({"the", "a", "an"})
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'"))
 _TRADEMARK = re.compile(r"(?<=\w)[™®©℠]+")
@@ -18,6 +22,8 @@ _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d|,\d)")
 _SPACED_RANGE = re.compile(r"(\d) - (?=\d)")
 _NUMBER_AHEAD = re.compile(r"[$€£¥₹]?\.?\d")
 _MARK = re.compile(r"[^\w\s]|_")
+_HIDDEN = regex.compile(r"[\p{Cf}\p{Cs}]+")
+_POINTS = frozenset(re.findall(f"[{POINTS}]", "".join(map(chr, range(0x300, 0x700)))))
 
 
 _LONGEST_KEPT = 300
@@ -28,8 +34,9 @@ def normalize_name(text: str) -> str:
     """Return the form of a name by which entities are joined and triples are keyed.
 
     Letter case, compatibility forms (NFKC), whitespace and leading English articles do not
-    count. Diacritics on Latin and Greek letters do not count ("Beyoncé" is "Beyonce"); elsewhere
-    they make another letter (Cyrillic й, Japanese が) and stay. Punctuation is dropped, except:
+    count. Diacritics on Latin and Greek letters do not count ("Beyoncé" is "Beyonce", "Wałęsa" is
+    "Walesa"), nor do marks that most texts leave out, such as the stress of "Москва́"; others make
+    another letter (Cyrillic й, Japanese が) and stay. Punctuation is dropped, except:
 
     ======================================  ============================================
     between two digits                      stays: "3.5", "1899-1925", "3:45", "1/2"
@@ -141,35 +148,45 @@ def _fold(text: str) -> str:
     """Fold case, compatibility forms, dashes, diacritics and whitespace."""
     if text.isascii() and text.isprintable():
         return " ".join(text.replace("`", "'").casefold().split())
-    text = _TRADEMARK.sub("", text.translate(_APOSTROPHES))
+    text = _TRADEMARK.sub("", _HIDDEN.sub("", text).translate(_APOSTROPHES))
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _part_numbers(text)).replace("\u2044", "/")
         text = text.casefold()
         text = unicodedata.normalize("NFKC", _drop_diacritics(unicodedata.normalize("NFD", text)))
+        text = text.translate(STROKES)
     text = "".join(_fold_char(char) for char in text.casefold())
     return " ".join(text.split())
 
 
 def _fold_char(char: str) -> str:
     category = unicodedata.category(char)
-    if category in ("Cf", "Cs"):
-        return ""
     if category == "Cc":
         return " "
     return "-" if category == "Pd" or char == "\u2212" else char
 
 
 def _drop_diacritics(decomposed: str) -> str:
+    """Drop the marks that do not make another letter."""
     kept: list[str] = []
-    foldable = False
+    foldable = in_word = False
     for char in decomposed:
+        if in_word and char in _POINTS and not _is_letter(kept[-1] + char):
+            continue
         if _is_diacritic(char):
             if foldable:
                 continue
         else:
             foldable = unicodedata.name(char, "").startswith(("LATIN", "GREEK"))
+        in_word = char.isalnum() or (
+            in_word and (char == "'" or unicodedata.category(char) == "Mn")
+        )
         kept.append(char)
     return "".join(kept)
+
+
+def _is_letter(marked: str) -> bool:
+    """Tell whether a letter and the mark on it are a letter of their own, as Macedonian ѓ."""
+    return len(unicodedata.normalize("NFC", marked)) == 1
 
 
 def _part_numbers(text: str) -> str:

@@ -17,13 +17,12 @@ _WORD = regex.compile(
     flags=regex.VERSION1,
 )
 _KOREAN = regex.compile(r"\p{Hangul}")
-_SILENT = regex.compile(
-    r"(?<=[\p{Latin}\p{Greek}])\p{Mn}+"
-    r"|[\xad\u0300\u0301\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]"
-)
-"""Accents; soft hyphens, which only say where a line may break; the stress of Cyrillic words, the
-points of Hebrew and Arabic ones, and the stroke that makes these longer: few texts write them."""
-_STROKES = str.maketrans(
+POINTS = r"\u0300\u0301\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670"
+"""Characters, for a regular expression, that few texts write: the stress of Cyrillic words, the
+points of Hebrew and Arabic ones, and the stroke that makes these longer."""
+_SILENT = regex.compile(rf"(?<=[\p{{Latin}}\p{{Greek}}])\p{{Mn}}+|[\xad{POINTS}]")
+"""Accents, soft hyphens, which only say where a line may break, and points."""
+STROKES = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "þ": "th", "æ": "ae", "œ": "oe"}
 )
 """Latin letters that Unicode has no accent for."""
@@ -63,7 +62,7 @@ def tokenize(text: str) -> list[str]:
 
 def _fold(text: str) -> str:
     bare = _SILENT.sub("", unicodedata.normalize("NFKD", text))
-    return unicodedata.normalize("NFC", bare).casefold().translate(_STROKES)
+    return unicodedata.normalize("NFC", bare).casefold().translate(STROKES)
 
 
 def _pairs(word: str) -> list[str]:

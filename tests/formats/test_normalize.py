@@ -49,6 +49,13 @@ from ras_flow.formats.normalize import (
         ("Ｔｏｋｙｏ", "Tokyo"),
         ("zero\u200bwidth", "zerowidth"),
         ("İstanbul", "Istanbul"),
+        ("DİYARBAKIR", "Diyarbakır"),
+        ("Diyarbakır", "Diyarbakir"),
+        ("Lech Wałęsa", "Lech Walesa"),
+        ("Malmö Ærø", "Malmo AERO"),
+        ("Достое\u0301вский", "Достоевский"),
+        ("الْقَاهِرَة", "القاهـــرة"),
+        ("יְרוּשָׁלַיִם", "ירושלים"),
     ],
 )
 def test_spellings_of_one_name_join(a, b):
@@ -93,6 +100,7 @@ def test_written_forms():
 NAMES = st.one_of(
     st.text(max_size=40),
     st.text(alphabet="aAbk1250.,-–−'’&+#/()$:% ^½²⁵⁻₂ eé\u0301_¨", max_size=15),
+    st.text(alphabet="аиق\u0301\u064e\u200b\xadøþÆı.'’- ", max_size=12),
 )
 
 
@@ -100,6 +108,7 @@ NAMES = st.one_of(
 @example("a. (b)")
 @example("3 ,-5")
 @example("\ud800")
+@example("а\u200b\u0301")
 def test_normalizing_twice_changes_nothing(text):
     once = normalize_name(text)
     assert normalize_name(once) == once
