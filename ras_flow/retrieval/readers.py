@@ -60,6 +60,7 @@ _AROUND = (
 _NOTES = ("/footnotes", "/endnotes")
 """How the relations end that lead to the parts of a Word file with its notes."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
 """Of XHTML; Beautiful Soup warns of it."""
 _PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
@@ -319,11 +320,18 @@ def _first_heading(text: str) -> str:
             code = "" if code == fence[1] else code or fence[1]
         elif not code:
             if heading := _HEADING.fullmatch(line):
-                return heading[1].rstrip(" \t").rstrip("#").rstrip(" \t")
+                return _as_shown(heading[1].rstrip(" \t").rstrip("#").rstrip(" \t"))
             if before.strip() and re.fullmatch(r"=+[ \t]*", line):
-                return before
+                return _as_shown(before)
         before = line
     return ""
+
+
+def _as_shown(heading: str) -> str:
+    """Return a heading with the text of its links, and without pictures."""
+    for _ in range(2):  # A picture may be a link's text.
+        heading = _LINK.sub(lambda link: "" if link[1] else link[2], heading)
+    return heading
 
 
 def _rows(table: Any) -> Iterator[str]:

@@ -70,6 +70,10 @@ def test_plain_text_is_titled_by_its_file(tmp_path: Path) -> None:
         ("#\t Title # of C# \t## \t", "Title # of C#"),
         ("# \t#\n# Title", "note"),
         ("#hashtag is no heading", "note"),
+        ("# ![logo](a.png) [Radium](https://x.org/Radium_(element)) [1]", "Radium [1]"),
+        ("# [![build](a.svg)](https://x.org) Radium\n", "Radium"),
+        ("[Radium](x.md)\n====", "Radium"),
+        ("# ![logo](a.png)\n", "note"),
     ],
 )
 def test_markdown_is_titled_by_its_first_heading(tmp_path: Path, text: str, title: str) -> None:
