@@ -15,10 +15,10 @@ from ras_flow.cli.differences import show_comparison
 from ras_flow.cli.explanation import show_explanation
 from ras_flow.cli.render import Screen, graph_tree
 from ras_flow.cli.timeline import Timeline, show_review
+from ras_flow.formats.escapes import json_text
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
-from ras_flow.formats.escapes import json_text
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import passage_id
