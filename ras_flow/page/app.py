@@ -85,7 +85,7 @@ class _PageFiles(StaticFiles):
     def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(full_path, *args, **kwargs)
         # What the operating system takes for a script's type may be none that a browser runs.
-        if Path(full_path).suffix == ".js" and "content-type" in response.headers:
+        if Path(full_path).suffix == ".js":
             response.headers["content-type"] = "text/javascript; charset=utf-8"
         return response
 

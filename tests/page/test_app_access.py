@@ -220,6 +220,16 @@ async def test_the_log_has_the_details_of_what_nobody_expected(
     assert page.token not in caplog.text
 
 
+async def test_a_script_is_one_whatever_the_system_takes_it_for(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("starlette.responses.guess_type", lambda *_: ("text/plain", None))
+    script = await page.client.get("main.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    again = await page.client.get("main.js", headers={"If-None-Match": script.headers["etag"]})
+    assert again.status_code == 304
+
+
 async def test_the_port_that_browsers_leave_out_can_be_chosen() -> None:
     try:
         async with serving(OneRun(), port=80) as page:

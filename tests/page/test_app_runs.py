@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 import pytest
 
 from ras_flow import Context, Runs, build_graph, open_runs
@@ -103,16 +104,17 @@ async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> N
         expected = json.loads(json.dumps(compare(document, 1, document, 2)))
         assert await page.get("api/compare", params={"a": f"{run}/1", "b": run}) == expected
         writers = {
-            "json": to_json,
-            "graphml": to_graphml,
-            "jsonld": to_json_ld,
-            "turtle": to_turtle,
-            "html": to_html,
+            "json": (to_json, "application/json"),
+            "graphml": (to_graphml, "application/xml"),
+            "jsonld": (to_json_ld, "application/ld+json"),
+            "turtle": (to_turtle, "text/turtle; charset=utf-8"),
+            "html": (to_html, "text/html; charset=utf-8"),
         }
-        for name, write in writers.items():
+        for name, (write, media_type) in writers.items():
             answer = await page.client.get(f"api/export/{run}?format={name}&branch=1")
             assert answer.text == write(document, 1) != write(document, 2)
             assert answer.headers["content-disposition"].startswith("attachment")
+            assert answer.headers["content-type"] == media_type
         answer = await page.client.get(f"api/export/{run}?format=html")
         assert "<html" in answer.text and run in answer.text
         assert answer.headers["content-disposition"] == f'attachment; filename="{run}-2.html"'
@@ -295,8 +297,12 @@ async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
         [error] = await page.events(f"api/resume/{run}", {})
         assert "waits for a review" in error["message"]
         assert await page.get(f"api/runs/{run}") == document
+        [*_, forked] = await page.events(f"api/fork/{run}", {"checkpoint": at(document, 1, "plan")})
+        assert forked == {"type": "done", "branch": 2}
         told = await page.events(f"api/resume/{run}", {"edits": [DROP], "branch": 1})
-        assert told[-2]["answer"] == "unknown"
+        assert told[-2]["answer"] == "unknown" and told[-1] == {"type": "done", "branch": 1}
+        branches = (await page.get(f"api/runs/{run}"))["branches"]
+        assert [branch["status"] for branch in branches] == ["finished", "paused"]
 
 
 async def test_of_two_who_answer_one_review_the_second_is_told(tmp_path: Path) -> None:
@@ -345,6 +351,7 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
             (f"api/compare?a={run}/1&b={run}/9", 404, "no branch 9"),
             ("api/compare?a=x", 400, "two runs"),
             (f"api/explain/{run}?branch=-1", 400, "whole number"),
+            (f"api/explain/{run}?branch={'9' * 5000}", 400, "whole number"),
             ("api/runs?limit=99999", 400, "at most 1000"),
             ("api/runs?limit=٣", 400, "whole number"),
             ("api/runs?since=yesterday", 400, "since 'yesterday' is no time: write 2h"),
@@ -396,8 +403,11 @@ async def test_a_failing_model_is_an_event_and_the_run_can_be_resumed(tmp_path: 
         assert told[0]["answer"] == "Narvik"
 
 
-async def test_a_fault_of_the_program_shows_no_traceback(tmp_path: Path) -> None:
+async def test_a_fault_of_the_program_shows_no_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with opened(tmp_path) as (runs, page):
+        run = await ask(page)
 
         async def broken(**_: Any) -> Any:
             raise KeyError("inside")
@@ -407,6 +417,16 @@ async def test_a_fault_of_the_program_shows_no_traceback(tmp_path: Path) -> None
         assert answer.status_code == 500
         assert "inside" not in answer.text and "log" in answer.json()["error"]
         assert answer.headers["x-content-type-options"] == "nosniff"
+
+        async def breaks(*_: Any, **__: Any) -> Any:
+            yield {"type": "plan"}
+            raise KeyError("inside")
+
+        runs.resume = breaks  # type: ignore[method-assign]
+        caplog.clear()
+        with pytest.raises(httpx.RemoteProtocolError):
+            await page.events(f"api/resume/{run}", {})
+        assert f"api/resume/{run}" in caplog.text and "KeyError: 'inside'" in caplog.text
 
 
 async def test_a_server_behind_the_page_that_wants_another_key_is_not_the_pages_own_refusal(
