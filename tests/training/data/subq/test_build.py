@@ -364,6 +364,19 @@ async def test_rate_limits_are_waited_out(tmp_path: Path) -> None:
     assert max(seen.values()) == 2
 
 
+async def test_a_rebuild_that_is_stopped_leaves_the_set_before_it(tmp_path: Path) -> None:
+    out, names = tmp_path / "out", [*(f"{split}.jsonl" for split in SPLITS), "stats.json"]
+    with OpenAIServer(reply) as server:
+        path = write_questions(tmp_path / "hotpot.json", 2)
+        await build_hotpotqa_subq(path, out, models(server.url))
+    before = [(out / name).read_bytes() for name in names]
+    with OpenAIServer(lambda body: Answer(status=503)) as server:
+        path = write_questions(tmp_path / "hotpot.json", 4)
+        with pytest.raises(ModelUnavailableError):
+            await build_hotpotqa_subq(path, out, quick(server.url))
+    assert [(out / name).read_bytes() for name in names] == before
+
+
 async def test_what_was_answered_before_a_model_is_gone_is_kept(tmp_path: Path) -> None:
     path = write_questions(tmp_path / "hotpot.json", 4)
     down = False
