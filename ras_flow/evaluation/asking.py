@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateSnapshot
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, Read
@@ -62,7 +63,7 @@ class Asker:
 
         async def run() -> None:
             ASKING.set(id)
-            saved = await self._graph.aget_state(config)
+            saved, at = await self._last_step(config)
             another = (saved.metadata or {}).get(ASKED, checksum) != checksum
             if another:
                 await self._saver.adelete_thread(id)
@@ -70,12 +71,13 @@ class Asker:
             if another or not saved.created_at:
                 await self._graph.ainvoke(self.cell.given(question), config, durability="sync")
             elif saved.tasks:
-                await self._graph.ainvoke(None, config, durability="sync")
+                await self._graph.ainvoke(None, at, durability="sync")
 
         failure = await _settled(run())
         if isinstance(failure, ConfigurationError):
             raise failure
-        state: Mapping[str, Any] = (await self._graph.aget_state(config)).values
+        last, _ = await self._last_step(config)
+        state: Mapping[str, Any] = last.values
         error = f"{type(failure).__name__}: {failure}" if failure else ""
         kept = await self._calls.saved(id)
         outcome = outcome_of(state, saved=kept, error=error)
@@ -110,6 +112,19 @@ class Asker:
         return await asyncio.to_thread(
             judge, self.cell, question, row.outcome, state, row.saved_tokens, read
         )
+
+    async def _last_step(self, config: RunnableConfig) -> tuple[StateSnapshot, RunnableConfig]:
+        """Return where the evaluation itself left a run, and how to go on from there.
+
+        What others made of the run since, by a fork or by going on with it, is passed over.
+        """
+        newest = await self._graph.aget_state(config)
+        if not newest.created_at or ASKED in (newest.metadata or {}):
+            return newest, config
+        async for saved in self._graph.aget_state_history(config):
+            if ASKED in (saved.metadata or {}):
+                return saved, {**saved.config, "metadata": config["metadata"]}
+        return newest, config
 
     async def _steps_of(self, row: Row) -> Mapping[str, Any]:
         """Return the state that a row was made of; of its run forks may have been made since."""

@@ -29,6 +29,7 @@ from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
+from ras_flow.testing import ScriptedAnswerer
 from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
 from tests.graph.world import DOCUMENTS
 from tests.runs.stories import before, events
@@ -202,6 +203,39 @@ async def test_what_another_system_began_is_not_gone_on_with_as_ras(
                 with pytest.raises(RunError, match=f"{system}.*--retry"):
                     await events(go_on)
         assert is_ras or await runs.document(failed.run) == before
+
+
+@pytest.mark.parametrize("edits", [[], [{"op": "plan", "text": "[NO_RETRIEVAL]"}]])
+async def test_what_was_made_of_a_run_elsewhere_is_no_answer_of_the_evaluation(
+    edits: list[dict[str, str]], tmp_path: Path
+) -> None:
+    def finished(call: str) -> None:
+        if call.startswith("answer In which country"):
+            raise ModelResponseError("the server said no")
+
+    await run(tmp_path, World(finished), {"ras": {}})
+    [failed] = [row for row in rows_of(tmp_path, "ras") if row.outcome.error]
+    parts = World().parts
+    builder = build_graph(
+        planner=parts.planner,
+        retriever=parts.retriever,
+        extractor=parts.extractor,
+        answerer=ScriptedAnswerer("what another model says"),
+        encoder=parts.encoder,
+    )
+    async with open_runs(tmp_path / "out", builder=builder) as runs:
+        if edits:
+            step = get_branch(await runs.document(failed.run))["steps"][2]
+            await events(runs.fork(failed.run, step, parse_edits(edits)))
+        else:
+            await events(runs.resume(failed.run))
+        assert (await runs.get(failed.run)).state["answer"] == "what another model says"
+    world = World()
+    await run(tmp_path, world, {"ras": {}}, retry=True)
+    assert world.calls == ["answer In which country is Narvik? 1"]
+    [row] = [row for row in rows_of(tmp_path, "ras") if row.id == failed.id]
+    assert (row.outcome.answer, row.right) == ("Norway", True)
+    assert len(row.outcome.hops) == len(failed.outcome.hops)
 
 
 async def test_what_failed_counts_until_it_is_asked_again(tmp_path: Path) -> None:
