@@ -21,10 +21,11 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 def split_text(text: str, max_words: int = MAX_WORDS) -> list[str]:
     """Split a text into passages.
 
-    Whole sentences are packed until the next one would exceed ``max_words``; a sentence longer
-    than that is cut between words. Two characters count as a word in scripts written without
-    spaces (Chinese, Japanese, Thai) and in runs of more than 24 characters, which are cut between
-    characters where they must be. A short rest joins the passage before it.
+    A text of up to ``max_words`` is one passage. Of a longer one, whole sentences are packed until
+    the next would exceed ``max_words``; a sentence longer than that is cut between words. Two
+    characters count as a word in scripts written without spaces (Chinese, Japanese, Thai) and in
+    runs of more than 24 characters, which are cut between characters where they must be. A short
+    rest joins the passage before it.
 
     Args:
         text: The text; a blank line ends a paragraph.
@@ -34,6 +35,9 @@ def split_text(text: str, max_words: int = MAX_WORDS) -> list[str]:
         Passages with single spaces between words, in order, none empty. Together they hold
         every non-space character of the text.
     """
+    every = text.split()
+    if 0 < len(every) <= max_words and sum(map(_size, every)) <= max_words:
+        return [" ".join(every)]  # To find its sentences would take most of a build's time.
     pieces: list[list[str]] = []
     sizes: list[int] = []
     for sentence in sentences(text):

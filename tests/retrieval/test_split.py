@@ -82,6 +82,11 @@ def test_sentences_of_other_scripts(text: str, sentences: list[str]) -> None:
     assert split_text(text, 5) == sentences
 
 
+@pytest.mark.parametrize("text", ['She sang "Boys!".[1] (It won.)Then she left.', "東京。大阪へ。"])
+def test_a_text_of_one_passage_stays_as_it_is(text: str) -> None:
+    assert split_text(text) == [text]
+
+
 def test_a_blank_line_ends_a_sentence_and_a_line_break_does_not() -> None:
     assert split_text("A title\n\nOne line\nand its rest", 5) == [
         "A title",
