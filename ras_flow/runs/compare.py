@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.runs.document import Branch, RunDocument, Status
 from ras_flow.runs.reading import get_branch, graph_after, passages_of, spent
-from ras_flow.state.schema import Hop, Plan, StopReason
+from ras_flow.state.schema import Hop, Plan, StopReason, name_of
 from ras_flow.usage import Spent
 
 Name = Literal["a", "b"]
@@ -103,7 +103,7 @@ class Comparison(TypedDict):
         deciding: The triples that made the difference; none where the answers are alike.
         settings: The settings that differ.
         facts: Subject, predicate and object of every triple named here.
-        titles: The title of every passage named here.
+        titles: The title of every passage named here; of one without, its source, or else its id.
     """
 
     a: Side
@@ -157,7 +157,7 @@ def compare(a: RunDocument, a_branch: int, b: RunDocument, b_branch: int) -> Com
             for triple in [document["triples"][id]]
         },
         titles={
-            id: document["passages"][id]["title"]
+            id: name_of(document["passages"][id])
             for document, branch in ((a, one), (b, two))
             for id in passages_of(branch)
         },

@@ -11,7 +11,7 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, RunDocument
 from ras_flow.runs.reading import by_hand, get_branch, graph_of, passages_of, steps_of
 from ras_flow.state.kg import QueryKG, read_in
-from ras_flow.state.schema import StopReason
+from ras_flow.state.schema import StopReason, name_of
 
 _WORD = re.compile(r"\S+")
 _POSSESSIVE_END = re.compile(r"['’]s$", re.IGNORECASE)
@@ -24,7 +24,7 @@ class Source(TypedDict):
 
     Attributes:
         passage: The passage's id.
-        title: Its title.
+        title: Its title; of one without, its source, or else its id.
         span: Where it states the triple: first and last-plus-one character of a sentence in its
             text; None where that is not known, and where there is no triple.
         sentence: That sentence; empty where it is not known.
@@ -156,7 +156,7 @@ def source_of(document: RunDocument, branch: Branch, triple: str, passage: str) 
     span = (found[0], found[1]) if found else None
     return Source(
         passage=passage,
-        title=document["passages"][passage]["title"],
+        title=name_of(document["passages"][passage]),
         span=span,
         sentence=text[slice(*span)] if span else "",
         hop=hop["index"],

@@ -14,6 +14,7 @@ from ras_flow import Context, Runs
 from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.parts import Parts
+from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.why import Explanation, explain
 from ras_flow.runs.without import Without, answers_without
@@ -116,6 +117,18 @@ def test_passages_that_are_cited_without_a_triple_are_named() -> None:
     assert found["parts"] == []
     [source] = found["passages"]
     assert (source["title"], source["subquery"], source["sentence"]) == ("Mira Lund", SUBQUERY, "")
+
+
+def test_a_passage_without_a_title_is_named_by_its_source() -> None:
+    writer = Writer()
+    writer.ask().hop(SUBQUERY, {"Mira Lund": []}).answer("Narvik")
+    document = writer.document()
+    [id] = document["passages"]
+    document["passages"][id].update(title="", source="export.jsonl#7")
+    document["branches"][0]["citations"] = [{"triple": "", "passages": [id]}]
+    [source] = explain(document)["passages"]
+    assert source["title"] == "export.jsonl#7"
+    assert compare(document, 1, document, 1)["titles"] == {id: "export.jsonl#7"}
 
 
 def test_a_sentence_that_is_not_known_is_left_out() -> None:

@@ -1,7 +1,7 @@
 // What stands beside the graph: the step, a triple's way from passage to answer, and the answer.
 
 import { html, useState } from "./lib.js";
-import { citedIn, nameOf, originOf, passagesAt, retrievalsOf, statedIn, stepsOf, usageOf } from "./model.js";
+import { citedIn, nameOf, originOf, passageName, passagesAt, retrievalsOf, statedIn, stepsOf, usageOf } from "./model.js";
 import { Text, findNames } from "./text.js";
 import { count, seconds } from "./timeline.js";
 
@@ -79,7 +79,7 @@ function PassageItem({ view, id, hop, spans }) {
   return html`<details class="passage" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
     <summary>
       ${score !== undefined && html`<span class="score" title="score of the retriever">${Number(score).toFixed(3)}</span>`}
-      <${Text} value=${passage.title || passage.source || id} />
+      <${Text} value=${passageName(view.run, id)} />
     </summary>
     ${open && html`<p><${Text} value=${passage.text} marks=${spans ?? []} /></p>
     <footer>

@@ -2,7 +2,7 @@
 
 import { html, useState } from "./lib.js";
 import { TripleText } from "./details.js";
-import { nameOf, passagesAt } from "./model.js";
+import { nameOf, passageName, passagesAt } from "./model.js";
 import { Text, plain } from "./text.js";
 
 const ROLES = ["planner", "extractor", "answerer"];
@@ -25,7 +25,7 @@ function EditText({ run, edit }) {
     case "add_triple":
       return html`add <${TripleText} triple=${edit} />`;
     case "drop_passage":
-      return html`drop the passage <${Text} value=${run.passages[edit.passage].title || edit.passage} />`;
+      return html`drop the passage <${Text} value=${passageName(run, edit.passage)} />`;
     case "subquery":
       return html`ask instead: <${Text} value=${edit.text} />`;
     case "plan":
@@ -101,7 +101,7 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
       fields=${["subject", "predicate", "object"]} add=${add}>
       <select name="passage" aria-label="passage"><option value="">no passage states it</option>
         ${[...known].map((id) => html`<option
-          value=${id}>${plain(run.passages[id].title || id, 60)}</option>`)}</select>
+          value=${id}>${plain(passageName(run, id), 60)}</option>`)}</select>
     </${EditForm}>
     <datalist id="entities">${Object.values(run.entities).filter(isPlain).slice(0, 500).map((name) => html`<option
       value=${name} />`)}</datalist>`}

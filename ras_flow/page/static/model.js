@@ -134,6 +134,9 @@ function summarize(step) {
 const KINDS = { question: "question", edit: "edit", replay: "replay" };
 const nameOf = (step) => KINDS[step.kind] ?? step.node;
 
+/** Returns a passage's title, or else its source, or else its id. */
+const passageName = (document, id) => document.passages[id].title || document.passages[id].source || id;
+
 const tokensOf = (usage) => (usage ? usage.input_tokens + usage.output_tokens : 0);
 
 /** Triples that only one of two branches has in the end. */
@@ -150,6 +153,6 @@ function titleOf(branch) {
 }
 
 export {
-  branchOf, citedIn, differences, graphAt, nameOf, originOf, passagesAt, retrievalsOf, statedIn,
-  stepsOf, summarize, titleOf, tokensOf, usageOf,
+  branchOf, citedIn, differences, graphAt, nameOf, originOf, passageName, passagesAt,
+  retrievalsOf, statedIn, stepsOf, summarize, titleOf, tokensOf, usageOf,
 };
