@@ -17,8 +17,13 @@ MAX_CITATIONS = 8
 MAX_VERDICT_CITATIONS = 5
 
 _VERDICTS = frozenset({"yes", "no", "true", "false"})
+_YES_OR_NO = (
+    "yes no true false ja nein nee oui non sí sì sim não tak nie да нет evet hayır نعم لا "
+    "是 是的 不是 否 对 不对 はい いいえ 예 네 아니요"
+).replace(" ", "|")
 _IS_VERDICT = re.compile(
-    r"[\W_]*(?:(?:yes|no|true|false)(?:[,.;:!]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))", re.IGNORECASE
+    rf"[\W_]*(?:(?:{_YES_OR_NO})(?:[,.;:!،，。、；：！]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))",
+    re.IGNORECASE,
 )
 _APOSTROPHE = re.compile(r"['’](?:s\b)?", re.IGNORECASE)
 """What parts a name from what is written with it: "Clara's", "l'Italie", "Ankara'da"."""
@@ -39,8 +44,9 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
       of the question, then the other triples at these entities, those that share the most words
       with the question first. Entities that the question names too count only if no other is
       named.
-    * For a verdict ("yes", "no", "true", "false") or an option's letter that names none: the
-      triples at entities of the question, again by shared words, at most 5.
+    * For a verdict ("yes", "no", "true", "false", or another language's yes or no) or an option's
+      letter that names none: the triples at entities of the question, again by shared words, at
+      most 5.
 
     Args:
         answer: The answer, a phrase or a text.

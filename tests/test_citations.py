@@ -115,6 +115,21 @@ def test_verdicts_and_options_cite_what_the_question_is_about(answer):
     assert cited(answer, "Is water wet?") == []
 
 
+@pytest.mark.parametrize(
+    ("answer", "question"),
+    [
+        ("是的，他是。", "鲁迅是作家吗？"),
+        ("네.", "鲁迅은 작家입니까?"),
+        ("Ja, er war es.", "War 鲁迅 Schriftsteller?"),
+        ("نعم", "هل كان 鲁迅 كاتبا؟"),
+        ("是作家吗", "鲁迅是作家吗？"),
+    ],
+)
+def test_verdicts_of_other_languages_are_verdicts(answer: str, question: str) -> None:
+    triples = graph({"p": [("鲁迅", "职业", "文学家")]})
+    assert len(cited(answer, question, triples)) == (answer != "是作家吗")
+
+
 def test_a_verdict_never_matches_a_name():
     triples = graph(
         {"p": [("Dr. No", "is a", "film"), ("B", "is a", "letter"), ("Yes", "is", "x y")]}
