@@ -7,14 +7,23 @@ from collections import Counter
 from functools import lru_cache
 
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.tokens import tokenize
 
-_KINDS = (
-    frozenset({"it", "its", "itself"}),
-    frozenset({"he", "him", "his", "himself"}),
-    frozenset({"she", "her", "hers", "herself"}),
-    frozenset({"they", "them", "their", "theirs", "themselves"}),
+_KINDS = tuple(
+    frozenset(kind.split())
+    for kind in (
+        "it its itself",
+        "he him his himself",
+        "she her hers herself",
+        "they them their theirs themselves",
+        *("它", "他", "她", "他们 她们 它们"),
+        *("彼", "彼女", "彼ら"),
+        *("оно", "он его", "она её", "они их"),
+        *("هو", "هي", "هم"),
+    )
 )
-"""Pronouns that can stand for what a passage is about, by what they stand for."""
+"""Pronouns that can stand for what a passage is about, by what they stand for. Of other languages
+in Latin letters there are none: they are names in English ("Elle", "Er")."""
 
 PRONOUNS = frozenset(
     "i me my we us our you your this that these those who whom whose which what one someone "
@@ -79,7 +88,7 @@ def short_title(title: str) -> str:
 @lru_cache(maxsize=4)
 def _main_kinds(text: str) -> list[frozenset[str]]:
     """Return the kinds of pronouns of which a text has most, if it has any."""
-    words = Counter(word.casefold() for word in _WORD.findall(text))
+    words = Counter(tokenize(text))
     counts = [sum(words[pronoun] for pronoun in kind) for kind in _KINDS]
     most = max(counts)
     return [kind for kind, count in zip(_KINDS, counts, strict=True) if count == most > 0]

@@ -57,6 +57,11 @@ def only(triple: Spo, about: tuple[str, str]) -> Spo | None:
         ("Her", ("Her (film)", "Her is a film. It is long."), "Her (film)"),
         ("It", ("It", "It is a novel of 1986."), "It"),
         ("he", ("His Girl Friday", "彼は映画監督です。"), None),
+        ("他", ("鲁迅", "鲁迅是作家，他出生于绍兴。"), "鲁迅"),
+        ("她", ("鲁迅", "鲁迅是作家，他出生于绍兴。"), None),
+        ("彼女", ("樋口一葉", "彼女は東京で生まれた。"), "樋口一葉"),
+        ("она", ("Пушкин", "Он родился в Москве."), None),
+        ("هو", ("نجيب محفوظ", "هو ولد في القاهرة."), "نجيب محفوظ"),
     ],
 )
 def test_who_is_meant(part: str, about: tuple[str, str], stands_for: str | None) -> None:
