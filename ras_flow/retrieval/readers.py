@@ -70,7 +70,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """What programs write where nobody gave a title; as a title it would make many files' "it" one."""
-_CUT_WORD = re.compile(r"(?<!\w)(\w++)[-\xad‐][ \t]*\n[ \t]*(\w++)")
+_CUT_WORD = re.compile(r"(?<!\w)(\w++)(?:-| ?[\xad‐])[ \t]*\n[ \t]*(\w++)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _FRONT_MATTER = re.compile(
     r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE

@@ -256,6 +256,16 @@ def test_words_that_lines_of_a_pdf_part_are_joined(tmp_path: Path) -> None:
     )
 
 
+def test_a_hyphen_that_a_browser_prints_apart_from_its_word_is_joined_too(tmp_path: Path) -> None:
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.set_font("helvetica", size=12)
+    for place, line in enumerate(["The infra \xad", "structure of a town"]):
+        pdf.text(20, 20 + 6 * place, line)
+    pdf.output(str(tmp_path / "paper.pdf"))
+    assert read(tmp_path / "paper.pdf")[0].text == "The infrastructure of a town"
+
+
 @pytest.mark.parametrize("title", ["untitled", "Untitled Document", "PowerPoint Presentation"])
 def test_a_title_that_a_program_wrote_is_none(tmp_path: Path, title: str) -> None:
     page = tmp_path / "page.html"
