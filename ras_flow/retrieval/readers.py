@@ -15,6 +15,7 @@ from zlib import error as ZlibError
 
 from ras_flow.errors import DocumentError
 from ras_flow.extras import require
+from ras_flow.formats.text import has_word
 from ras_flow.retrieval.source import SourceDocument
 
 _HIDDEN = frozenset(["head", "script", "style", "template", "noscript", "rt", "rp"])
@@ -120,7 +121,8 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         ) from error
     except (pypdf.errors.PyPdfError, pypdf.errors.DeprecationError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, "PDF", error)) from error
-    if not text.strip():
+    # A font that does not tell which letters it draws gives NULs.
+    if not has_word(text):
         raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
     yield _document(source, _given(str(title or "")), _rejoined(text))
 

@@ -484,6 +484,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
         broken("cut.pdf", (tmp_path / "plain.pdf").read_bytes()[:300]): "no readable PDF|no text",
         encrypted: "encrypted: save a copy",
         write_pdf(tmp_path / "scan.pdf", text=" "): "OCR",
+        write_pdf(tmp_path / "font.pdf", text="- . -"): "OCR",
         broken("no.docx", b"no zip"): "no readable .docx",
         broken(
             "cut.docx", write_docx(tmp_path / "whole.docx").read_bytes()[:5000]
