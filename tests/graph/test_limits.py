@@ -79,6 +79,8 @@ async def test_the_defaults_hold_without_the_environment(monkeypatch: pytest.Mon
 
 STRANGER = {"configurable": {"graph_id": "ras", "assistant_id": "a"}}
 """What a LangGraph server puts into the config of its runs."""
+ON_AEGRA = {"configurable": {"langgraph_auth_user": {"identity": "ada"}}}
+"""What aegra 0.6 does."""
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,7 @@ STRANGER = {"configurable": {"graph_id": "ras", "assistant_id": "a"}}
     [
         (None, "http://model.example/v1", {}, True),
         (None, "http://model.example/v1", STRANGER, False),
+        (None, "http://model.example/v1", ON_AEGRA, False),
         ("", "http://model.example/v1", {}, False),
         ("http://a.example, https://model.example", "https://model.example:9/v1", STRANGER, True),
         ("https://model.example", "http://model.example/v1", STRANGER, False),
