@@ -20,7 +20,13 @@ from typer.testing import CliRunner
 
 from ras_flow.cli.index import app
 from ras_flow.errors import ConfigurationError, CorpusIndexError, IndexCorruptError, InputError
-from ras_flow.retrieval import CorpusIndex, SourceDocument, open_retriever, vector_writer
+from ras_flow.retrieval import (
+    CorpusIndex,
+    IndexProgress,
+    SourceDocument,
+    open_retriever,
+    vector_writer,
+)
 from ras_flow.retrieval.ann import choose
 from ras_flow.retrieval.manifest import DenseRecord, read_manifest
 from ras_flow.retrieval.passages import PassageFile, write_passages
@@ -177,7 +183,7 @@ async def test_a_cancelled_build_ends_with_the_shards_that_are_begun(
     loop.call_later(0.1, go_on.set)
     with pytest.raises(asyncio.CancelledError):
         await build
-    assert len(begun) == 1
+    assert len(begun) == 1 and go_on.is_set()
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "altered", "another"])
@@ -285,15 +291,20 @@ async def test_the_stated_recall_is_what_a_user_gets(
 
 
 async def test_an_approximate_index_is_updated_and_keeps_its_kind(tmp_path: Path) -> None:
-    encoder = small()
-    index = await CorpusIndex.build(tmp_path / "a", corpus(1_100), encoder=encoder, vectors="hnsw")
+    encoder, documents = small(), corpus(1_100)
+    seen: list[IndexProgress] = []
+    index = await CorpusIndex.build(
+        tmp_path / "a", documents, encoder=encoder, vectors="hnsw", progress=seen.append
+    )
+    assert [(one.done, one.total) for one in seen if one.stage == "link"] == [(1, 1)]
     encoder.encoded.clear()
     index = await index.update([SourceDocument("00500x", "Needle", "haystack needle")])
     assert encoder.encoded[0] == "Needle\nhaystack needle" and len(encoder.encoded) <= 201
+    assert encoder.encoded[-1] in [document.text for document in documents[900:]]
     assert index.manifest.dense is not None and index.manifest.dense.kind == "hnsw"
     [[(passage, _)]] = await index.retriever("dense").retrieve(["haystack needle"], 1)
     assert passage["title"] == "Needle"
-    final = [*corpus(1_100), SourceDocument("00500x", "Needle", "haystack needle")]
+    final = [*documents, SourceDocument("00500x", "Needle", "haystack needle")]
     await CorpusIndex.build(tmp_path / "b", final, encoder=small(), vectors="hnsw")
     assert files(tmp_path / "a") == files(tmp_path / "b")
     small_one = await index.update(remove=[f"{n:05}" for n in range(200)])

@@ -106,6 +106,10 @@ async def test_a_fork_with_an_edit_and_a_replay_leave_the_first_branch_as_it_was
     with pytest.raises(EditError):
         [event async for event in runs.fork(run, step, [{"op": "drop_triple", "triple": "x"}])]
     assert len((await runs.document(run))["branches"]) == 3
+    # The server has the key of this model, and not who asks.
+    other: Edit = {"op": "model", "role": "answerer", "name": "openai:other"}
+    asked_again: Any = [event async for event in runs.fork(run, step, [other])]
+    assert asked_again[-1]["answer"] == "Narvik"
 
 
 async def test_an_edit_waits_for_a_run_of_the_thread_that_is_at_work(
@@ -128,10 +132,14 @@ async def test_a_review_on_a_server_is_answered(runs: Runs, settings: dict[str, 
     assert document["branches"][0]["status"] == "paused"
     review = document["steps"][document["branches"][0]["steps"][-1]]["review"]
     assert review is not None and review["point"] == "before_answer"
-    events: Any = [event async for event in runs.resume(run, [DROP])]
+    step = document["branches"][0]["steps"][4]
+    assert [event["type"] async for event in runs.fork(run, step)][-1] == "review"
+    events: Any = [event async for event in runs.resume(run, [DROP], branch=1)]
     assert events[-1]["answer"] == "unknown"
+    branches = (await runs.document(run))["branches"]
+    assert [branch["status"] for branch in branches] == ["finished", "paused"]
     with pytest.raises(RunError, match="is finished"):
-        [event async for event in runs.resume(run)]
+        [event async for event in runs.resume(run, branch=1)]
 
 
 async def test_of_two_who_answer_a_review_at_once_one_is_told(
