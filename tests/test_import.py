@@ -77,6 +77,11 @@ def test_an_index_is_made_and_looked_into_without_the_graph(option: str, tmp_pat
     assert "bm25s" in found and found & (HEAVY | {"langgraph", "langchain_core"}) == set()
 
 
+def test_kept_triples_are_read_without_the_graph() -> None:
+    # LangGraph's graphs load LangSmith; its stores do not.
+    assert "langsmith" not in loaded("import ras_flow.runs.stores, ras_flow.triple_cache")
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     import ras_flow
 
