@@ -82,6 +82,11 @@ def test_kept_triples_are_read_without_the_graph() -> None:
     assert "langsmith" not in loaded("import ras_flow.runs.stores, ras_flow.triple_cache")
 
 
+def test_evaluations_are_compared_without_the_graph() -> None:
+    found = loaded("import ras_flow.evaluation.compare")
+    assert found & (HEAVY | {"langgraph", "langchain_core"}) == set()
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     import ras_flow
 

@@ -38,12 +38,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.context import Context
 from ras_flow.evaluation.question import Retrieval
-from ras_flow.evaluation.systems import System
 from ras_flow.state.schema import MODEL_ROLES
+
+if TYPE_CHECKING:
+    from ras_flow.evaluation.systems import System
 
 POOL = "pool"
 """Name of the index over the documents of all of a benchmark's questions."""

@@ -22,16 +22,18 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from ras_flow.errors import RunError
-from ras_flow.evaluation.assembly import Cell
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.files import write_whole
 from ras_flow.formats.text import scrub
+
+if TYPE_CHECKING:
+    from ras_flow.evaluation.assembly import Cell
 
 PACKAGES = ("ras-flow", "langgraph", "langchain", "torch", "transformers", "bm25s", "faiss-cpu")
 
