@@ -172,7 +172,7 @@ class Screen:
         for citation in event["citations"]:
             triple = self._graph.get(citation["triple"])
             named = dict.fromkeys(self._titles.get(id, id) for id in citation["passages"])
-            titles = ", ".join(named)
+            titles = ", ".join(named) or "no passage"
             if triple is not None:
                 fact = f"{triple['subject']} | {triple['predicate']} | {triple['object']}"
                 self._line("  cites  ", "dim", f"{fact}  [{titles}]")

@@ -137,7 +137,7 @@ class Timeline:
         # A person who edits a checkpoint may name passages that nobody found.
         known = self._document["passages"]
         where = name_passages((id for id in triple["passages"] if id in known), known)
-        return plain(fact_text(triple) + (f"  [{where}]" if where else "  [no passage]"))
+        return plain(f"{fact_text(triple)}  [{where}]")
 
     def _line(self, *pieces: Styled) -> None:
         line(self._console, *pieces)

@@ -146,9 +146,10 @@ def name_passages(ids: Iterable[str], passages: Mapping[str, Passage]) -> str:
 
     Returns:
         Their titles, each once; the source of a passage without a title, and the id of one without
-        either, or of an unknown one.
+        either, or of an unknown one. "no passage" for none, as for what a person added.
     """
-    return ", ".join(dict.fromkeys(name_of(passages[id]) if id in passages else id for id in ids))
+    names = dict.fromkeys(name_of(passages[id]) if id in passages else id for id in ids)
+    return ", ".join(names) or "no passage"
 
 
 def name_of(passage: Passage) -> str:

@@ -35,6 +35,7 @@ from ras_flow.components import Generation, LanguageModel, Message, PlanRequest,
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
+from ras_flow.tool import describe
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -211,6 +212,18 @@ async def test_the_tool_cites_documents_without_a_title_by_their_source() -> Non
     tool = as_tool(build(world(["[SUBQ] x"], retriever=Files(), extractor=extractor)))
     text = await tool.ainvoke({"question": "Where was Mira Lund born?"})
     assert text.splitlines()[1:] == ["- Mira Lund | place of birth | Narvik [people.txt]"]
+
+
+async def test_the_tool_says_of_a_fact_that_a_person_added_that_no_passage_states_it(
+    saver: Any,
+) -> None:
+    graph = build(world(["[SUBQ] x"], answerer=ScriptedAnswerer("Oslo")), checkpointer=saver)
+    context = Context(top_k=1, max_hops=1, pause_before_answer=True)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
+    added = {"op": "add_triple", "subject": "Mira Lund", "predicate": "born in", "object": "Oslo"}
+    answer = Command(resume={"edits": [added]})
+    result = await graph.ainvoke(answer, THREAD, context=context)
+    assert "- Mira Lund | born in | Oslo [no passage]" in describe(result).splitlines()
 
 
 def calls(*questions: str) -> Any:
