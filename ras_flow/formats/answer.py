@@ -9,11 +9,14 @@ from ras_flow.formats.text import UNSTORABLE
 THOUGHT = r"(?:think(?:ing)?|thought|seed:think)>"
 """Regular expression of a tag around what a model says to itself, after the "<" or "</"."""
 
-_THOUGHT = re.compile(rf"<{THOUGHT}.*?(</{THOUGHT}|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(rf"</{THOUGHT}", re.IGNORECASE)
+# In brackets of its own Mistral's models think, and Moonshot's.
+_THOUGHT_END = re.compile(rf"</{THOUGHT}|\[/THINK\]|◁/think▷", re.IGNORECASE)
+_THOUGHT = re.compile(
+    rf"(?:<{THOUGHT}|\[THINK\]|◁think▷).*?({_THOUGHT_END.pattern}|\Z)", re.DOTALL | re.IGNORECASE
+)
 _LABEL = r"(?:final\s+)?(?:answer|output)\s*"
 _PREFIX = re.compile(rf"(\*+){_LABEL}(?:[:：]\s*\1|\1\s*[:：])\s*|{_LABEL}[:：]\s*", re.IGNORECASE)
-_QUOTES = {"“": "”", "‘": "’", "«": "»"}
+_QUOTES = {"“": "”", "‘": "’", "«": "»", "„": "“", "»": "«", "「": "」", "『": "』"}
 _AROUND = ('"', "'", "`", "***", "**", "*", *_QUOTES)
 
 

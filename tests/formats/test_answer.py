@@ -21,6 +21,10 @@ from ras_flow.formats.answer import clean_answer
         ("‘Narvik’", "Narvik"),
         ("«Narvik»", "Narvik"),
         ("`Narvik`", "Narvik"),
+        ("„Narvik“", "Narvik"),
+        ("»Narvik«", "Narvik"),
+        ("「ナルヴィク」", "ナルヴィク"),
+        ("「ナルヴィク」と「ボードー」", "「ナルヴィク」と「ボードー」"),
         ("***Narvik***", "Narvik"),
         ("‘Narvik’s harbour", "‘Narvik’s harbour"),
         ("Answer: ' Narvik '", "Narvik"),
@@ -28,6 +32,9 @@ from ras_flow.formats.answer import clean_answer
         ("<think>never closed", ""),
         ("<thought>Was it Bodø? No.</thought>\nNarvik", "Narvik"),  # EXAONE Deep
         ("<seed:think>Was it Bodø? No.</seed:think>Narvik", "Narvik"),  # Seed-OSS
+        ("[THINK]Was it Bodø? No.[/THINK]Narvik", "Narvik"),  # Magistral
+        ("[THINK]never closed", ""),
+        ("◁think▷Was it Bodø? No.◁/think▷Narvik", "Narvik"),  # Kimi
         ("Was it Bodø? No.</think>\nAnswer: Narvik", "Narvik"),
         ("<Thinking>Bodø?</Thinking>Narvik", "Narvik"),
         ("Nar\0vik\ud800", "Narvik"),
