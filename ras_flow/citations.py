@@ -9,7 +9,7 @@ from string import ascii_lowercase
 import regex
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.tokens import UNSPACED
+from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Citation, Passage, Triple
 
@@ -92,13 +92,13 @@ def cite_passages(answer: str, question: str, passages: Mapping[str, Passage]) -
     """
     words = normalize_name(answer)
     verdict = _IS_VERDICT.match(answer) is not None
-    asked = {word for word in _searchable(question).split() if len(word) > 2}
+    asked = {word for word in tokenize(question) if len(word) > 1 + word.isascii()}
     shared: dict[str, int] = {}
     for id, passage in passages.items():
-        text = _searchable(f"{passage['title']} {passage['text']}")
-        shares = len(asked & set(text.split()))
+        text = f"{passage['title']} {passage['text']}"
+        shares = len(asked.intersection(tokenize(text)))
         title = normalize_name(passage["title"])
-        if shares if verdict else _contains(text, words) or _contains(words, title):
+        if shares if verdict else _contains(_searchable(text), words) or _contains(words, title):
             shared[id] = shares
     best = sorted(shared, key=lambda id: -shared[id])
     limit = MAX_VERDICT_CITATIONS if verdict else MAX_CITATIONS

@@ -241,3 +241,15 @@ def test_passages_that_are_kept_as_text_are_cited_best_first() -> None:
     assert ids("Rome", "Which city is large?") == [["p7"], *([f"p{i}"] for i in range(7))]
     assert ids("yes", "Is Rome large?") == [["p7"], *([f"p{i}"] for i in range(4))]
     assert ids("yes", "Is it so?") == []
+
+
+def test_passages_that_are_kept_as_text_support_a_verdict_in_any_script() -> None:
+    texts = {"p0": "绍兴位于浙江省。", "p1": "鲁迅是中国著名作家。", "p2": "서울은 수도이다."}
+    passages = {id: Passage(id=id, title="", text=text) for id, text in texts.items()}
+
+    def ids(answer: str, question: str) -> list[str]:
+        return [one["passages"][0] for one in cite_passages(answer, question, passages)]
+
+    assert ids("是的", "鲁迅是中国作家吗？") == ["p1"]
+    assert ids("네", "서울이 수도입니까?") == ["p2"]
+    assert ids("是的", "水是湿的吗？") == []
