@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import regex
 
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_words, normalize_name
 from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Citation, Passage, Triple
@@ -175,11 +175,11 @@ def _triples_at(entities: Iterable[str], kg: QueryKG) -> list[str]:
 
 def _by_relevance(ids: Iterable[str], question: str, kg: QueryKG) -> list[str]:
     """Sort triples by the number of words that they share with the question."""
-    asked = set(_searchable(question).split())
+    asked = set(name_words(_searchable(question)))
 
     def shared(id: str) -> int:
         triple = kg.triples[id]
         parts = (triple["subject"], triple["predicate"], triple["object"])
-        return len({word for part in parts for word in normalize_name(part).split()} & asked)
+        return len({word for part in parts for word in name_words(part)} & asked)
 
     return sorted(ids, key=lambda id: -shared(id))

@@ -130,6 +130,12 @@ def test_verdicts_of_other_languages_are_verdicts(answer: str, question: str) ->
     assert len(cited(answer, question, triples)) == (answer != "是作家吗")
 
 
+def test_the_facts_that_the_question_is_about_come_first_in_any_script() -> None:
+    facts = [("鲁迅", f"作品{i}", f"小说{i}") for i in range(9)]
+    triples = graph({"p": [*facts, ("鲁迅", "职业", "作家")]})
+    assert cited("是", "鲁迅的职业是作家吗？", triples)[0][:2] == ("职业", "作家")
+
+
 def test_a_verdict_never_matches_a_name():
     triples = graph(
         {"p": [("Dr. No", "is a", "film"), ("B", "is a", "letter"), ("Yes", "is", "x y")]}

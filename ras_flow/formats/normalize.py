@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import regex
 
-from ras_flow.formats.tokens import POINTS, STROKES
+from ras_flow.formats.tokens import POINTS, STROKES, tokenize
 
 _ARTICLES = frozenset({"the", "a", "an"})
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'"))
@@ -72,6 +72,23 @@ def _form(text: str) -> str:
 
 
 _kept_form = lru_cache(maxsize=16_384)(_form)
+
+
+@lru_cache(maxsize=16_384)
+def name_words(text: str) -> tuple[str, ...]:
+    """Return the words of a name or text, by which one tells how much it shares with another.
+
+    Args:
+        text: A name, a sentence, a question.
+
+    Returns:
+        The words of its normalised form; those of other scripts taken apart as a search does, since
+        some have no spaces between them.
+    """
+    words = normalize_name(text).split()
+    return tuple(
+        part for word in words for part in ([word] if word.isascii() else tokenize(word) or [word])
+    )
 
 
 def has_name(text: str, name: str) -> bool:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_words
 from ras_flow.formats.sentences import Span, sentence_spans
-from ras_flow.formats.tokens import tokenize
 from ras_flow.state.schema import Passage, Triple
 
 _TITLE_WEIGHT = 0.25
@@ -35,7 +33,7 @@ def find_evidence(
     found: dict[str, dict[str, Span]] = {}
     for id, triple in triples.items():
         parts = (triple["subject"], triple["predicate"], triple["object"])
-        words = {word for part in parts for word in _words(part)}
+        words = {word for part in parts for word in name_words(part)}
         for passage in triple["passages"]:
             if passage not in passages:
                 continue
@@ -53,9 +51,9 @@ class _Sentences:
     def __init__(self, passage: Passage) -> None:
         text = passage["text"]
         self._spans = list(sentence_spans(text))
-        self._words = [set(_words(text[start:end])) for start, end in self._spans]
+        self._words = [set(name_words(text[start:end])) for start, end in self._spans]
         self._count = Counter(word for words in self._words for word in words)
-        self._title = set(_words(passage["title"]))
+        self._title = set(name_words(passage["title"]))
 
     def best(self, words: Iterable[str]) -> Span | None:
         weights = {
@@ -66,14 +64,3 @@ class _Sentences:
         scores = [sum(weights[word] for word in weights if word in has) for has in self._words]
         top = max(scores, default=0.0)
         return self._spans[scores.index(top)] if top > 0 else None
-
-
-@lru_cache(maxsize=16_384)
-def _words(text: str) -> tuple[str, ...]:
-    words = normalize_name(text).split()
-    return tuple(part for word in words for part in _parts(word))
-
-
-def _parts(word: str) -> Iterable[str]:
-    """Take words of other scripts apart as a search does: some have no spaces between them."""
-    return [word] if word.isascii() else tokenize(word) or [word]
