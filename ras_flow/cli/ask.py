@@ -54,7 +54,7 @@ def ask(
         ),
     ] = None,
     skip: Annotated[
-        bool, typer.Option("--skip", help="Leave out documents of --docs that cannot be read.")
+        bool, typer.Option("--skip", help="Leave out documents that cannot be read.")
     ] = False,
     static: Annotated[
         bool, typer.Option("--static", help="Answer from --given alone, without planning.")
@@ -200,7 +200,7 @@ async def _ask(
     parts = Parts()
     if not on_server:  # It has keys and models of its own.
         await parts.check(context, plans=True, extracts=True)
-    documents = _documents(given)
+    documents = [] if given is None else _documents(given, skip)
     screen = Screen(quiet=as_json)
     if docs is not None:
         with Progress(screen.console) as progress:
@@ -227,9 +227,8 @@ async def _ask(
         print_json(stored.result())
 
 
-def _documents(path: Path | None) -> list[Any]:
-    if path is None:
-        return []
-    from ras_flow.retrieval.documents import read_documents
+def _documents(given: Path, skip: bool) -> list[Any]:
+    from ras_flow.cli.index import read_and_tell
 
-    return [{"title": document.title, "text": document.text} for document in read_documents([path])]
+    found = read_and_tell([given], skip=skip)
+    return [{"title": document.title, "text": document.text} for document in found]

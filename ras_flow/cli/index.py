@@ -71,7 +71,7 @@ def build(
         model = None if bm25_only else encoder_on(where, encoder)
 
         async def work(progress: Progress) -> CorpusIndex:
-            documents = _read(docs, skip=skip)
+            documents = read_and_tell(docs, skip=skip)
             return await CorpusIndex.build(
                 index,
                 documents,
@@ -110,7 +110,7 @@ def add(
         files = IndexedFiles(await opened.sources())
 
         def documents() -> Iterator[SourceDocument]:
-            for document in _read(docs, skip=skip):
+            for document in read_and_tell(docs, skip=skip):
                 yield replace(document, source=files.add(document.source))
 
         def removed() -> Iterator[str]:
@@ -252,7 +252,7 @@ async def index_documents(
     encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
     docs = [path.resolve() for path in docs]
     path = cached_index_path("\0".join(map(str, docs)), encoder)
-    await sync_index(path, _read(docs, skip=skip), encoder, progress)
+    await sync_index(path, read_and_tell(docs, skip=skip), encoder, progress)
     return path
 
 
@@ -279,7 +279,20 @@ def settings_of(index: Path) -> dict[str, str]:
     return {"encoder": record.identity.rpartition("@")[0]} if record else {"retriever": "bm25"}
 
 
-def _read(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
+def read_and_tell(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
+    """Read documents, and say on standard error what is left out.
+
+    Args:
+        docs: Files and folders.
+        skip: Leave out documents that cannot be read.
+
+    Yields:
+        The documents.
+
+    Raises:
+        DocumentError: A document cannot be read.
+        InputError: There is none.
+    """
     from ras_flow.retrieval import ReadReport, read_documents
 
     report = ReadReport()

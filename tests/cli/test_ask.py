@@ -186,14 +186,25 @@ def test_without_documents_the_demo_is_asked_and_says_so(model: Model) -> None:
     assert "the demo's; ask your own documents with --docs FOLDER" in done.out
 
 
-def test_a_document_that_cannot_be_read_is_named_or_skipped(model: Model, docs: Path) -> None:
+@pytest.mark.parametrize("option", [["--docs"], ["--static", "--given"]])
+def test_a_document_that_cannot_be_read_is_named_or_skipped(
+    model: Model, docs: Path, option: list[str]
+) -> None:
     (docs / "scan.pdf").write_bytes(b"%PDF-1.4 nothing")
-    arguments = ["ask", QUESTION, "--docs", str(docs), *model.options]
+    arguments = ["ask", QUESTION, *option, str(docs), *model.options]
     refused = ras_flow(*arguments)
     assert refused.code == 1 and "scan.pdf" in refused.err and "--skip" in refused.err
     done = ras_flow(*arguments, "--skip")
     assert done.code == 0 and "Narvik" in done.out
     assert "left out" in done.err and "scan.pdf" in done.err
+
+
+def test_where_no_document_is_given_no_other_is_searched(model: Model, tmp_path: Path) -> None:
+    given = tmp_path / "given.jsonl"
+    given.write_text("")
+    done = ras_flow("ask", QUESTION, "--given", str(given), *model.options)
+    assert done.code == 1 and "nothing to answer from" in done.err
+    assert not model.asked
 
 
 QUESTION_JA = "ラーメン博物館はどの都市にありますか？"
