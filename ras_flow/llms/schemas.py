@@ -57,8 +57,8 @@ class SchemaProbe:
 
         Returns:
             False where the server rejects the schema or answers as if there were none, which is
-            logged as a warning; True where it enforces it, and where a model that thinks first has
-            not come to its answer.
+            logged once as a warning; True where it enforces it, and where a model that thinks
+            first has not come to its answer.
 
         Raises:
             AuthenticationError: The key was refused.
@@ -67,22 +67,22 @@ class SchemaProbe:
         """
         key = json.dumps(schema, sort_keys=True)
         if key not in self._enforced:
-            self._enforced[key] = await self._probe(schema, ask)
+            why_not = await _probe(schema, ask)
+            if why_not and key not in self._enforced:
+                _log.warning(
+                    "Structured outputs are not used: %s %s. JSON is asked for in words alone.",
+                    self._server,
+                    why_not,
+                )
+            self._enforced[key] = not why_not
         return self._enforced[key]
 
-    async def _probe(self, schema: Mapping[str, Any], ask: Ask) -> bool:
-        try:
-            answer = (await ask(schema)).text.lstrip()
-        except ModelResponseError as error:
-            await ask(None)
-            why = f"rejects them ({error})"
-        else:
-            if not answer or answer.startswith("{"):
-                return True
-            why = "ignores them"
-        _log.warning(
-            "Structured outputs are not used: %s %s. JSON is asked for in words alone.",
-            self._server,
-            why,
-        )
-        return False
+
+async def _probe(schema: Mapping[str, Any], ask: Ask) -> str:
+    """Return what keeps the schema from being used; nothing where the server enforces it."""
+    try:
+        answer = (await ask(schema)).text.lstrip()
+    except ModelResponseError as error:
+        await ask(None)
+        return f"rejects them ({error})"
+    return "" if not answer or answer.startswith("{") else "ignores them"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,6 +104,14 @@ async def test_a_server_is_probed_once_before_any_passage(
     assert [bool(schema_of(request["body"])) for request in server.requests] == schemas
     assert len(caplog.messages) == (said is not None)
     assert said is None or re.search(said, caplog.text)
+
+
+async def test_who_comes_at_once_is_warned_once(caplog: pytest.LogCaptureFixture) -> None:
+    with OpenAIServer(lambda body: replace(ignores(body), delay=0.1)) as server:
+        extractor = make_extractor(model_of(server), "json")
+        passages = [Passage(id=id, title="", text=id) for id in "abc"]
+        await asyncio.gather(*(extractor.extract([passage]) for passage in passages))
+    assert len(caplog.messages) == 1
 
 
 async def test_a_model_that_is_still_thinking_is_taken_to_write_by_the_schema() -> None:
