@@ -5,8 +5,9 @@ Importing this package loads no model library; names are loaded on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ras_flow.lazy import load_on_use
 
 if TYPE_CHECKING:
     from ras_flow.context import Context
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Context": "ras_flow.context",
-    "RasFlowError": "ras_flow.errors",
-    "RasInput": "ras_flow.state.channels",
-    "RasOutput": "ras_flow.state.channels",
-    "RasState": "ras_flow.state.channels",
-    "Runs": "ras_flow.runs",
-    "as_tool": "ras_flow.tool",
-    "build_graph": "ras_flow.graph",
-    "open_runs": "ras_flow.runs",
+    "Context": "context",
+    "RasFlowError": "errors",
+    "RasInput": "state.channels",
+    "RasOutput": "state.channels",
+    "RasState": "state.channels",
+    "Runs": "runs",
+    "as_tool": "tool",
+    "build_graph": "graph",
+    "open_runs": "runs",
 }
 
 __all__ = [
@@ -42,12 +43,7 @@ __all__ = [
     "open_runs",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = load_on_use(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

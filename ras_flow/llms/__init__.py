@@ -5,8 +5,9 @@ Importing this package loads none of them, nor LangChain; names are loaded on fi
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ras_flow.lazy import load_on_use
 
 if TYPE_CHECKING:
     from ras_flow.llms.chat import ChatLanguageModel
@@ -31,9 +32,4 @@ __all__ = [
     "load_language_model",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = load_on_use(__name__, _HOMES)

@@ -5,10 +5,10 @@ Importing this package loads neither bm25s nor FAISS; names are loaded on first 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ras_flow.context import RetrieverKind
+from ras_flow.lazy import load_on_use
 
 if TYPE_CHECKING:
     from ras_flow.retrieval.bm25 import BM25Retriever
@@ -51,9 +51,4 @@ __all__ = [
     "split_text",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = load_on_use(__name__, _HOMES)
