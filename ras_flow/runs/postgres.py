@@ -166,6 +166,8 @@ def _translate_errors(address: str) -> Iterator[None]:
     psycopg = require("psycopg", extra="postgres")
     try:
         known = psycopg.conninfo.conninfo_to_dict(address)
+        if not _is_place(known.get("host") or "", known.get("port") or ""):
+            raise psycopg.ProgrammingError
     except psycopg.ProgrammingError:
         # What it says of a malformed address has the address in it, and hence the password.
         raise RunError(
@@ -182,3 +184,10 @@ def _translate_errors(address: str) -> Iterator[None]:
             f"The database at {known.get('host') or 'this address'} cannot be used ({message}). "
             "Check its address, and that it is running."
         ) from None
+
+
+def _is_place(host: str, port: str) -> bool:
+    """Tell host and port from pieces of a password that has an @ or a slash in it."""
+    is_socket = host.startswith(("/", "@"))
+    numbers = port.replace(",", "")  # There may be several hosts.
+    return (is_socket or "@" not in host) and (not numbers or numbers.isdecimal())

@@ -165,3 +165,18 @@ async def test_a_database_that_is_not_there_is_told_without_its_password(opening
         async with opening("postgresql://me:s3cret@127.0.0.1:1/runs"):
             pass
     assert "s3cret" not in str(told.value)
+
+
+@pytest.mark.parametrize("password", ["s3@cret", "s3/cret", "s3%cret"])
+async def test_an_address_with_a_raw_password_is_told_without_it(password: str) -> None:
+    with pytest.raises(RunError, match=r"malformed.*special characters as %XX") as told:
+        async with open_postgres(f"postgresql://me:{password}@127.0.0.1:1/runs"):
+            pass
+    assert "cret" not in str(told.value) and "s3" not in str(told.value)
+
+
+async def test_a_database_is_one_of_several_hosts_or_at_a_socket() -> None:
+    for where in ("127.0.0.1:1,127.0.0.2:1/runs", "/runs?host=/none/a@b", "127.0.0.1,[::1]/runs"):
+        with pytest.raises(RunError, match="cannot be used"):
+            async with open_postgres(f"postgresql://me:s3cret@{where}"):
+                pass
