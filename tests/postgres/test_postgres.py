@@ -112,6 +112,14 @@ async def test_connections_that_were_cut_are_made_anew(database: str, postgres: 
             assert len(cut) >= 2
 
 
+async def test_what_is_wrong_is_told_while_the_runs_are_open(database: str) -> None:
+    async with open_runs_at(database) as runs:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute("DROP TABLE checkpoints")
+        with pytest.raises(RunError, match="cannot be used"), runs.told():
+            await runs.recent()
+
+
 @pytest.mark.parametrize("newest", [True, False])
 async def test_of_two_who_answer_a_review_at_once_one_is_told(database: str, newest: bool) -> None:
     builder = build_graph(**world(planner=Planner()))
