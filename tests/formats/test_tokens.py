@@ -26,6 +26,7 @@ from ras_flow.formats.tokens import tokenize
         ("東京都abc", ["東", "京", "都", "東京", "京都", "abc"]),
         ("がく", ["が", "く", "がく"]),
         ("… — !?", []),
+        ("“Don’t” — Beyoncé’s, 1999–2001", "don t beyonce s 1999 2001".split()),
     ],
 )
 def test_terms(text: str, terms: list[str]) -> None:
