@@ -76,6 +76,12 @@ def parse_config(
     _only(given.settings, _SETTINGS - _MODELS, f"{where}: settings")
     _only(given.models, _MODELS | {"base_url"}, f"{where}: models")
     shared = {**given.settings, **given.models}
+    for key, value in shared.items():
+        if isinstance(value, list):
+            raise ConfigurationError(
+                f"{where}: {key} = {value!r} lists values for all systems: give one here, and the "
+                "list to a system's own table, where it makes a system of each."
+            )
     made = EvalConfig(
         benchmarks=tuple(
             _benchmark(name, table, folder, f"{where}: benchmarks")

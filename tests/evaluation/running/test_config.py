@@ -114,6 +114,7 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
         ({'prices."openai:big"': 'prices."big"'}, "no system asks a model 'big'"),
         ({"[models]": "[model]"}, "there is no setting 'model'"),
         ({"max_hops = 9": "max_hops = []"}, "max_hops = [] makes no system"),
+        ({"[models]": '[models]\nreader = ["a:b", "a:c"]'}, "to a system's own table"),
         ({"input = 0.5": "input = nan"}, "input = nan must be a finite number"),
         ({"output = 2.0": "output = -2.0"}, "output = -2 must be a finite number"),
         ({"at_once = 2": "at_once = 2\ntokens = -1"}, "tokens = -1 must be a finite number"),
