@@ -2,10 +2,10 @@
 
 python examples/batch.py questions.jsonl FOLDER
 
-A line of the file is {"id": "1", "question": "…"}. The answers are written to FOLDER/answers.jsonl;
-the runs are kept beside it, for `ras-flow runs list --database FOLDER`. What SETTINGS leaves out
-has its default, and so the demo corpus and the embedded model answer. After a change of SETTINGS,
-or of a question under the same id, take a new folder.
+A line of the file is {"id": "1", "question": "…"}, each with an id of its own. The answers are
+written to FOLDER/answers.jsonl; the runs are kept beside it, for `ras-flow runs list --database
+FOLDER`. What SETTINGS leaves out has its default, and so the demo corpus and the embedded model
+answer. After a change of SETTINGS, or of a question under the same id, take a new folder.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ras_flow import Context, RasFlowError, Runs, build_graph
-from ras_flow.errors import RunError
+from ras_flow.errors import InputError, RunError
 from ras_flow.runs.opening import open_runs_at
 
 SETTINGS = Context()
@@ -57,17 +58,25 @@ async def main(questions: Path, folder: Path, **parts: Any) -> None:
         questions: The file.
         folder: Where answers and runs are kept.
         **parts: Handed to :func:`ras_flow.build_graph`, for other parts than SETTINGS name.
+
+    Raises:
+        InputError: Two lines have the same id.
     """
+    with questions.open() as lines:
+        rows = [json.loads(line) for line in lines if line.strip()]
+    ids = Counter(str(row["id"]) for row in rows)
+    if twice := [id for id, times in ids.items() if times > 1]:
+        raise InputError(f"{questions}: several lines have the id {twice[0]!r}: give each its own.")
     builder = build_graph(defaults=SETTINGS, **parts)
     async with open_runs_at(str(folder), builder=builder, new=True) as runs:
-        with questions.open() as lines, (folder / "answers.jsonl").open("w") as answers:
-            rows = (json.loads(line) for line in lines if line.strip())
+        with (folder / "answers.jsonl").open("w") as answers:
 
-            async def work(rows: Iterator[dict[str, Any]]) -> None:
-                for row in rows:  # Each takes the next one that nobody has.
+            async def work(left: Iterator[dict[str, Any]]) -> None:
+                for row in left:  # Each takes the next one that nobody has.
                     print(json.dumps(await finish(runs, row)), file=answers, flush=True)
 
-            await asyncio.gather(*(work(rows) for _ in range(AT_ONCE)))
+            left = iter(rows)
+            await asyncio.gather(*(work(left) for _ in range(AT_ONCE)))
 
 
 if __name__ == "__main__":

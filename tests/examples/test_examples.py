@@ -13,6 +13,7 @@ from langchain_core.language_models import GenericFakeChatModel
 
 from examples import agent_tool, batch, parent_app, replay_and_fork, web_app
 from ras_flow import build_graph
+from ras_flow.errors import InputError
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.test_composition import calls
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
@@ -69,6 +70,15 @@ async def test_batch_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     await batch.main(questions, tmp_path / "answers", **parts)
     assert answers_of(tmp_path) == {1: "Narvik", 2: "Narvik", 3: "Narvik"}
     assert len(parts["planner"].requests) == asked, "what was planned is not planned again"
+
+
+async def test_batch_refuses_an_id_that_two_questions_have(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    rows = [{"id": id, "question": QUESTION} for id in (1, 2, "1")]
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match="several lines have the id '1'"):
+        await batch.main(questions, tmp_path / "answers", **world())
+    assert not (tmp_path / "answers").exists()
 
 
 def test_web_app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
