@@ -6,6 +6,8 @@ import tempfile
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 os.environ.pop("LANGSMITH_API_KEY", None)
+os.environ.pop("RAS_FLOW_DATABASE", None)
+os.environ.pop("RAS_FLOW_LOCAL_DTYPE", None)
 # Several processes of several threads get in each other's way, and tiny models gain nothing.
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -43,7 +45,6 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep every test's runs and triples out of the user's own."""
     home = tmp_path / "home"
     monkeypatch.setenv("RAS_FLOW_HOME", str(home))
-    monkeypatch.delenv("RAS_FLOW_DATABASE", raising=False)
     return home
 
 
