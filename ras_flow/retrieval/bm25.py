@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.components import ScoredPassage
 from ras_flow.errors import IndexCorruptError
 from ras_flow.formats.tokens import tokenize
+from ras_flow.retrieval.arrays import OPENING
 from ras_flow.retrieval.manifest import REBUILD
 from ras_flow.retrieval.queries import check_queries
 from ras_flow.retrieval.split import split_document
@@ -154,7 +155,8 @@ def load_bm25(folder: Path) -> bm25s.BM25:
     import bm25s  # noqa: PLC0415
     import numpy as np  # noqa: PLC0415
 
-    engine: Any = bm25s.BM25.load(folder, mmap=True, load_corpus=False, allow_pickle=False)
+    with OPENING:
+        engine: Any = bm25s.BM25.load(folder, mmap=True, load_corpus=False, allow_pickle=False)
     for name in ("data", "indices", "indptr"):
         # The same mapped memory as a plain array, whose slices are much faster.
         engine.scores[name] = np.asarray(engine.scores[name])

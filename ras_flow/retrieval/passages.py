@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, overload
 
 from ras_flow.errors import IndexCorruptError
+from ras_flow.retrieval.arrays import open_array
 from ras_flow.state.schema import Passage
 
 if TYPE_CHECKING:
@@ -66,11 +67,8 @@ class PassageFile(Sequence[Passage]):
     """
 
     def __init__(self, lines: Path, offsets: Path) -> None:
-        import numpy as np  # noqa: PLC0415
-
         self._path = lines
-        starts = np.load(offsets, mmap_mode="r", allow_pickle=False)
-        self._starts: npt.NDArray[np.int64] = np.asarray(starts)
+        self._starts: npt.NDArray[np.int64] = open_array(offsets)
         self._data = map_file(lines)
 
     def __len__(self) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ras_flow.cluster.engine import HERE, Engine, in_order
 from ras_flow.components import SentenceEncoder
 from ras_flow.retrieval.ann import EFFORTS, VectorKind, build_ann, choose, set_effort
+from ras_flow.retrieval.arrays import open_array
 from ras_flow.retrieval.bm25 import searchable
 from ras_flow.retrieval.contents import IndexProgress, OnProgress
 from ras_flow.retrieval.dense import check_dimension, encode_checked
@@ -160,7 +161,7 @@ async def build_shards(
 
 async def _build_here(folder: Path, record: DenseRecord) -> AsyncGenerator[None]:
     def build(name: str) -> None:
-        build_ann(folder / ann_name(name), _map(folder / name), record.kind)
+        build_ann(folder / ann_name(name), open_array(folder / name), record.kind)
 
     loop = asyncio.get_running_loop()
     workers = ThreadPoolExecutor(min(record.shards, os.cpu_count() or 1))
@@ -175,7 +176,7 @@ async def _build_here(folder: Path, record: DenseRecord) -> AsyncGenerator[None]
 
 async def _build_on(engine: Engine, folder: Path, record: DenseRecord) -> AsyncGenerator[None]:
     async def build(name: str) -> bytes:
-        vectors = await asyncio.to_thread(_map, folder / name)
+        vectors = await asyncio.to_thread(open_array, folder / name)
         return await engine.do(_built, vectors, record.kind)
 
     async with aclosing(in_order(build, vector_names(record), engine.at_once)) as built:
@@ -190,12 +191,6 @@ async def _built(vectors: npt.NDArray[np.float32], kind: VectorKind) -> bytes:
         path = Path(folder) / "shard"
         await asyncio.to_thread(build_ann, path, vectors, kind)
         return await asyncio.to_thread(path.read_bytes)
-
-
-def _map(path: Path) -> npt.NDArray[np.float32]:
-    import numpy as np  # noqa: PLC0415
-
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def tune(index: VectorIndex, record: DenseRecord, queries: npt.NDArray[np.float32]) -> DenseRecord:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ras_flow.concurrency import PerProcess
 from ras_flow.extras import require
 from ras_flow.retrieval.ann import load_ann
+from ras_flow.retrieval.arrays import open_array
 from ras_flow.retrieval.gpu import GPU_MOST, has_gpu, to_gpu
 from ras_flow.retrieval.manifest import DenseRecord, ann_name, vector_names
 
@@ -198,7 +199,7 @@ def load_vectors(folder: Path, record: DenseRecord, *, searched: bool) -> Vector
     shards: list[Shard] = []
     first = 0
     for name in vector_names(record):
-        vectors = np.load(folder / name, mmap_mode="r", allow_pickle=False)
+        vectors = open_array(folder / name)
         if vectors.dtype != np.float32 or vectors.ndim != 2:
             raise ValueError(f"{name} holds no vectors")
         ann = None
@@ -206,7 +207,7 @@ def load_vectors(folder: Path, record: DenseRecord, *, searched: bool) -> Vector
             ann = load_ann(folder / ann_name(name), record.kind, record.effort)
             if (ann.ntotal, ann.d) != vectors.shape:
                 raise ValueError(f"{ann_name(name)} does not belong to {name}")
-        shards.append(Shard(first, np.asarray(vectors), ann))
+        shards.append(Shard(first, vectors, ann))
         first += len(vectors)
     return VectorIndex(shards)
 
