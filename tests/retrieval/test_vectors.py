@@ -174,7 +174,7 @@ async def test_a_cancelled_build_ends_with_the_shards_that_are_begun(
         assert go_on.wait(10), "the event loop is blocked"
 
     monkeypatch.setattr(vector_writer, "build_ann", slow)
-    monkeypatch.setattr(vector_writer, "_map", lambda path: None)
+    monkeypatch.setattr(vector_writer, "open_array", lambda path: None)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     record = DenseRecord("hnsw", "hnsw", 8, 64)
     build = asyncio.create_task(vector_writer.build_shards(tmp_path, record, None))
