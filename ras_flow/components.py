@@ -269,7 +269,7 @@ class Extraction:
 class Planner(Protocol):
     """Eq. 1 and 2: decides what to do next.
 
-    It may have ``max_triples``; see :func:`own_max_triples`.
+    It may have a ``reading``; see :class:`Reading`.
     """
 
     identity: str
@@ -325,7 +325,7 @@ class Extractor(Protocol):
 class Answerer(Protocol):
     """Eq. 7 and 8: the answer, from the graph or without it.
 
-    It may have ``max_triples``; see :func:`own_max_triples`.
+    It may have a ``reading``; see :class:`Reading`.
     """
 
     identity: str
@@ -349,14 +349,27 @@ class Answerer(Protocol):
         ...
 
 
-def own_max_triples(reader: Planner | Answerer) -> int | None:
-    """Return how many triples of each hop a model reads best, where a run does not say.
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How much a planner or answerer reads best: what holds where a run does not say.
+
+    Attributes:
+        top_k: Passages for each subquery (eq. 3); the answerer's counts.
+        max_triples: Triples of each hop, those nearest to its subquery; None for all.
+    """
+
+    top_k: int = 5
+    max_triples: int | None = None
+
+
+def reading_of(reader: Planner | Answerer) -> Reading:
+    """Return how much a model reads best.
 
     Args:
         reader: A planner or answerer.
 
     Returns:
-        Its ``max_triples``; None, for all of them, where it has none.
+        Its ``reading``; the paper's where it has none.
     """
-    most: int | None = getattr(reader, "max_triples", None)
-    return most
+    reading: Reading = getattr(reader, "reading", Reading())
+    return reading

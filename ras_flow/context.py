@@ -39,7 +39,8 @@ class Context:
     Attributes:
         index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow.
         retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
-        top_k: Passages for each subquery (eq. 3).
+        top_k: Passages for each subquery (eq. 3); None for as many as the answerer reads best,
+            which is 5 unless a Graph LLM's own settings say otherwise.
         planner: ``provider:model`` of the planner, ``local:NAME_OR_PATH``, or ``vllm:NAME_OR_PATH``
             for a vLLM server (an export of `ras-flow export`, or any model by the server's name).
         extractor: As ``planner``, for f_t2t, the text-to-triples model (eq. 4); or ``"none"``,
@@ -79,7 +80,7 @@ class Context:
 
     index: str = DEMO_INDEX
     retriever: RetrieverKind = "hybrid"
-    top_k: int = 5
+    top_k: int | None = None
     planner: str = DEFAULT_MODEL
     extractor: str = DEFAULT_MODEL
     extractor_output: ExtractorOutput = "text"
@@ -118,12 +119,11 @@ class Context:
         _one_of("retriever", self.retriever, get_args(RetrieverKind))
         _one_of("planning", self.planning, get_args(Planning))
         _one_of("extractor_output", self.extractor_output, get_args(ExtractorOutput))
-        _at_least("top_k", self.top_k, 1)
         _at_least("answer_passages", self.answer_passages, 0)
         _at_least("max_hops", self.max_hops, 0)
         _at_least("max_retries", self.max_retries, 0)
         _at_least("max_concurrency", self.max_concurrency, 1)
-        for name in ("max_triples", "max_tokens", "model_window"):
+        for name in ("top_k", "max_triples", "max_tokens", "model_window"):
             if (value := getattr(self, name)) is not None:
                 _at_least(name, value, 1)
         if self.max_seconds is not None:

@@ -87,7 +87,12 @@ def ask(
     task: Annotated[
         str, typer.Option(help=f"Preset of instruction and length: {', '.join(TASKS)}.")
     ] = Context.task,
-    top_k: Annotated[int, typer.Option(help="Passages for each subquery.")] = Context.top_k,
+    top_k: Annotated[
+        int | None,
+        typer.Option(
+            help="Passages for each subquery; if left out, as many as the answerer reads best."
+        ),
+    ] = None,
     max_triples: Annotated[
         int | None,
         typer.Option(

@@ -22,7 +22,7 @@ from ras_flow.components import (
     Planner,
     PlanRequest,
     Reply,
-    own_max_triples,
+    reading_of,
 )
 from ras_flow.context import Context
 from ras_flow.parts import Parts
@@ -76,7 +76,7 @@ class _Planner:
     def __init__(self, engine: Engine, context: Context, planner: Planner) -> None:
         self._engine, self._context = engine, context
         self.identity, self.takes_soft_tokens = planner.identity, planner.takes_soft_tokens
-        self.max_triples = own_max_triples(planner)
+        self.reading = reading_of(planner)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         return await self._engine.do(_plan, self._context, self.identity, requests)
@@ -95,7 +95,7 @@ class _Answerer:
     def __init__(self, engine: Engine, context: Context, answerer: Answerer) -> None:
         self._engine, self._context = engine, context
         self.identity, self.takes_soft_tokens = answerer.identity, answerer.takes_soft_tokens
-        self.max_triples = own_max_triples(answerer)
+        self.reading = reading_of(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         return await self._engine.do(_answer, self._context, self.identity, requests)

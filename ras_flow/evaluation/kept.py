@@ -26,7 +26,7 @@ from ras_flow.components import (
     Planner,
     PlanRequest,
     Reply,
-    own_max_triples,
+    reading_of,
 )
 from ras_flow.state.schema import Passage, Usage
 from ras_flow.usage import usage_by_role
@@ -164,7 +164,7 @@ class KeptPlanner:
         self._planner, self._calls = planner, calls
         self.identity = planner.identity
         self.takes_soft_tokens = planner.takes_soft_tokens
-        self.max_triples = own_max_triples(planner)
+        self.reading = reading_of(planner)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan for each request, or return the plan that is kept, with its tokens."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
-from ras_flow.components import AttributedGraph
+from ras_flow.components import AttributedGraph, Reading
 from ras_flow.errors import ConfigurationError
 
 GnnKind = Literal["transformer", "gat", "gcn"]
@@ -134,6 +134,7 @@ class GraphLLMConfig:
         lora: The adapters; None trains GNN and projector alone (ablation).
         projector_hidden: Width of the projector's inner layer.
         window: Input tokens at most, soft tokens included (the paper's maximum text length).
+        top_k: Passages for each subquery where a run does not say, and it is the answerer.
         max_triples: Triples of each hop that it reads where a run does not say: those nearest to
             the hop's subquery. None for all. Training always reads all.
     """
@@ -145,6 +146,7 @@ class GraphLLMConfig:
     lora: LoraConfig | None = LoraConfig()
     projector_hidden: int = 2048
     window: int = 2500
+    top_k: int = Reading.top_k
     max_triples: int | None = None
 
     def __post_init__(self) -> None:
@@ -156,6 +158,7 @@ class GraphLLMConfig:
         _at_least("encoder_dimension", self.encoder_dimension, 1)
         _at_least("projector_hidden", self.projector_hidden, 1)
         _at_least("window", self.window, 1)
+        _at_least("top_k", self.top_k, 1)
         if self.max_triples is not None:
             _at_least("max_triples", self.max_triples, 1)
         if self.gnn is None and self.lora is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import Retriever, ScoredPassage
+from ras_flow.components import Retriever, ScoredPassage, reading_of
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import passages_event
@@ -22,20 +22,23 @@ from ras_flow.tracing import traced_retrieval
 from ras_flow.usage import Cost
 
 
-async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+async def retrieve(
+    state: RasState, runtime: Runtime[Context], parts: Parts, *, top_k: int | None = None
+) -> dict[str, Any]:
     """Open a hop with the passages for its subquery, without those that a person dropped.
 
     Args:
         state: Its last plan holds the subquery.
         runtime: LangGraph's runtime.
-        parts: Where the retriever comes from.
+        parts: Where retriever and answerer come from.
+        top_k: Passages, where the settings do not say; None for as many as the answerer reads best.
 
     Returns:
         The new hop, its passages, and the time taken.
 
     Raises:
         InputError: The state was edited so that no subquery is planned.
-        ConfigurationError: What the retriever found are no passages.
+        ConfigurationError: What the retriever found are no passages, or there is no answerer.
         CorpusIndexError: The index cannot be opened.
     """
     plan = pending_plan(state)
@@ -45,17 +48,18 @@ async def retrieve(state: RasState, runtime: Runtime[Context], parts: Parts) -> 
     dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
     cost = Cost("retriever", f"retrieve:{plan['hop']}")
     retriever = await parts.get_retriever(context)
+    most = context.top_k or top_k or reading_of(await parts.get_answerer(context)).top_k
     async with traced_retrieval(
         type(retriever).__name__, plan["subquery"], identity=retriever.identity
     ) as found:
-        k = context.top_k + len(dropped)
+        k = most + len(dropped)
         [ranked] = await one_each(1, list, retriever.retrieve([plan["subquery"]], k), retriever)
         best: dict[str, ScoredPassage] = {}
         for scored in ranked:
             kept = _storable(scored, retriever)
             if kept.passage["id"] not in dropped:
                 best.setdefault(kept.passage["id"], kept)
-        found += list(best.values())[: context.top_k]
+        found += list(best.values())[:most]
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
         index=plan["hop"],

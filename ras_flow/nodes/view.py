@@ -13,7 +13,7 @@ from ras_flow.components import (
     ChainLink,
     Planner,
     Reply,
-    own_max_triples,
+    reading_of,
 )
 from ras_flow.context import Context
 from ras_flow.errors import InputError
@@ -118,7 +118,7 @@ async def in_view(
             damaged.
         MissingExtraError: It is needed, and its packages are not installed.
     """
-    most = own_max_triples(reader) if context.max_triples is None else context.max_triples
+    most = reading_of(reader).max_triples if context.max_triples is None else context.max_triples
     if most is None:
         return state["triples"]
     encoder = await parts.get_encoder(context)

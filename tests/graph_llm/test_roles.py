@@ -12,7 +12,7 @@ import torch
 from langchain_core.callbacks import AsyncCallbackHandler
 
 from ras_flow import Context, named
-from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.components import AnswerRequest, PlanRequest, Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import shared
 from ras_flow.graph_llm.checkpoint import save_graph_llm
@@ -68,16 +68,17 @@ async def test_a_reply_never_depends_on_the_others(source: SharedGraphLLM) -> No
     assert await planner.plan([]) == []
 
 
-def test_its_own_number_of_triples_is_that_of_its_folder(llama: Path, tmp_path: Path) -> None:
-    save_graph_llm(build_model(llama, max_triples=4), tmp_path / "near")
+def test_how_much_it_reads_is_said_by_its_folder(llama: Path, tmp_path: Path) -> None:
+    save_graph_llm(build_model(llama, top_k=3, max_triples=4), tmp_path / "near")
     near = SharedGraphLLM(tmp_path / "near")
-    assert GraphPlanner(near).max_triples == GraphAnswerer(near).max_triples == 4
+    reading = Reading(top_k=3, max_triples=4)
+    assert GraphPlanner(near).reading == GraphAnswerer(near).reading == reading
 
 
-def test_the_package_s_own_reads_the_nearest_triples() -> None:
+def test_the_package_s_own_reads_two_passages_and_the_nearest_triples() -> None:
     shipped = shared.find_graph_llm("local:default")
     assert shipped is not None
-    assert GraphPlanner(shipped).max_triples == 4
+    assert GraphPlanner(shipped).reading == Reading(top_k=2, max_triples=4)
 
 
 async def test_answers_keep_their_own_limits(source: SharedGraphLLM) -> None:

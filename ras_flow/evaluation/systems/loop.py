@@ -16,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ras_flow.citations import cite_passages
-from ras_flow.components import Reply
+from ras_flow.components import Reading, Reply
 from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.evaluation.systems.prompting import is_long
@@ -109,7 +109,7 @@ def build_loop(method: Method, parts: Parts, *, answer: Any = None) -> Graph:
     nodes: dict[str, Any] = {
         "start": partial(start, parts=parts),
         "plan": partial(_plan, method=method, parts=parts),
-        "retrieve": partial(retrieve, parts=parts),
+        "retrieve": partial(retrieve, parts=parts, top_k=Reading.top_k),
         "answer": answer or partial(_answer, method=method, parts=parts),
     }
     for name, node in nodes.items():

@@ -17,7 +17,7 @@ from ras_flow.components import (
     Planner,
     PlanRequest,
     Reply,
-    own_max_triples,
+    reading_of,
 )
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Triple
@@ -49,7 +49,7 @@ class TextPlanner:
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
         self.identity = f"{planner.identity}|text"
-        self.max_triples = own_max_triples(planner)
+        self.reading = reading_of(planner)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan without soft tokens."""
@@ -68,7 +68,7 @@ class TextAnswerer:
     def __init__(self, answerer: Answerer) -> None:
         self._answerer = answerer
         self.identity = f"{answerer.identity}|text"
-        self.max_triples = own_max_triples(answerer)
+        self.reading = reading_of(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer without soft tokens."""
@@ -93,7 +93,7 @@ class ShareAnswerer:
         self._share, self._shuffle, self._seed = share, shuffle, seed
         self.identity = f"{answerer.identity}|{share}:{shuffle}:{seed}"
         self.takes_soft_tokens = answerer.takes_soft_tokens
-        self.max_triples = own_max_triples(answerer)
+        self.reading = reading_of(answerer)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request from its share."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ras_flow.components import Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
@@ -57,6 +58,7 @@ class ModelSettings:
         encoder: The sentence encoder: a folder, or a name.
         projector_hidden: Width of the projector's inner layer.
         window: Input tokens at most.
+        top_k: Passages for each subquery in runs of which the trained model is the answerer.
         max_triples: Triples of each hop that the trained model is to read in runs, those nearest to
             its subquery; 0 for all. It learns from all that its records have.
         target: Tokens of a target at most.
@@ -75,6 +77,7 @@ class ModelSettings:
     encoder: str = MINILM
     projector_hidden: int = 2048
     window: int = 2500
+    top_k: int = Reading.top_k
     max_triples: int = 0
     target: int = 300
     without: tuple[str, ...] = ()
@@ -198,6 +201,7 @@ class TrainingConfig:
                 "mix.temperature",
                 "model.projector_hidden",
                 "model.window",
+                "model.top_k",
                 "model.target",
                 "optimizer.label_weight",
                 "optimizer.batch_size",
@@ -247,5 +251,6 @@ class TrainingConfig:
             lora=None if "lora" in self.model.without else self.lora,
             projector_hidden=self.model.projector_hidden,
             window=self.model.window,
+            top_k=self.model.top_k,
             max_triples=self.model.max_triples or None,
         )

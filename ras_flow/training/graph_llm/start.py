@@ -19,7 +19,7 @@ from ras_flow.training.run import Logger, flat
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
-_FREE = ("window", "max_triples", "dropout")
+_FREE = ("window", "top_k", "max_triples", "dropout")
 """What no weight depends on."""
 
 _GRAPH = ("gnn.", "projector_hidden", "encoder")

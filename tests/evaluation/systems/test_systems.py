@@ -17,6 +17,7 @@ from ras_flow.parts import Parts
 from ras_flow.roles import KeptText
 from ras_flow.runs import Runs
 from ras_flow.runs.reading import get_branch, spent
+from ras_flow.testing import ListRetriever
 from tests.graph.world import DOCUMENTS, QUESTION, world
 from tests.roles.test_roles import Recorder
 
@@ -65,7 +66,7 @@ REPLIES: dict[str, Callable[[str], str]] = {
 }
 
 
-def build(kind: str, model: Any = None, *, top_k: int = 1, **changes: Any) -> Any:
+def build(kind: str, model: Any = None, *, top_k: int | None = 1, **changes: Any) -> Any:
     system = find_system(kind)
     settings = {"top_k": top_k, **system.budget, **system.fixed, **changes.pop("settings", {})}
     options = changes.pop("options", {})
@@ -73,6 +74,17 @@ def build(kind: str, model: Any = None, *, top_k: int = 1, **changes: Any) -> An
         changes["extractor"] = KeptText()
     parts = Parts.of(**world(**changes), defaults=Context(**settings))
     return system.build(Ingredients(parts=parts, reader=model, options=options))
+
+
+async def test_a_baseline_searches_for_five_whatever_ras_s_answerer_reads(saver: Saver) -> None:
+    """The settings name `local:default`, which reads two and which no baseline asks."""
+    documents = [{"title": f"Bridge {at}", "text": "A bridge."} for at in range(9)]
+    graph = build("single", Recorder(str), top_k=None, retriever=ListRetriever(documents))
+    await ask(graph, saver)
+    state = await graph.compile(checkpointer=saver).aget_state(
+        {"configurable": {"thread_id": "t1"}}
+    )
+    assert len(state.values["passages"]) == 5
 
 
 async def ask(graph: Any, saver: Saver | None = None, **given: Any) -> dict[str, Any]:
@@ -260,7 +272,6 @@ def _used(model: Recorder) -> int:
 async def test_react_forgets_old_passages_before_new_ones() -> None:
     texts = [f"The bridge number {n} is long. {'word ' * 40}" for n in range(5)]
     documents = [{"title": f"Bridge {n}", "text": text} for n, text in enumerate(texts)]
-    from ras_flow.testing import ListRetriever
 
     steps = iter(f"Action: Search[number {n}]" for n in range(5))
     model = Recorder(lambda text: next(steps, "Action: Finish[x]"), window=420)
@@ -272,7 +283,6 @@ async def test_react_forgets_old_passages_before_new_ones() -> None:
 
 @pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
 async def test_the_last_answer_is_read_from_the_newest_passages(kind: str) -> None:
-    from ras_flow.testing import ListRetriever
 
     documents = [
         {"title": f"Bridge {n}{part}", "text": f"The number{n} bridge{part}. {'word ' * 40}"}
@@ -298,7 +308,6 @@ async def test_the_last_answer_is_read_from_the_newest_passages(kind: str) -> No
 
 
 async def test_a_passage_found_again_is_as_new_as_its_last_search() -> None:
-    from ras_flow.testing import ListRetriever
 
     documents = [
         {"title": f"Bridge {n}", "text": f"The number{n} bridge. {'word ' * 100}"} for n in range(2)

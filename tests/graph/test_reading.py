@@ -1,4 +1,4 @@
-"""max_triples: planner and answerer read the nearest triples of each hop; nothing is lost."""
+"""How much is searched for and read: `top_k` and `max_triples`, each model's own or the run's."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.components import own_max_triples
+from ras_flow.components import Reading, reading_of
 from ras_flow.errors import MissingExtraError
 from ras_flow.evaluation.kept import KeptCalls, KeptPlanner
 from ras_flow.evaluation.systems.variants import ShareAnswerer, TextAnswerer, TextPlanner
 from ras_flow.roles import KeptText
 from ras_flow.runs import Runs
-from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
+from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import QUESTION, build, read_birthplace, world
 from tests.graph_llm.test_nearest import SharedWords
 
@@ -90,7 +90,7 @@ async def test_a_fork_without_the_limit_reads_them_all(saver: Any) -> None:
 
 async def test_each_model_reads_its_own_number_unless_the_run_says(saver: Any) -> None:
     asked = parts(soft=True)
-    asked["planner"].max_triples = 1
+    asked["planner"].reading = Reading(max_triples=1)
     graph = build(asked, checkpointer=saver)
     own = Context(top_k=1)
     events: list[Any] = [
@@ -105,20 +105,42 @@ async def test_each_model_reads_its_own_number_unless_the_run_says(saver: Any) -
     assert len(read(asked["answerer"].requests[0])) == 4
     both = Context(top_k=1, max_triples=2)
     asked = parts(soft=True)
-    asked["planner"].max_triples = 1
+    asked["planner"].reading = Reading(max_triples=1)
     again = {"configurable": {"thread_id": "again"}}
     await build(asked, checkpointer=saver).ainvoke({"question": QUESTION}, again, context=both)
     assert len(read(asked["planner"].requests[-1])) == 4
 
 
+@pytest.mark.parametrize(("settings", "found"), [({"max_hops": 3}, 2), ({"top_k": 3}, 3)])
+async def test_the_answerer_says_how_many_passages_are_searched_for_unless_the_run_does(
+    saver: Any, settings: dict[str, Any], found: int
+) -> None:
+    asked = world()
+    asked["planner"].reading = Reading(top_k=1)
+    asked["answerer"].reading = Reading(top_k=2)
+    graph = build(asked, checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(**settings))
+    hops = (await graph.aget_state(THREAD)).values["hops"]
+    assert [len(hop["passages"]) for hop in hops] == [found, found]
+
+
+async def test_five_passages_are_searched_for_where_neither_says(saver: Any) -> None:
+    many = [{"title": f"Bridge {at}", "text": "A bridge."} for at in range(9)]
+    asked = world(retriever=ListRetriever(many), extractor=KeptText())
+    graph = build(asked, checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(max_hops=1))
+    [hop] = (await graph.aget_state(THREAD)).values["hops"]
+    assert len(hop["passages"]) == 5
+
+
 async def test_ablations_read_what_the_model_they_wrap_reads() -> None:
     planner, answerer = (parts(soft=True)[role] for role in ("planner", "answerer"))
-    planner.max_triples = answerer.max_triples = 3
+    planner.reading = answerer.reading = Reading(top_k=2, max_triples=3)
     wrapped = (
         TextPlanner(planner),
         KeptPlanner(planner, KeptCalls(InMemoryStore())),
         TextAnswerer(answerer),
         ShareAnswerer(answerer, 0.5),
     )
-    assert [own_max_triples(one) for one in wrapped] == [3, 3, 3, 3]
-    assert own_max_triples(TextPlanner(parts()["planner"])) is None
+    assert {reading_of(one) for one in wrapped} == {planner.reading}
+    assert reading_of(TextPlanner(parts()["planner"])) == Reading()
