@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
+from ras_flow.errors import ConfigurationError
 from ras_flow.state.schema import Passage, Triple
 
 if TYPE_CHECKING:
@@ -361,6 +362,15 @@ class Reading:
     top_k: int = 5
     max_triples: int | None = None
 
+    def __post_init__(self) -> None:
+        """Check both.
+
+        Raises:
+            ConfigurationError: One is less than 1.
+        """
+        if self.top_k < 1 or (self.max_triples is not None and self.max_triples < 1):
+            raise ConfigurationError(f"{self!r} reads nothing: both must be at least 1.")
+
 
 def reading_of(reader: Planner | Answerer) -> Reading:
     """Return how much a model reads best.
@@ -370,6 +380,14 @@ def reading_of(reader: Planner | Answerer) -> Reading:
 
     Returns:
         Its ``reading``; the paper's where it has none.
+
+    Raises:
+        ConfigurationError: It has one that is none.
     """
-    reading: Reading = getattr(reader, "reading", Reading())
+    reading = getattr(reader, "reading", Reading())
+    if not isinstance(reading, Reading):
+        raise ConfigurationError(
+            f"The `reading` of {type(reader).__name__} is a {type(reading).__name__}: give it a "
+            "ras_flow.components.Reading, which says how much it reads best, or another name."
+        )
     return reading

@@ -10,7 +10,7 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
 from ras_flow.components import Reading, reading_of
-from ras_flow.errors import MissingExtraError
+from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.evaluation.kept import KeptCalls, KeptPlanner
 from ras_flow.evaluation.systems.variants import ShareAnswerer, TextAnswerer, TextPlanner
 from ras_flow.roles import KeptText
@@ -131,6 +131,17 @@ async def test_five_passages_are_searched_for_where_neither_says(saver: Any) -> 
     await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(max_hops=1))
     [hop] = (await graph.aget_state(THREAD)).values["hops"]
     assert len(hop["passages"]) == 5
+
+
+async def test_a_reading_that_is_none_is_told_before_anything_is_searched_for(saver: Any) -> None:
+    asked = world()
+    asked["answerer"].reading = {"top_k": 2}
+    with pytest.raises(ConfigurationError, match="`reading` of ScriptedAnswerer is a dict"):
+        await build(asked, checkpointer=saver).ainvoke({"question": QUESTION}, THREAD)
+    assert not asked["retriever"].queries
+    for wrong in ({"top_k": 0}, {"max_triples": 0}):
+        with pytest.raises(ConfigurationError, match="at least 1"):
+            Reading(**wrong)
 
 
 async def test_ablations_read_what_the_model_they_wrap_reads() -> None:
