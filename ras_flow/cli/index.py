@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ras_flow.cli.progress import Progress
     from ras_flow.components import SentenceEncoder
-    from ras_flow.retrieval import CorpusIndex, SourceDocument
+    from ras_flow.retrieval import CorpusIndex, ReadReport, SourceDocument
     from ras_flow.retrieval.ann import VectorChoice
 
 app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
@@ -298,9 +298,9 @@ def read_and_tell(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDoc
     report = ReadReport()
     docs = [_absolute(path) for path in docs]
     for document in read_documents(docs, on_error="skip", report=report):
-        _tell(report.errors, skip)
+        _tell(report, skip)
         yield document
-    _tell(report.errors, skip)
+    _tell(report, skip)
     _tell_types(report.ignored)
     if not report.documents:
         raise InputError("None of these documents can be read: there is nothing to answer from.")
@@ -314,12 +314,14 @@ def _absolute(path: Path) -> Path:
     return Path(plain if os.path.realpath(plain) == place else place)
 
 
-def _tell(errors: list[DocumentError], skip: bool) -> None:
+def _tell(report: ReadReport, skip: bool) -> None:
     """Say once what is left out, or refuse to leave it out."""
     from ras_flow.cli.render import plain
 
-    while errors:
-        error = errors.pop(0)
+    while report.gaps:
+        typer.echo(f"left out: {plain(report.gaps.pop(0))}", err=True)
+    while report.errors:
+        error = report.errors.pop(0)
         if not skip:
             raise DocumentError(f"{error} Or leave out what cannot be read, with --skip.")
         typer.echo(f"left out: {plain(str(error))}", err=True)

@@ -23,11 +23,13 @@ class ReadReport:
         ignored: Files in folders that are hidden or of an unknown type, and folders that are
             hidden, links or indexes.
         errors: What could not be read and was skipped.
+        gaps: What of documents that were read is not in their text, such as scanned pages.
     """
 
     documents: int = 0
     ignored: list[Path] = field(default_factory=list)
     errors: list[DocumentError] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
 
 
 def read_documents(
@@ -64,6 +66,8 @@ def read_documents(
             for item in _read(file, seen):
                 if isinstance(item, SourceDocument):
                     report.documents += 1
+                    if item.gap:
+                        report.gaps.append(item.gap)
                     yield item
                 elif on_error == "raise":
                     raise item

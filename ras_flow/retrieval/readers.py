@@ -7,7 +7,9 @@ import logging
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from io import StringIO
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -113,7 +115,12 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         if reader.is_encrypted and not reader.decrypt(""):
             raise DocumentError(f"{source} is encrypted: save a copy without a password.")
         title = reader.metadata.title if reader.metadata else None
-        text = "\n\n".join(page.extract_text() for page in reader.pages)
+        pages = [(page, page.extract_text()) for page in reader.pages]
+        pictures = [
+            number
+            for number, (page, text) in enumerate(pages, start=1)
+            if not has_word(text) and _has_picture(page)
+        ]
     except pypdf.errors.DependencyError as error:
         raise DocumentError(
             f"{source} is encrypted with AES, which pypdf reads only with the package "
@@ -121,10 +128,16 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         ) from error
     except (pypdf.errors.PyPdfError, pypdf.errors.DeprecationError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, "PDF", error)) from error
+    text = "\n\n".join(text for _, text in pages)
     # A font that does not tell which letters it draws gives NULs.
     if not has_word(text):
         raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
-    yield _document(source, _given(str(title or "")), _rejoined(text))
+    gap = (
+        f"what the pictures show on pages of {source} without text: {_ranges(pictures)} of "
+        f"{len(pages)}. If they are scans, run text recognition (OCR) on it first."
+    )
+    document = _document(source, _given(str(title or "")), _rejoined(text))
+    yield replace(document, gap=gap) if pictures else document
 
 
 def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -229,6 +242,22 @@ def _document(source: str, title: str, text: str) -> SourceDocument:
 def _given(title: str) -> str:
     """Return a title that somebody gave; the empty text for what a program wrote for want of it."""
     return "" if _PLACEHOLDER.fullmatch(title) else title
+
+
+def _has_picture(page: Any) -> bool:
+    """Tell a page that shows a picture, as a scan is one, from a blank one."""
+    content = page.get_contents()
+    # Not by `page.images`: what is among these need not be on the page, and some are decoded.
+    return content is not None and any(
+        operator in (b"Do", b"INLINE IMAGE") for _, operator in content.operations
+    )
+
+
+def _ranges(pages: list[int]) -> str:
+    """Write numbers of pages, those that follow each other as a range."""
+    runs = groupby(enumerate(pages), lambda item: item[1] - item[0])
+    ends = [(run[0][1], run[-1][1]) for _, group in runs if (run := list(group))]
+    return ", ".join(f"{first}-{last}" if first < last else f"{first}" for first, last in ends)
 
 
 def _rejoined(text: str) -> str:

@@ -17,11 +17,13 @@ class SourceDocument:
         title: Its title, possibly empty, in one line; goes, up to 300 characters, into each of its
             passages.
         text: Its text; a blank line ends a paragraph, a single line break does not.
+        gap: Says what a reader sees of it and the text has not; empty for nothing.
     """
 
     source: str
     title: str
     text: str
+    gap: str = ""
 
     def __post_init__(self) -> None:
         for name in ("source", "title", "text"):

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from filelock import FileLock, Timeout
+from fpdf import FPDF
+from PIL import Image
 from rich.console import Console
 
 from ras_flow.cli.progress import Progress
@@ -199,6 +201,22 @@ def test_the_types_of_files_that_no_one_reads_are_told(docs: Path) -> None:
     [line] = done.err.splitlines()
     assert done.code == 0 and "4 documents" in done.out
     assert line == "left out: files of types that are not read: .csv (2), without an ending (1)"
+
+
+def test_scanned_pages_are_told_each_time_and_end_nothing(tmp_path: Path) -> None:
+    pdf = FPDF()
+    pdf.set_font("helvetica", size=12)
+    pdf.add_page()
+    pdf.cell(text="Radium glows.")
+    pdf.add_page()
+    pdf.image(Image.new("L", (40, 40), 99))
+    pdf.output(str(tmp_path / "paper.pdf"))
+    index, docs = str(tmp_path / "index"), str(tmp_path / "paper.pdf")
+    for command in (["build", index, docs, "--bm25-only"], ["add", index, docs]):
+        done = ras_flow("index", *command)
+        [line] = done.err.splitlines()
+        assert done.code == 0 and "1 documents, 1 passages" in done.out
+        assert line.startswith("left out: ") and f"{docs} without text: 2 of 2." in line
 
 
 @pytest.mark.parametrize("name", ["scan.pdf", "empty.pdf", "letter.docx", "empty.docx"])

@@ -21,6 +21,7 @@ from docx.oxml.ns import nsdecls
 from fpdf import FPDF
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from ras_flow.errors import DocumentError
 from ras_flow.retrieval import CorpusIndex, ReadReport, SourceDocument, read_documents
@@ -254,6 +255,33 @@ def test_words_that_lines_of_a_pdf_part_are_joined(tmp_path: Path) -> None:
         "1914-1918, known in the architecture of short- and long-term works - the first.\n"
         "- an item\n- a term"
     )
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_scanned_pages_of_a_pdf_with_text_are_named_and_blank_ones_are_not(
+    tmp_path: Path, inline: bool
+) -> None:
+    scan = tmp_path / "scan.png"
+    Image.new("L", (40, 40), 99).save(scan)
+    pdf = FPDF()
+    pdf.set_font("helvetica", size=12)
+    for kind in "text scan blank scan scan scan text+scan scan".split():
+        pdf.add_page()
+        if "text" in kind:
+            pdf.cell(text="Radium glows.")
+        if "scan" in kind and inline:
+            pdf._out("q 40 0 0 40 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 /F /AHx ID 63> EI Q")
+        elif "scan" in kind:
+            pdf.image(scan)
+    pdf.output(str(tmp_path / "paper.pdf"))
+    report = ReadReport()
+    [document] = read_documents([tmp_path / "paper.pdf"], report=report)
+    assert document.text.split() == "Radium glows. Radium glows.".split()
+    [gap] = report.gaps
+    assert gap == document.gap
+    assert "paper.pdf without text: 2, 4-6, 8 of 8." in gap and "OCR" in gap
+    [whole] = read_documents([write_pdf(tmp_path / "whole.pdf")], report=report)
+    assert not whole.gap and report.gaps == [gap]
 
 
 def test_a_hyphen_that_a_browser_prints_apart_from_its_word_is_joined_too(tmp_path: Path) -> None:
