@@ -6,10 +6,10 @@ import json
 import logging
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from io import StringIO
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -22,6 +22,8 @@ from ras_flow.retrieval.source import SourceDocument
 
 _HIDDEN = frozenset(["head", "script", "style", "template", "noscript", "rt", "rp"])
 """Tags whose text is none of the page's; rt and rp say how the characters before them are read."""
+_UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+"""A style of an element that is not shown."""
 _BLOCKS = (
     "address article aside blockquote caption dd details div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul"
@@ -95,7 +97,7 @@ def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read an HTML file without scripts and styles; the title is its title or first heading."""
+    """Read what an HTML file shows; its title is its title or first heading."""
     bs4 = require("bs4", extra="documents")
     require("lxml", extra="documents")
     markup = _DECLARATION.sub("", _decode_html(path, source))
@@ -305,19 +307,34 @@ def _visible(soup: Any) -> Iterator[str]:
     Changing the tree instead takes time in the square of its depth.
     """
     bs4 = require("bs4", extra="documents")
-    above = [soup]
-    hidden = 0
+    controls = (tag["aria-controls"].split() for tag in soup.find_all(**{"aria-controls": True}))
+    opened = set(chain.from_iterable(controls))
+    above = [(soup, False)]
     for node in soup.descendants:
-        while above[-1] is not node.parent:
-            name = above.pop().name
-            hidden -= name in _HIDDEN
-            yield _AFTER.get(name, "")
+        while above[-1][0] is not node.parent:
+            tag, _ = above.pop()
+            yield _AFTER.get(tag.name, "")
+        hidden = above[-1][1]
         if isinstance(node, bs4.Tag):
-            above.append(node)
-            hidden += node.name in _HIDDEN
+            above.append((node, hidden or _is_hidden(node, opened)))
             yield _BEFORE.get(node.name, "")
         elif not hidden and type(node) in (bs4.NavigableString, bs4.CData):
             yield str(node)
+
+
+def _is_hidden(tag: Any, opened: Collection[str]) -> bool:
+    """Tell an element that no reader sees.
+
+    It is none if a control of the page opens it, as a tab its panel, if it is all of the page,
+    which scripts then show, or if it is the text of a formula, of which readers see a picture.
+    """
+    if tag.name in _HIDDEN:
+        return True
+    unseen = tag.get("hidden", "until-found").lower() != "until-found"
+    if not (unseen or _UNSEEN.search(tag.get("style", ""))):
+        return False
+    whole = tag.name in ("html", "body")
+    return not (whole or tag.get("id") in opened or tag.find("math", recursive=False))
 
 
 def _powers(text: str) -> str:

@@ -153,6 +153,37 @@ def test_html_shows_what_a_reader_sees(tmp_path: Path) -> None:
     assert parts == ["One two.", "Three", "four", "five", "six"]
 
 
+@pytest.mark.parametrize(
+    ("element", "seen"),
+    [
+        ("<p hidden>{}</p>", False),
+        ("<div hidden=''><p>a<span>{}</span></p></div>", False),
+        ("<p hidden=until-found>{}</p>", True),
+        ("<p style='display:none'>{}</p>", False),
+        ("<p style='color: red; DISPLAY : None !important'>{}</p>", False),
+        ("<p style='visibility: hidden;'>{}</p>", False),
+        ("<p style='display:block; --display: none; display-x:none'>{}</p>", True),
+        ("<p aria-hidden=true>{}</p>", True),
+        ("<details>{}</details>", True),
+        ("<button role=tab aria-controls='p1 p2'>b</button><p id=p2 hidden>{}</p>", True),
+        ("<span style='display: none'><math><mi>{}</mi></math></span>", True),
+        ("<span hidden><b hidden><math><mi>{}</mi></math></b></span>", False),
+    ],
+)
+def test_html_that_no_reader_sees_is_no_text(tmp_path: Path, element: str, seen: bool) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(f"<title>T</title><p>Before.</p>\n{element.format('it')}<p>After.")
+    words = read(path)[0].text.split()
+    assert words[0] == "Before." and words[-1] == "After." and ("it" in words) == seen
+
+
+@pytest.mark.parametrize("name", ["html", "body"])
+def test_a_page_that_hides_itself_until_its_scripts_run_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(f"<{name} style='display:none'><p>Text.</p></{name}>")
+    assert read(path)[0].text.strip() == "Text."
+
+
 def test_how_characters_are_read_does_not_part_a_word(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(
@@ -180,10 +211,11 @@ def test_html_that_looks_like_something_else_is_read_without_a_warning(
     assert read(path)[0].text.strip() == "notes.txt"
 
 
-@pytest.mark.parametrize("tag", ["div", "b", "td", "noscript", "table"])
+@pytest.mark.parametrize("tag", ["div", "b", "td", "noscript", "table", "div hidden"])
 def test_deeply_nested_html_takes_no_time(tmp_path: Path, tag: str) -> None:
     path = tmp_path / "deep.html"
-    path.write_text(f"<p>top</p>{f'<{tag}>' * 20_000}x{f'</{tag}>' * 20_000}<p>bottom</p>")
+    end = f"</{tag.split()[0]}>"
+    path.write_text(f"<p>top</p>{f'<{tag}>' * 20_000}x{end * 20_000}<p>bottom</p>")
     start = time.process_time()
     [document] = read(path)
     assert time.process_time() - start < 10
