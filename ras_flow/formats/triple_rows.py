@@ -5,8 +5,10 @@ Those are tables whose header names the columns, and brackets around three field
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 COLUMNS = {
     "s": "subject",
@@ -20,6 +22,9 @@ COLUMNS = {
     "tail": "object",
 }
 """What models call the parts of a triple, in lower case."""
+
+DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
+"""Reads JSON as models write it: numbers as texts, and line breaks within strings."""
 
 _PARTS = ("subject", "predicate", "object")
 _FIELD = r"(?!\s*\w\s*[>＞〉])((?:[^()\[\]|\n]|\([^()|\n]*\)){1,300})"
@@ -40,10 +45,13 @@ def read_rows(text: str) -> Iterator[tuple[str, tuple[str, str, str]]]:
         text: What a model wrote.
 
     Yields:
-        Each triple's text, and its fields as written.
+        Each triple's text, and its fields: of JSON the strings, else as written.
     """
     for match in _BRACKETS.finditer(text):
         first, second, third = (part for part in match.groups() if part is not None)
+        if match[1] is None:
+            with suppress(ValueError):  # Python's lists are no JSON.
+                first, second, third = DECODER.decode(match[0])
         yield match[0], (first, second, third)
     columns: list[str | None] = []
     for line in text.split("\n"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.triple_rows import COLUMNS, read_rows
+from ras_flow.formats.triple_rows import COLUMNS, DECODER, read_rows
 
 Spo = tuple[str, str, str]
 """Subject, predicate and object of a triple."""
@@ -41,7 +41,6 @@ _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _LAST_COMMA = re.compile(r",(?=\s*\}\Z)")
 _COMMENT = re.compile(r"/\*[^*]*\*/|(?://|#)[^\n\"]{0,300}$", re.MULTILINE)
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 _SPACES = " \t,;"
 
 
@@ -104,9 +103,9 @@ def parse_triples(text: str) -> ParsedTriples:
     markers, parentheses inside fields, line breaks, bullets, quotes or brackets around triples,
     code fences, bold markers, the wide "（S＞" and "｜" of Chinese, a missing "|" or outer
     parenthesis. Output without such triples is read as JSON objects with "subject", "predicate" (or
-    "relation") and "object"; or as fields with these names or other markers in front
-    ("Subject: ...", "S: ...", "<S> ..."); or as a table with a header of these, or brackets around
-    three fields ("(a | b | c)", '["a", "b", "c"]', '["a", "b", 1961]').
+    "relation") and "object", or with lists of three texts in a list; or as fields with these names
+    or other markers in front ("Subject: ...", "S: ...", "<S> ..."); or as a table with a header of
+    these, or brackets around three fields ("(a | b | c)", '["a", "b", "c"]', '["a", "b", 1961]').
 
     =========================================  ==================================================
     piece                                      outcome
@@ -161,12 +160,15 @@ def triple_of(record: object) -> tuple[str, str, str] | None:
     Returns:
         The cleaned "subject", "predicate" (or "relation") and "object" of an object that has them
         as texts, in any letter case or as :data:`ras_flow.formats.triple_rows.COLUMNS` has them;
-        else None.
+        the cleaned texts of a list of three; else None.
     """
-    if not isinstance(record, dict):
+    if isinstance(record, dict):
+        values = {COLUMNS.get(key.lower()): value for key, value in record.items()}
+        subject, predicate, object = map(values.get, ("subject", "predicate", "object"))
+    elif isinstance(record, list) and len(record) == 3:
+        subject, predicate, object = record
+    else:
         return None
-    values = {COLUMNS.get(key.lower()): value for key, value in record.items()}
-    subject, predicate, object = map(values.get, ("subject", "predicate", "object"))
     if isinstance(subject, str) and isinstance(predicate, str) and isinstance(object, str):
         return clean_field(subject), clean_field(predicate), clean_field(object)
     return None
@@ -258,18 +260,30 @@ def _read_json(text: str) -> _Found:
     end = 0
     for match in _FLAT_OBJECT.finditer(text):
         end = match.end()
-        yield match[0], _from_json(match[0])
+        yield from _from_json(match[0])
     if "{" in text[end:]:
         yield text[text.rindex("{") :], None
 
 
-def _from_json(text: str) -> tuple[str, str, str] | None:
+def _from_json(text: str) -> _Found:
+    """Read an object: it is a triple, or has lists of them."""
     for whole in (text, _COMMENT.sub("", text)):
         try:
-            return triple_of(_DECODER.decode(_LAST_COMMA.sub("", whole)))
+            record = DECODER.decode(_LAST_COMMA.sub("", whole))
         except (ValueError, RecursionError):
-            pass
-    return None
+            continue
+        triple = triple_of(record)
+        return [(text, triple)] if triple else list(_in_lists(record)) or [(text, None)]
+    return list(_read_rows(text)) or [(text, None)]
+
+
+def _in_lists(record: dict[str, Any]) -> _Found:
+    for name, value in record.items():
+        if isinstance(value, list):
+            for item in [value] if name.lower() == "triple" else value:
+                if isinstance(item, list):
+                    parts = ", ".join(part for part in item if isinstance(part, str))
+                    yield f"[{parts}]", triple_of(item)
 
 
 def _read_rows(text: str) -> _Found:

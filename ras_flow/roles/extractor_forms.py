@@ -37,7 +37,7 @@ def read_json_triples(text: str) -> ParsedTriples:
 
     Args:
         text: What the model wrote. Anything else, such as the output of a server that does not
-            know schemas or that was cut off, or a list without objects, is read by
+            know schemas or that was cut off, or a list of texts, is read by
             :func:`ras_flow.formats.triples.parse_triples`.
 
     Returns:
@@ -48,7 +48,9 @@ def read_json_triples(text: str) -> ParsedTriples:
     except (ValueError, RecursionError):
         return parse_triples(text)
     items = found.get("triples") if isinstance(found, dict) else found
-    if not isinstance(items, list) or (items and not any(isinstance(i, dict) for i in items)):
+    if not isinstance(items, list):
+        return parse_triples(text)
+    if items and not any(isinstance(item, dict | list) for item in items):
         return parse_triples(text)
     read = [(item, triple_of(item)) for item in items]
     good = [triple for _, triple in read if triple]

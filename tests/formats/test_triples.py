@@ -91,6 +91,12 @@ def test_the_form():
         "(Pick Motor Company | location | Stamford, Lincolnshire), (Stamford | river | Welland)",
         "1. (Pick Motor Company|location|Stamford, Lincolnshire)\n2. (Stamford|river|Welland)",
         json.dumps([A, B]),
+        json.dumps({"triples": [A, B]}),
+        json.dumps([{"triple": A}, {"triple": B}]),
+        json.dumps({"passage 1": {"entities": ["a", "b", "c"], "triples": [A]}, "2": {"t": [B]}}),
+        str({"triples": [list(A), list(B)]}),
+        f'{{"triples": [{json.dumps(A)}, {json.dumps(B)},],}}',
+        f'{{"triples": [{json.dumps(A)}]}}\n{{"s": "Stamford", "p": "river", "o": "Welland"}}',
         "[('Pick Motor Company', 'location', \"Stamford, Lincolnshire\"), "
         "('Stamford', 'river', 'Welland')]",
         "Here they are:\n\n| Subject | Predicate | Object |\n| :--- | :---: | --- |\n"
@@ -235,6 +241,13 @@ def test_lists_hold_numbers_and_escaped_quotes_as_objects_do():
     assert parse_triples("As shown by some ([1, 2, 3]).").triples == []
 
 
+def test_lists_that_are_no_triples_are_dropped_one_by_one() -> None:
+    text = '{"triples": [["a", "b"], ["Stamford", "river", "Welland"], [1, 2, []]]}'
+    assert parse_triples(text) == ParsedTriples([B], ["[a, b]", "[1, 2]"])
+    text = '["Stamford | river | Welland", null, 1961]'
+    assert parse_triples(text).triples == [('"Stamford', "river", 'Welland", null, 1961')]
+
+
 def test_json_with_a_comma_too_many_is_read():
     text = '{"triples": [{"subject": "Stamford", "predicate": "river", "object": "Welland",\n},]}'
     assert parse_triples(text) == ParsedTriples([B], [])
@@ -316,6 +329,26 @@ def test_plain_fields_are_not_changed(plain, bracketed):
     assert clean_field(plain) == " ".join(plain.split()).strip(" ,")
     assert clean_field(f"x({plain.strip()}x)") == f"x({' '.join(plain.split())}x)"
     assert clean_field(bracketed).count("(") == clean_field(bracketed).count(")")
+
+
+TEXT = st.text(st.characters(exclude_characters="{}>＞"), min_size=1, max_size=30)
+LIST = st.lists(TEXT, min_size=1, max_size=4)
+
+
+@given(st.lists(LIST, min_size=1, max_size=5), st.booleans(), st.sampled_from([None, 1]))
+def test_lists_in_json_are_read_as_their_texts(
+    lists: list[list[str]], ascii: bool, indent: int | None
+) -> None:
+    cleaned = [tuple(map(clean_field, fields)) for fields in lists]
+    good = [fields for fields in cleaned if len(fields) == 3 and all(fields)]
+    expected: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for triple in good:
+        expected.setdefault(tuple(map(normalize_name, triple)), triple)
+    text = json.dumps({"triples": lists}, ensure_ascii=ascii, indent=indent)
+    parsed = parse_triples(text)
+    if good:
+        assert parsed.triples == list(expected.values())
+        assert len(parsed.dropped) == len(lists) - len(good)
 
 
 PART = FIELD | st.just("Oslo") | st.just("long " * 70)

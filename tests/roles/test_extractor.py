@@ -221,18 +221,21 @@ OTHER = (
 VALUE = FIELD | NUMBER | OTHER
 WHOLE = st.fixed_dictionaries(dict.fromkeys(NAMES, FIELD | NUMBER))
 MIXED = st.fixed_dictionaries(dict.fromkeys(NAMES, VALUE))
+LISTED = st.lists(VALUE, min_size=2, max_size=4) | st.lists(FIELD | NUMBER, min_size=3, max_size=3)
 BROKEN = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, VALUE)) | VALUE
 ITEMS = st.builds(
     lambda *parts: [item for part in parts for item in part],
     st.lists(BROKEN, max_size=2),
-    st.lists(WHOLE | MIXED, max_size=4),
+    st.lists(WHOLE | MIXED | LISTED, max_size=4),
     st.lists(BROKEN, max_size=2),
 )
 
 
 def fact(item: Any) -> tuple[str, ...] | None:
     """What an item says: three texts or numbers, none empty or overlong."""
-    parts = [item.get(name) for name in NAMES] if isinstance(item, dict) else [None]
+    parts = [item.get(name) for name in NAMES] if isinstance(item, dict) else item
+    if not isinstance(parts, list) or len(parts) != 3:
+        return None
     if any(isinstance(part, bool) or not isinstance(part, str | int | float) for part in parts):
         return None
     parts = [clean_field(part if isinstance(part, str) else json.dumps(part)) for part in parts]
@@ -241,7 +244,7 @@ def fact(item: Any) -> tuple[str, ...] | None:
 
 @given(ITEMS)
 def test_json_gives_each_fact_cleaned_and_once_and_tells_the_rest(items: list[Any]) -> None:
-    assume(not items or any(isinstance(item, dict) for item in items))
+    assume(not items or any(isinstance(item, dict | list) for item in items))
     facts = [fact(item) for item in items]
     expected: dict[tuple[str, ...], tuple[str, ...]] = {}
     for said in filter(None, facts):
@@ -266,7 +269,8 @@ def test_json_gives_each_fact_cleaned_and_once_and_tells_the_rest(items: list[An
         ('{"triples": [{"subject": "a", "relation": "b", "object": "c"}]}', None),
         ('[{"Subject": "a", "Predicate": "b", "Object": "c"}]', None),
         ('{"triples": ["(S> a| P> b| O> c)"]}', None),
-        ('{"triples": [["a", "b", "c"]]}', None),
+        ('{"triples": [["a", "b", "c"]]}', ParsedTriples([("a", "b", "c")])),
+        ('["a", "b", "c"]', ParsedTriples([("a", "b", "c")])),
         ('{"triples": [{"s": "a", "p": "b", "o": "c"}]}', None),
     ],
 )
