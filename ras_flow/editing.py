@@ -12,12 +12,12 @@ from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.edits import AddTriple, Edit, SetModel
 from ras_flow.errors import ConfigurationError, EditError, InputError
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.plan import format_plan
+from ras_flow.formats.plan import PlanLabel, format_plan
 from ras_flow.formats.triples import MAX_FIELD, clean_field
 from ras_flow.routing import decide, pending_plan, read_plan
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples, triple_id
-from ras_flow.state.schema import Extracted, Hop, Passage, Plan, PlanLabel, Triple
+from ras_flow.state.schema import Extracted, Hop, Passage, Plan, Triple
 
 _GRAPH = ("drop_triple", "add_triple", "drop_passage")
 _PLAN = ("subquery", "plan")

@@ -55,6 +55,17 @@ def test_the_graph_loads_no_database() -> None:
     assert "langgraph" in found and found & (HEAVY | {"sqlite3"}) == set()
 
 
+def test_text_forms_know_nothing_of_the_state() -> None:
+    code = (
+        "import pkgutil, ras_flow.formats as formats\n"
+        "for one in pkgutil.iter_modules(formats.__path__, 'ras_flow.formats.'):\n"
+        "    __import__(one.name)\n"
+        "assert 'ras_flow.formats.plan' in sys.modules\n"
+        "assert not {'ras_flow.state', 'ras_flow.components'} & sys.modules.keys()"
+    )
+    loaded(code)
+
+
 INDEX = """
 import asyncio
 from ras_flow.retrieval import CorpusIndex, SourceDocument

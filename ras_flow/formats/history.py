@@ -9,14 +9,17 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import regex
 
-from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.formats.triples import clean_field, format_triple
+
+if TYPE_CHECKING:
+    from ras_flow.components import ChainLink
 
 SUBQUERY = "[SUBQ] "
 FOUND = "Retrieved Graph Information: "

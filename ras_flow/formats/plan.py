@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from ras_flow.errors import InputError
 from ras_flow.formats.answer import THOUGHT
 from ras_flow.formats.text import has_word
-from ras_flow.state.schema import PlanLabel
+
+PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL"]
+"""The planner's three decisions (paper §3.1), without their brackets."""
 
 MAX_SUBQUERY = 400
 """Characters; a longer subquery is a model that rambles."""

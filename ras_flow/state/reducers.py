@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from langgraph.channels import DeltaChannel, LastValue
 
 from ras_flow.errors import InputError
+from ras_flow.formats.plan import PlanLabel
 from ras_flow.formats.text import scrub
-from ras_flow.state.schema import PlanLabel, StopReason
+from ras_flow.state.schema import StopReason
 
 V = TypeVar("V")
 

@@ -13,8 +13,7 @@ from typing import Literal, NotRequired
 # Before Python 3.12 pydantic, which makes the JSON schemas, takes no other.
 from typing_extensions import TypedDict
 
-PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL"]
-"""The planner's three decisions (paper §3.1), without their brackets."""
+from ras_flow.formats.plan import PlanLabel
 
 StopReason = Literal[
     "no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"

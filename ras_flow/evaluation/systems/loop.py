@@ -22,7 +22,7 @@ from ras_flow.errors import ModelUnavailableError
 from ras_flow.evaluation.systems.prompting import is_long
 from ras_flow.events import AnswerEvent, WarningEvent, plan_event
 from ras_flow.formats.answer import clean_answer
-from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
+from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, clean_subquery
 from ras_flow.formats.text import has_word
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.start import start
@@ -30,7 +30,7 @@ from ras_flow.nodes.view import report_loss, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide, next_node, pending_plan, was_searched
 from ras_flow.state.channels import RasInput, RasOutput, RasState
-from ras_flow.state.schema import Plan, PlanLabel
+from ras_flow.state.schema import Plan
 from ras_flow.usage import Cost
 
 Graph = StateGraph[RasState, Context, RasInput, RasOutput]

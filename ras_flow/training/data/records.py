@@ -28,7 +28,7 @@ from typing_extensions import TypedDict
 
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
-from ras_flow.state.schema import PlanLabel
+from ras_flow.formats.plan import PlanLabel
 from ras_flow.training.splits import SPLITS, Split
 
 LABELS: tuple[PlanLabel, ...] = get_args(PlanLabel)
