@@ -93,9 +93,17 @@ def test_kept_triples_are_read_without_the_graph() -> None:
     assert "langsmith" not in loaded("import ras_flow.runs.stores, ras_flow.triple_cache")
 
 
-def test_evaluations_are_compared_without_the_graph() -> None:
-    found = loaded("import ras_flow.evaluation.compare")
+@pytest.mark.parametrize(
+    "modules", ["evaluation.compare", "evaluation.report, ras_flow.evaluation.settings"]
+)
+def test_evaluations_are_compared_and_reported_without_the_graph(modules: str) -> None:
+    found = loaded(f"import ras_flow.{modules}")
     assert found & (HEAVY | {"langgraph", "langchain_core"}) == set()
+
+
+def test_systems_and_benchmarks_are_listed_without_the_graph() -> None:
+    code = HELP.format(arguments="'eval', 'names'").replace("Usage", "benchmarks: ")
+    assert loaded(code) & (HEAVY | GRAPH) == set()
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -1,4 +1,4 @@
-"""The systems by name, and what each of them needs."""
+"""The systems by name, and what each of them needs; their graphs are loaded when one is built."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from typing import Any
-
-from langgraph.graph import StateGraph
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import LanguageModel
 from ras_flow.context import NO_EXTRACTOR
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.systems import ras
-from ras_flow.evaluation.systems.direct import Direct
-from ras_flow.evaluation.systems.ircot import IRCoT
-from ras_flow.evaluation.systems.loop import Graph, Method, build_loop
-from ras_flow.evaluation.systems.react import ReAct
-from ras_flow.evaluation.systems.self_ask import SelfAsk
-from ras_flow.evaluation.systems.single import Single
-from ras_flow.evaluation.systems.sure import Sure
-from ras_flow.parts import Parts
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+    from ras_flow.evaluation.systems.loop import Graph
+    from ras_flow.evaluation.systems.ras import Variant
+    from ras_flow.parts import Parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,53 +101,42 @@ def find_system(kind: str) -> System:
     return found
 
 
-def _baseline(
-    kind: str,
-    about: str,
-    method: Callable[[LanguageModel], Method],
-    *,
-    answer: Callable[[LanguageModel, Parts], Any] | None = None,
-    **more: Any,
-) -> System:
+def _baseline(kind: str, about: str, **more: Any) -> System:
     def build(given: Ingredients) -> Graph:
-        model, parts = given.reader, given.parts
-        if model is None:
-            raise ConfigurationError("A baseline needs a language model: name one as `reader`.")
-        return build_loop(method(model), parts, answer=answer and answer(model, parts))
+        from ras_flow.evaluation.systems import baselines  # noqa: PLC0415
+
+        return baselines.build(kind, given)
 
     return System(kind=kind, about=about, build=build, baseline=True, **more)
 
 
-def _ras(given: Ingredients, variant: ras.Variant = "whole") -> Graph:
+def _ras(given: Ingredients, variant: Variant = "whole") -> Graph:
+    from ras_flow.evaluation.systems import ras  # noqa: PLC0415
+
     return ras.build(given.parts, variant=variant, seed=given.seed, **given.options)
 
 
 _ALL = (
-    _baseline("direct", "the model alone, without a search", Direct, plans=False, searches=False),
+    _baseline("direct", "the model alone, without a search", plans=False, searches=False),
     _baseline(
         "single",
         "one search for the question, then the answer from its passages",
-        Single,
         plans=False,
     ),
     _baseline(
         "sure",
         "one search; candidates, the case for each, and a choice",
-        Single,
-        answer=lambda model, parts: Sure(model, parts).build(),
         plans=False,
     ),
-    _baseline("react", "thoughts and searches in turn", ReAct, budget={"max_hops": 7}),
+    _baseline("react", "thoughts and searches in turn", budget={"max_hops": 7}),
     _baseline(
         "self_ask",
         "follow-up questions, each with an answer of its own",
-        SelfAsk,
         budget={"max_hops": 6},
     ),
     _baseline(
         "ircot",
         "reasoning, each sentence of which is the next search",
-        IRCoT,
         budget={"max_hops": 8},
     ),
     System(kind="ras", about="retrieval-and-structuring", build=_ras),
