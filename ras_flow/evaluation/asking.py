@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -55,25 +55,13 @@ class Asker:
         Raises:
             ConfigurationError: A setting, name or key is wrong, which every question would meet.
         """
-        id, checksum = self.cell.run_id(question), self.cell.checksum(question)
-        metadata = {ASKED: checksum}
+        id = self.cell.run_id(question)
+        metadata = {ASKED: self.cell.checksum(question)}
         if not self.cell.is_ras:
             metadata[SYSTEM] = self.cell.system.system.kind
         config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": metadata}
-
-        async def run() -> None:
-            ASKING.set(id)
-            saved, at = await self._last_step(config)
-            another = (saved.metadata or {}).get(ASKED, checksum) != checksum
-            if another:
-                await self._saver.adelete_thread(id)
-                await self._calls.forget(id)
-            if another or not saved.created_at:
-                await self._graph.ainvoke(self.cell.given(question), config, durability="sync")
-            elif saved.tasks:
-                await self._graph.ainvoke(None, at, durability="sync")
-
-        failure = await _settled(run())
+        # Parts may be anybody's, and fail in ways of their own: that must cost one row, not all.
+        [failure] = await asyncio.gather(self._run(question, config), return_exceptions=True)
         if isinstance(failure, ConfigurationError):
             raise failure
         last, _ = await self._last_step(config)
@@ -113,6 +101,21 @@ class Asker:
             judge, self.cell, question, row.outcome, state, row.saved_tokens, read
         )
 
+    async def _run(self, question: Question, config: RunnableConfig) -> None:
+        """Run a question from its beginning, or from where it was left."""
+        id, checksum = config["configurable"]["thread_id"], config["metadata"][ASKED]
+        # As this is a task of its own, no other question is entered under this id.
+        ASKING.set(id)
+        saved, at = await self._last_step(config)
+        another = (saved.metadata or {}).get(ASKED, checksum) != checksum
+        if another:
+            await self._saver.adelete_thread(id)
+            await self._calls.forget(id)
+        if another or not saved.created_at:
+            await self._graph.ainvoke(self.cell.given(question), config, durability="sync")
+        elif saved.tasks:
+            await self._graph.ainvoke(None, at, durability="sync")
+
     async def _last_step(self, config: RunnableConfig) -> tuple[StateSnapshot, RunnableConfig]:
         """Return where the evaluation itself left a run, and how to go on from there.
 
@@ -135,18 +138,3 @@ class Asker:
             if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
                 return saved.values
         return {}
-
-
-async def _settled(work: Coroutine[Any, Any, None]) -> BaseException | None:
-    """Run something to its end and return what it failed with, whatever that is.
-
-    Parts may be anybody's, and fail in ways of their own; that must cost one row, not the run.
-    """
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.wait({task})
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait({task})
-        raise
-    return task.exception()

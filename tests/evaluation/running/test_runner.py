@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from ras_flow import build_graph
+from ras_flow.components import AnswerRequest, Reply
 from ras_flow.edits import parse_edits
 from ras_flow.errors import (
     AuthenticationError,
@@ -334,6 +336,40 @@ async def test_a_refused_key_stops_the_evaluation_and_costs_no_row(tmp_path: Pat
         await run(tmp_path, World(finished), limits={"at_once": 1})
     assert [row.id for row in rows_of(tmp_path, "ras")] == ["born"]
     assert (await run(tmp_path, World())).finished
+
+
+class Lingering:
+    """An answerer that takes a moment to close what it has open when it is cancelled."""
+
+    identity = "small:lingering"
+    takes_soft_tokens = False
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.closed = False
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        self.asked.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.1)
+            self.closed = True
+        return []
+
+
+async def test_an_interrupted_evaluation_ends_after_its_runs(tmp_path: Path) -> None:
+    answerer = Lingering()
+    parts = replace(World().parts, answerer=answerer)
+    settings = config(tmp_path, {"ras": {}})
+    work = asyncio.create_task(evaluate(settings, tmp_path / "out", parts=parts))
+    await answerer.asked.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert answerer.closed, "the run was still at work when its databases were closed"
+    assert (await run(tmp_path, World(), {"ras": {}})).finished
 
 
 @pytest.mark.parametrize("limits", [{"tokens": 150}, {"money": 0.00015}])
