@@ -55,16 +55,10 @@ def scatter(title: str, x_name: str, y_name: str, points: Sequence[Point]) -> st
         parts.append(
             f'<line x1="{x:.1f}" y1="{low:.1f}" x2="{x:.1f}" y2="{high:.1f}" stroke="{colour}" '
             'stroke-width="1.5" opacity=".6"/>'
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="8" fill="{colour}"/>'
         )
-        parts.append(_text(x, y + 3.5, str(number), anchor="middle", size=10, fill="#fff"))
-        label = TOP + ROW * number - 8.0
-        parts.append(f'<circle cx="{WIDTH - RIGHT + 24}" cy="{label - 4}" r="8" fill="{colour}"/>')
-        parts.append(
-            _text(
-                WIDTH - RIGHT + 24, label - 0.5, str(number), anchor="middle", size=10, fill="#fff"
-            )
-        )
+        parts.append(_mark(x, y, number, colour))
+        label = TOP + ROW * number - 8
+        parts.append(_mark(WIDTH - RIGHT + 24, label - 4, number, colour))
         parts.append(_text(WIDTH - RIGHT + 40, label, _short(point.name)))
     return _svg(title, height, parts)
 
@@ -195,6 +189,12 @@ def _frame(across: _Axis, up: _Axis, height: int, x_name: str, y_name: str) -> l
     turned = f'<g transform="translate(16 {(TOP + bottom) / 2}) rotate(-90)">'
     parts.append(f"{turned}{_text(0, 0, y_name, anchor='middle', fill='#666')}</g>")
     return parts
+
+
+def _mark(x: float, y: float, number: int, colour: str) -> str:
+    """Draw a disc with a system's number in it."""
+    disc = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="8" fill="{colour}"/>'
+    return disc + _text(x, y + 3.5, str(number), anchor="middle", size=10, fill="#fff")
 
 
 def _text(

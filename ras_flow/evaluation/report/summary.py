@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import fmean, median
 
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
@@ -28,8 +28,10 @@ class Summary:
         config: Its settings; None where it is no longer among them.
         rows: Its rows.
         scores: Mean and confidence interval by metric, the main one first.
+        reference: Whether the others are held against it.
         ahead: By how much it is ahead of the reference on the questions that both have, by the
-            main metric; None for the reference itself. Its p-value is a permutation test's.
+            main metric; None for the reference itself, and where both have none. Its p-value is a
+            permutation test's.
         together: Scores of all answers together, by metric.
     """
 
@@ -37,6 +39,7 @@ class Summary:
     config: SystemConfig | None
     rows: Sequence[Row]
     scores: Mapping[str, Interval]
+    reference: bool = False
     ahead: Difference | None = None
     together: Mapping[str, float] = field(default_factory=dict)
 
@@ -90,11 +93,15 @@ class Summary:
         found = [row.measures[name] for row in self.rows if name in row.measures]
         return fmean(found) if found else None
 
-    def counts(self, of: str) -> Counter[str]:
-        """Count the rows by ``error_class`` or by ``stop_reason``; without it a row is left out."""
-        if of == "error_class":
-            return Counter(row.error_class for row in self.rows if row.error_class)
-        reasons = [row.outcome.stop_reason for row in self.rows]
+    @property
+    def errors(self) -> Counter[str]:
+        """Wrong answers by error class."""
+        return Counter(row.error_class for row in self.rows if row.error_class)
+
+    @property
+    def stop_reasons(self) -> Counter[str]:
+        """Runs by stop reason; those that failed have none."""
+        reasons = (row.outcome.stop_reason for row in self.rows)
         return Counter(reason for reason in reasons if reason)
 
 
@@ -123,15 +130,23 @@ def summarise(
     for benchmark, by_system in cells.items():
         order = [name for name in known if name in by_system]
         order += [name for name in by_system if name not in known]
-        if order:
-            reference = next((n for n in order if n in known and _is_ras(known[n])), order[0])
-            summaries = [
-                _summary(name, known.get(name), by_system, reference, config.seed) for name in order
-            ]
-            found[benchmark] = [
-                replace(one, together=(together or {}).get(f"{benchmark}/{one.system}", {}))
-                for one in summaries
-            ]
+        if not order:
+            continue
+        reference = next((n for n in order if n in known and _is_ras(known[n])), order[0])
+        found[benchmark] = [
+            Summary(
+                system=name,
+                config=known.get(name),
+                rows=by_system[name],
+                scores=_scores(by_system[name], config.seed),
+                reference=name == reference,
+                ahead=None
+                if name == reference
+                else difference(paired(by_system[name], by_system[reference]), config.seed),
+                together=(together or {}).get(f"{benchmark}/{name}", {}),
+            )
+            for name in order
+        ]
     return found
 
 
@@ -163,23 +178,8 @@ def _is_ras(system: SystemConfig) -> bool:
     return system.system.kind == "ras"
 
 
-def _summary(
-    name: str,
-    config: SystemConfig | None,
-    by_system: Mapping[str, Sequence[Row]],
-    reference: str,
-    seed: int,
-) -> Summary:
-    rows = by_system[name]
-    metrics = list(rows[0].scores)
-    pairs = [] if name == reference else paired(rows, by_system[reference])
-    return Summary(
-        system=name,
-        config=config,
-        rows=rows,
-        scores={
-            metric: bootstrap([row.scores.get(metric, 0.0) for row in rows], seed=seed)
-            for metric in metrics
-        },
-        ahead=difference(pairs, seed),
-    )
+def _scores(rows: Sequence[Row], seed: int) -> dict[str, Interval]:
+    return {
+        metric: bootstrap([row.scores.get(metric, 0.0) for row in rows], seed=seed)
+        for metric in rows[0].scores
+    }

@@ -9,7 +9,7 @@ from html import escape
 from statistics import fmean
 
 from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.error_classes import ABOUT, KINDS
+from ras_flow.evaluation.error_classes import ABOUT, KINDS, ErrorKind
 from ras_flow.evaluation.report.summary import Summary
 from ras_flow.evaluation.statistics import Interval
 from ras_flow.state.schema import MODEL_ROLES
@@ -74,7 +74,7 @@ def markdown_text(text: str) -> str:
 
 def score_table(summaries: Sequence[Summary], seed: int) -> Table:
     """Scores by system, with 95 % confidence intervals, and the distance from the reference."""
-    reference = next(one.system for one in summaries if one.ahead is None)
+    reference = next(one.system for one in summaries if one.reference)
     metrics = list(dict.fromkeys(metric for one in summaries for metric in one.scores))
     together = list(dict.fromkeys(metric for one in summaries for metric in one.together))
     header = ["system", "questions", "failed", *metrics, *together, f"ahead of {reference}", "p"]
@@ -133,7 +133,7 @@ def step_table(summaries: Sequence[Summary]) -> Table | None:
 
 def stop_table(summaries: Sequence[Summary]) -> Table:
     """How often which stop reason ended the search."""
-    counts = {one.system: one.counts("stop_reason") for one in summaries}
+    counts = {one.system: one.stop_reasons for one in summaries}
     reasons = sorted({reason for count in counts.values() for reason in count})
     rows = [[name, *(str(count[reason]) for reason in reasons)] for name, count in counts.items()]
     return Table("Stop reasons", ["system", *reasons], rows)
@@ -141,27 +141,32 @@ def stop_table(summaries: Sequence[Summary]) -> Table:
 
 def error_table(summaries: Sequence[Summary]) -> Table:
     """Error classes by system."""
-    counts = {one.system: one.counts("error_class") for one in summaries}
-    kinds = [kind for kind in KINDS if any(count[kind] for count in counts.values())]
+    counts = {one.system: one.errors for one in summaries}
+    kinds = error_kinds(summaries)
     rows = [
         [name, str(count.total()), *(str(count[kind]) for kind in kinds)]
         for name, count in counts.items()
     ]
-    note = " ".join(f"{kind.replace('_', ' ')}: {ABOUT[kind]}" for kind in kinds)
-    header = ["system", "wrong", *(kind.replace("_", " ") for kind in kinds)]
-    return Table("Why answers are wrong", header, rows, note)
+    note = " ".join(f"{name}: {ABOUT[kind]}" for kind, name in kinds.items())
+    return Table("Why answers are wrong", ["system", "wrong", *kinds.values()], rows, note)
+
+
+def error_kinds(summaries: Sequence[Summary]) -> dict[ErrorKind, str]:
+    """Return the error classes that there are, with their names in words."""
+    counts = [one.errors for one in summaries]
+    return {kind: kind.replace("_", " ") for kind in KINDS if any(count[kind] for count in counts)}
 
 
 def example_table(summaries: Sequence[Summary]) -> Table | None:
     """The first wrong answers of each class, with their runs; None where there is none."""
     rows = []
     for one in summaries:
-        for kind in KINDS:
+        for kind, name in error_kinds([one]).items():
             wrong = [row for row in one.rows if row.error_class == kind][:EXAMPLES]
             rows += [
                 [
                     one.system,
-                    kind.replace("_", " "),
+                    name,
                     _short(row.question),
                     _short(" / ".join(row.answers[:2])),
                     _short(row.outcome.answer),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from statistics import fmean
 
 from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.error_classes import KINDS
 from ras_flow.evaluation.report.plots import Point, bars, lines, scatter
 from ras_flow.evaluation.report.summary import Summary, summarise
 from ras_flow.evaluation.report.tables import (
     Table,
     cost_table,
+    error_kinds,
     error_table,
     example_table,
     kind_table,
@@ -63,7 +63,7 @@ def write_report(
     page = ["<h1>Evaluation</h1>", *(f"<p>{escape(remark)}</p>" for remark in remarks)]
     for benchmark, summaries in found.items():
         count = (questions or {}).get(benchmark)
-        left = _left(summaries, count)
+        left = _left(summaries, config, count)
         markdown += [f"## {markdown_text(benchmark)}", "", *([left, ""] if left else [])]
         page += [f"<h2>{escape(benchmark)}</h2>", f"<p>{left}</p>" if left else ""]
         for table in _tables(summaries, config):
@@ -96,29 +96,23 @@ def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table]:
 def _plots(summaries: Sequence[Summary]) -> dict[str, str]:
     metric = next(iter(summaries[0].scores))
     plots = {
-        name: scatter(
+        what: scatter(
             f"{metric} against {what}",
             f"{what} a question",
             f"{metric}, %",
-            [Point(one.system, getattr(one, name), one.main) for one in summaries],
+            [Point(one.system, getattr(one, what), one.main) for one in summaries],
         )
-        for name, what in (("tokens", "tokens"), ("seconds", "seconds"))
+        for what in ("tokens", "seconds")
     }
     plots["hops"] = bars(
         "Searches by question",
         {one.system: _hops(one.rows) for one in summaries},
         unit="questions",
     )
+    kinds = error_kinds(summaries)
     plots["errors"] = bars(
         "Why answers are wrong",
-        {
-            one.system: {
-                kind.replace("_", " "): one.counts("error_class")[kind]
-                for kind in KINDS
-                if any(other.counts("error_class")[kind] for other in summaries)
-            }
-            for one in summaries
-        },
+        {one.system: {name: one.errors[kind] for kind, name in kinds.items()} for one in summaries},
         unit="questions",
     )
     shares = _shares(summaries)
@@ -130,11 +124,10 @@ def _plots(summaries: Sequence[Summary]) -> dict[str, str]:
 
 
 def _hops(rows: Sequence[Row]) -> dict[str, float]:
-    counts: defaultdict[int, int] = defaultdict(int)
-    for row in rows:
-        counts[len(row.outcome.hops)] += 1
-    most = max(counts)
-    return {f"{hops} hop{'s' if hops != 1 else ''}": counts[hops] for hops in range(most + 1)}
+    counts = Counter(len(row.outcome.hops) for row in rows)
+    return {
+        f"{hops} hop{'s' if hops != 1 else ''}": counts[hops] for hops in range(max(counts) + 1)
+    }
 
 
 def _shares(summaries: Sequence[Summary]) -> list[tuple[float, float]]:
@@ -146,9 +139,11 @@ def _shares(summaries: Sequence[Summary]) -> list[tuple[float, float]]:
     return [(share, fmean(scores[share])) for share in sorted(scores)]
 
 
-def _left(summaries: Sequence[Summary], count: int | None) -> str:
+def _left(summaries: Sequence[Summary], config: EvalConfig, count: int | None) -> str:
     """Say where not all questions were asked."""
-    asked = min(len(one.rows) for one in summaries)
+    answered = dict.fromkeys((one.name for one in config.systems), 0)
+    answered |= {one.system: len(one.rows) for one in summaries}
+    asked = min(answered.values())
     if count is None or asked >= count:
         return ""
     return f"Not finished: of {count} questions, some systems have answered {asked} only."

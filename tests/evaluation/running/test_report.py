@@ -94,7 +94,7 @@ def test_numbers_are_those_of_the_rows(tmp_path: Path) -> None:
     # Four questions of 100 read and 10 written tokens by the priced planner.
     assert ras.money(config) == pytest.approx(4 * (100 * 1000 + 10 * 2000) / 1e6)
     assert react.money(config) == pytest.approx(3 * 150 * 100 / 1e6)
-    assert react.counts("error_class") == {"stopped_early": 3, "failed": 1}
+    assert react.errors == {"stopped_early": 3, "failed": 1}
 
 
 def test_what_chance_decides_follows_from_the_seed_of_the_settings(tmp_path: Path) -> None:
@@ -331,3 +331,19 @@ def test_a_plot_holds_every_point_inside_its_frame(points: list[tuple[str, float
 def test_bars_and_lines_take_nothing_and_zeros() -> None:
     for plot in (bars("t", {}), bars("t", {"a": {"x": 0}}), lines("t", "x", "y", [(0.1, 0.0)])):
         ElementTree.fromstring(plot)
+
+
+def test_the_distance_is_from_the_reference_though_another_has_none(tmp_path: Path) -> None:
+    rows = [row("react", "0", 0.5), row("ras", "1", 1.0)]
+    write_report(config(tmp_path, {"react": {}, "ras": {}}), rows, tmp_path)
+    tables = Tables((tmp_path / "report.html").read_text()).tables
+    header, react, ras = tables["Scores"]
+    assert header[-2:] == ["ahead of ras", "p"]
+    assert react[-2:] == ras[-2:] == ["", ""]
+
+
+def test_a_system_that_was_not_asked_yet_is_told(tmp_path: Path) -> None:
+    rows = [row("ras", "0", 1.0)]
+    settings = config(tmp_path, {"ras": {}, "react": {}})
+    write_report(settings, rows, tmp_path, questions={"small": 1})
+    assert "of 1 questions, some systems have answered 0" in (tmp_path / "report.md").read_text()
