@@ -103,7 +103,8 @@ def measure(records: Sequence[Record], texts: Mapping[int, str]) -> Measures:
     scores: dict[tuple[str, str], Scores] = {}
     for row, record in enumerate(records):
         later = [LATER] if record["task"] == "plan" and record["chain"] else []
-        for source in ("all", *later, record["source"]):
+        # A source may be called so, too.
+        for source in dict.fromkeys(("all", *later, record["source"])):
             _count(scores.setdefault((record["task"], source), Scores()), record, texts[row])
     return Measures(scores, [texts[row] for row in range(len(records))])
 

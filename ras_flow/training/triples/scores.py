@@ -21,6 +21,7 @@ from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.triples import Spo, format_triples
 
 LEVELS = ("exact", "normalised", "soft")
+ROUGE = ("rouge1", "rouge2", "rougeL")
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,10 @@ class Scores:
         return {name: round(value, 4) for name, value in record.items()}
 
 
+_Compared = tuple[Prediction, dict[str, Match], dict[str, float]]
+"""A text's prediction, its matches and its ROUGE."""
+
+
 def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str, Match]:
     """Compare the triples of one text.
 
@@ -150,42 +155,34 @@ def score(predictions: Iterable[Prediction]) -> dict[str, Scores]:
         predictions: What it made of each text.
 
     Returns:
-        Scores for each source, by name, and for ``"all"``.
+        Scores for each source, by name, and for ``"all"``: all texts, even where a source is
+        called so.
 
     Raises:
         MissingExtraError: scipy or rouge-score is not installed.
     """
-    everything = list(predictions)
-    groups: dict[str, list[Prediction]] = {"all": everything}
-    for one in everything:
-        groups.setdefault(one.source, []).append(one)
-    scorer = require("rouge_score.rouge_scorer", extra="train").RougeScorer(
-        ["rouge1", "rouge2", "rougeL"]
-    )
-    rouge = {
-        id(one): _rouge(scorer.score(*map(format_triples, (one.expected, one.predicted))))
-        if one.expected or one.predicted
-        else dict.fromkeys(("rouge1", "rouge2", "rougeL"), 1.0)
-        for one in everything
-    }
-    matches = {id(o): match_triples(o.predicted, o.expected) for o in everything}
-    return {
-        name: _sum_up(group, [matches[id(o)] for o in group], [rouge[id(o)] for o in group])
-        for name, group in groups.items()
-    }
+    scorer = require("rouge_score.rouge_scorer", extra="train").RougeScorer(list(ROUGE))
+    everything = [
+        (one, match_triples(one.predicted, one.expected), _rouge(scorer, one))
+        for one in predictions
+    ]
+    groups: dict[str, list[_Compared]] = {"all": []}
+    for compared in everything:
+        groups.setdefault(compared[0].source, []).append(compared)
+    groups["all"] = everything
+    return {name: _sum_up(group) for name, group in groups.items()}
 
 
-def _sum_up(
-    predictions: Sequence[Prediction],
-    matches: Sequence[dict[str, Match]],
-    rouge: Sequence[dict[str, float]],
-) -> Scores:
-    scores = Scores(texts=len(predictions))
-    for match in matches:
+def _sum_up(compared: Sequence[_Compared]) -> Scores:
+    scores = Scores(texts=len(compared))
+    for _, match, _ in compared:
         for level in LEVELS:
             scores.levels[level].add(match[level])
+    predictions = [one for one, _, _ in compared]
     if predictions:
-        scores.rouge = {name: sum(r[name] for r in rouge) / len(rouge) for name in rouge[0]}
+        scores.rouge = {
+            name: sum(rouge[name] for _, _, rouge in compared) / len(compared) for name in ROUGE
+        }
         scores.broken = sum(one.broken for one in predictions) / len(predictions)
     stating = [one for one in predictions if one.expected]
     if stating:
@@ -196,7 +193,10 @@ def _sum_up(
     return scores
 
 
-def _rouge(found: dict[str, Any]) -> dict[str, float]:
+def _rouge(scorer: Any, one: Prediction) -> dict[str, float]:
+    if not one.expected and not one.predicted:
+        return dict.fromkeys(ROUGE, 1.0)
+    found = scorer.score(*map(format_triples, (one.expected, one.predicted)))
     return {name: float(value.fmeasure) for name, value in found.items()}
 
 

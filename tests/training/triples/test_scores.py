@@ -93,3 +93,10 @@ def test_scores_by_source() -> None:
     assert scores["all"].levels["exact"].recall == pytest.approx(1 / 3)
     assert 0 < bad.rouge["rouge1"] < 1
     assert score([])["all"].as_record()["soft_f1"] == 1
+
+
+def test_a_source_may_be_called_all() -> None:
+    triple = ("Ann", "met", "Bo")
+    scores = score([Prediction("all", [triple], [triple]), Prediction("other", [], [triple])])
+    assert {name: one.texts for name, one in scores.items()} == {"all": 2, "other": 1}
+    assert scores["all"].levels["exact"].recall == 0.5
