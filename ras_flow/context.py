@@ -34,7 +34,8 @@ DEMO_INDEX = "demo"
 class Context:
     """Settings of one run, given as ``context=`` to any of LangGraph's run methods.
 
-    One that is made without any value counts as none: the thread's own settings hold.
+    What it names holds over the graph's own settings (``build_graph(defaults=…)``). One that is
+    made without any value counts as none: the thread's own settings hold.
 
     Attributes:
         index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow.
@@ -104,9 +105,9 @@ class Context:
     pause_before_answer: bool = False
 
     def __new__(cls, **given: object) -> Self:
-        """Note whether anything was given; see :meth:`is_empty`."""
+        """Note what was given; see :meth:`named`."""
         context = super().__new__(cls)
-        object.__setattr__(context, "_given", bool(given))
+        object.__setattr__(context, "_given", tuple(given))
         return context
 
     def __post_init__(self) -> None:
@@ -170,9 +171,12 @@ class Context:
         _check_names(values)
         return replace(self, **values)
 
-    def is_empty(self) -> bool:
-        """Tell whether it was made without any value, as LangGraph's server does for no context."""
-        return not getattr(self, "_given", True)
+    def named(self) -> dict[str, Any]:
+        """Return the values that it was made with, also where they are the standard ones.
+
+        They are none where LangGraph's server made it, since a caller gave no context.
+        """
+        return {name: getattr(self, name) for name in getattr(self, "_given", ())}
 
     def pauses(self) -> bool:
         """Tell whether the run is to wait for a person anywhere."""
@@ -184,7 +188,7 @@ class Context:
         return {name: value for name, value in asdict(self).items() if value != defaults[name]}
 
 
-def resolve_context(given: object, default: Context) -> Context:
+def resolve_context(given: object, defaults: Context, kept: Mapping[str, Any]) -> Context:
     """Find our settings in whatever context a run was given.
 
     LangGraph hands a parent's context to a subgraph's nodes unchanged, and None where the caller
@@ -193,7 +197,8 @@ def resolve_context(given: object, default: Context) -> Context:
     Args:
         given: ``runtime.context``: None, a Context, or a parent's own object or mapping that may
             have ours (a Context or a mapping of its fields) under ``ras_flow``.
-        default: What holds where ``given`` says nothing.
+        defaults: The graph's own settings, which hold where others say nothing.
+        kept: The fields that the thread keeps; they hold where ``given`` names none.
 
     Returns:
         The run's settings.
@@ -209,11 +214,9 @@ def resolve_context(given: object, default: Context) -> Context:
     else:
         ours = getattr(given, "ras_flow", None)
     if isinstance(ours, Context):
-        return default if ours.is_empty() else ours
-    if isinstance(ours, Mapping):
-        return Context.from_mapping(ours)
-    if ours is None:
-        return default
+        ours = ours.named()
+    if isinstance(ours, Mapping | None):
+        return defaults.override(ours or kept)
     raise ConfigurationError(
         f"The context's `ras_flow` is a {type(ours).__name__}: pass a Context, or a mapping of its "
         "fields."

@@ -80,8 +80,8 @@ def build_graph(
         extractor: The text-to-triples model.
         answerer: The answerer.
         encoder: The sentence encoder of the graph's attributes.
-        defaults: The settings of runs that are given none. Chat models that are given as objects
-            have the timeout, retries and other limits of these, whatever a run is given.
+        defaults: The settings that a run is not given. Chat models that are given as objects have
+            the timeout, retries and other limits of these, whatever a run is given.
 
     Returns:
         A builder; call ``.compile(checkpointer=…, store=…)`` on it, or add the compiled graph as

@@ -45,7 +45,7 @@ class Parts:
         extractor: Replaces ``Context.extractor``.
         answerer: Replaces ``Context.answerer``.
         encoder: Replaces ``Context.encoder``, for the graph's attributes.
-        defaults: The settings of runs whose caller passes none.
+        defaults: The settings that a run's caller does not name.
     """
 
     planner: Planner | None = None
@@ -74,7 +74,7 @@ class Parts:
             extractor: An extractor, or a model as for the planner.
             answerer: An answerer, or a model as for the planner.
             encoder: A sentence encoder.
-            defaults: The settings of runs whose caller passes none; those for remote models hold
+            defaults: The settings that a run's caller does not name; those for remote models hold
                 for each call of a LangChain chat model that is given.
 
         Returns:
@@ -108,16 +108,15 @@ class Parts:
                 none, as when a state is edited.
 
         Returns:
-            The context given, else the defaults with the state's settings; with the models that a
-            person chose for this run.
+            The defaults with what the context given names, else with the state's settings; with
+            the models that a person chose for this run.
 
         Raises:
             ConfigurationError: A name or value among the settings or chosen models is wrong, or a
                 model server that the deployment does not allow.
         """
-        kept = state.get("settings")
-        default = self.defaults.override(kept) if kept else self.defaults
-        context = resolve_context(runtime.context if runtime else None, default)
+        given = runtime.context if runtime else None
+        context = resolve_context(given, self.defaults, state.get("settings") or {})
         if chosen := state.get("models"):
             context = replace(context, **_chosen(chosen))
         if context.base_url not in (None, self.defaults.base_url):

@@ -74,17 +74,17 @@ def test_only_changed_values_are_kept_and_they_survive_json() -> None:
 
 
 def test_settings_are_found_in_what_a_run_carries() -> None:
-    ours, default = Context(top_k=3), Context(top_k=9)
-    assert resolve_context(ours, default) == ours
-    assert resolve_context(SimpleNamespace(ras_flow=ours), default) == ours
-    assert resolve_context({"ras_flow": {"top_k": 3}}, default) == ours
-    for nothing in (None, {}, SimpleNamespace(), Context()):
-        assert resolve_context(nothing, default) == default
-    assert resolve_context(Context(top_k=5), default).top_k == 5
+    ours, own, kept = Context(top_k=3), Context(top_k=9, max_hops=2), {"top_k": 7}
+    for given in (ours, SimpleNamespace(ras_flow=ours), {"ras_flow": {"top_k": 3}}):
+        assert resolve_context(given, own, kept) == Context(top_k=3, max_hops=2)
+    for nothing in (None, {}, SimpleNamespace(), Context(), {"ras_flow": {}}):
+        assert resolve_context(nothing, own, kept) == Context(top_k=7, max_hops=2)
+        assert resolve_context(nothing, own, {}) == own
+    assert resolve_context(Context(top_k=5), own, kept).top_k == 5, "the standard value was named"
 
 
 @pytest.mark.parametrize("wrong", ["max_hops=1", 3, SimpleNamespace(max_hops=1), [("max_hops", 1)]])
 def test_settings_of_another_kind_are_told_and_not_left_out(wrong: Any) -> None:
     for given in ({"ras_flow": wrong}, SimpleNamespace(ras_flow=wrong)):
         with pytest.raises(ConfigurationError, match=f"`ras_flow` is a {type(wrong).__name__}"):
-            resolve_context(given, Context())
+            resolve_context(given, Context(), {})

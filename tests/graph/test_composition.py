@@ -87,6 +87,14 @@ async def test_a_parent_without_settings_for_us_gets_the_defaults() -> None:
     assert [len(hop["passages"]) for hop in result["hops"]] == [1, 1]
 
 
+@pytest.mark.parametrize("given", [Context(max_hops=1), {"max_hops": 1}])
+async def test_a_parents_context_leaves_what_it_does_not_name_to_the_defaults(given: Any) -> None:
+    parts = world(defaults=Context(top_k=1))
+    context = ParentContext(tone="calm", ras_flow=given)
+    result = await parent(parts).ainvoke({"question": QUESTION}, context=context)
+    assert [len(hop["passages"]) for hop in result["hops"]] == [1]
+
+
 async def test_wrong_settings_in_a_parents_context_are_named() -> None:
     with pytest.raises(ConfigurationError, match="topk"):
         await parent(world()).ainvoke(

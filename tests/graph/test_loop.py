@@ -307,6 +307,16 @@ async def test_settings_that_are_named_leave_the_rest_to_the_graphs_defaults(sav
         assert [len(hop["passages"]) for hop in result["hops"]] == [2]
 
 
+@pytest.mark.parametrize("given", [Context(top_k=2), {"top_k": 2}])
+async def test_a_context_leaves_what_it_does_not_name_to_the_graphs_defaults(
+    saver: Any, given: Any
+) -> None:
+    graph = build(world(defaults=Context(top_k=1, max_hops=1)), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION, "settings": {"max_hops": 0}}, THREAD)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=given)
+    assert [len(hop["passages"]) for hop in result["hops"]] == [2]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
