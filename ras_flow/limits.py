@@ -107,12 +107,12 @@ def check_server(address: str, *, deployed: bool) -> None:
             everything is, as long as the variable is not set.
 
     Raises:
-        ConfigurationError: It is not allowed.
+        ConfigurationError: It is not allowed, or the variable holds something else than addresses.
     """
     given = os.environ.get(MODEL_SERVERS)
     if given is None and not deployed:
         return
-    allowed = [urlsplit(one.strip()) for one in (given or "").split(",") if one.strip()]
+    allowed = _model_servers(given or "")
     try:
         asked = urlsplit(address)
         known = any(_same_server(asked, one) for one in allowed)
@@ -124,6 +124,22 @@ def check_server(address: str, *, deployed: bool) -> None:
             "Leave it out, or have whoever runs the deployment add it to the environment variable "
             f"{MODEL_SERVERS}."
         )
+
+
+def _model_servers(given: str) -> list[SplitResult]:
+    try:
+        servers = [urlsplit(one.strip()) for one in given.split(",") if one.strip()]
+        # Reading the port raises where it is none.
+        named = all(one.scheme and one.hostname and one.port != 0 for one in servers)
+    except ValueError:
+        named = False
+    if not named:
+        # Callers may be strangers: they are not told what it holds.
+        raise ConfigurationError(
+            f"The environment variable {MODEL_SERVERS} holds something that is no address: set it "
+            "to addresses like https://HOST or https://HOST:PORT, with commas between."
+        )
+    return servers
 
 
 def _same_server(asked: SplitResult, allowed: SplitResult) -> bool:

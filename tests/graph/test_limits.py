@@ -117,6 +117,19 @@ async def test_keys_go_to_no_server_that_a_stranger_names(
 
 
 @pytest.mark.parametrize(
+    "servers", ["model.example", "model.example:8000", "https://[", "https://b.example:x", "//c"]
+)
+async def test_allowed_servers_that_are_no_addresses_are_told(
+    monkeypatch: pytest.MonkeyPatch, servers: str
+) -> None:
+    monkeypatch.setenv(MODEL_SERVERS, f"https://a.example, {servers}")
+    context = Context(base_url="https://model.example/v1")
+    with pytest.raises(ConfigurationError, match=f"{MODEL_SERVERS} .* no address") as refused:
+        await build(world()).ainvoke({"question": QUESTION}, context=context)
+    assert "example" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
     "models",
     [
         {"planner": "openai:m", "base_url": "http://model.example/v1"},
