@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ras_flow.citations import cite, cite_passages
 from ras_flow.state.kg import merge_triples, to_new_triples
-from ras_flow.state.schema import Extracted, Passage, Triple
+from ras_flow.state.schema import Citation, Extracted, Passage, Triple
 
 Q = "The Pick Motor Company's town is located on which river?"
 
@@ -140,8 +140,14 @@ def test_a_verdict_never_matches_a_name():
     triples = graph(
         {"p": [("Dr. No", "is a", "film"), ("B", "is a", "letter"), ("Yes", "is", "x y")]}
     )
-    for answer in ("no", "yes", "b"):
+    for answer in ("no", "yes", "b", "Yes, it is"):
         assert cited(answer, "Is water wet?", triples) == []
+
+
+@pytest.mark.parametrize("answer", ["7", "ABC"])
+def test_a_number_or_a_short_name_is_no_option(answer: str) -> None:
+    triples = graph({"p": [("Lost", "original network", "ABC"), ("Potter", "volumes", "7")]})
+    assert [object for _, object, _ in cited(answer, "?", triples)] == [answer]
 
 
 def test_limits():
@@ -204,6 +210,7 @@ def test_names_are_found_where_words_have_no_spaces(answer: str, objects: list[s
         ("서울", "김소월은 어디에서 태어났습니까?", ["서울", "대한민국"]),
         ("서울에서 태어났다.", "김소월은 어디에서 태어났습니까?", ["서울", "대한민국"]),
         ("남서울", "어디에서 태어났습니까?", []),
+        ("강원도에서 태어났다.", "어디에서 태어났습니까?", []),
         ("Roma", "Qual è la capitale dell'Italia?", ["Roma"]),
         ("l'Italia", "?", ["Roma"]),
         ("Ankara'da", "Atatürk’ün öldüğü yer neresi?", ["Ankara"]),
@@ -217,6 +224,7 @@ def test_names_are_found_as_other_languages_write_them(
     facts = [
         ("서울", "국가", "대한민국"),
         ("김소월", "출생지", "서울"),
+        ("한강", "종류", "강"),
         ("Italia", "capitale", "Roma"),
         ("Atatürk", "öldüğü yer", "Ankara"),
         ("绍兴", "位于", "浙江"),
@@ -247,6 +255,18 @@ def test_passages_that_are_kept_as_text_are_cited_best_first() -> None:
     assert ids("Rome", "Which city is large?") == [["p7"], *([f"p{i}"] for i in range(7))]
     assert ids("yes", "Is Rome large?") == [["p7"], *([f"p{i}"] for i in range(4))]
     assert ids("yes", "Is it so?") == []
+
+
+def test_a_passage_that_is_kept_as_text_is_cited_for_what_its_text_or_its_title_says() -> None:
+    passages = {
+        "text": Passage(id="text", title="France", text="Its capital is Paris."),
+        "title": Passage(id="title", title="Paris", text="It is old."),
+        "neither": Passage(id="neither", title="Rome", text="It is older."),
+    }
+    assert cite_passages("Paris", "?", passages) == [
+        Citation(triple="", passages=["text"]),
+        Citation(triple="", passages=["title"]),
+    ]
 
 
 def test_passages_that_are_kept_as_text_support_a_verdict_in_any_script() -> None:
