@@ -260,6 +260,8 @@ def test_a_model_is_a_setting_of_the_run() -> None:
     edit = {"op": "model", "role": "planner", "name": "openai:gpt"}
     after, _ = edited([edit], "plan")
     assert after["settings"] == {"top_k": 2, "planner": "openai:gpt"}
+    after, _ = edited([edit], "plan", models={"answerer": "openai:gpt-5"})
+    assert after["models"] == {"answerer": "openai:gpt-5", "planner": "openai:gpt"}
     documents = [{"text": "t"}]
     made = apply_edits(state(documents=documents), parse_edits([edit]), "start")
     assert made.as_node == "__start__"
@@ -271,6 +273,12 @@ def test_a_triple_whose_name_is_cleaned_in_the_merge_can_be_dropped_before_it() 
     drop = {"op": "drop_triple", "triple": triple_id("fx", "is", "even")}
     after, _ = edited([drop], "merge_graph", extracted=extracted)
     assert after["extracted"] == [{"passage": "p", "triples": []}]
+
+
+def test_an_edit_writes_no_more_than_what_it_changes() -> None:
+    given = state(extracted=GONE["extracted"])
+    made = apply_edits(given, parse_edits([{"op": "drop_triple", "triple": BORN}]), "plan")
+    assert made.values == {"triples": {BORN: None}}
 
 
 @pytest.mark.parametrize("before", ["plan", "to_triples", "merge_graph", "answer", ""])
