@@ -262,6 +262,8 @@ def test_a_model_is_a_setting_of_the_run() -> None:
     assert after["settings"] == {"top_k": 2, "planner": "openai:gpt"}
     after, _ = edited([edit], "plan", models={"answerer": "openai:gpt-5"})
     assert after["models"] == {"answerer": "openai:gpt-5", "planner": "openai:gpt"}
+    after, _ = edited([{"op": "model", "role": "extractor", "name": "none"}], "plan")
+    assert after["settings"]["extractor"] == "none", "passages are kept as text"
     documents = [{"text": "t"}]
     made = apply_edits(state(documents=documents), parse_edits([edit]), "start")
     assert made.as_node == "__start__"
