@@ -320,6 +320,8 @@ def test_no_edits_change_nothing(before: str) -> None:
         (EDITS[4], "answer", {"settings": {"max_hops": 2}}, "'max_hops'"),
         ({**EDITS[6], "name": "gpt"}, "plan", {}, "'gpt' is not of the form provider:model"),
         ({**EDITS[6], "name": "openai:"}, "plan", {}, "not of the form"),
+        ({**EDITS[6], "name": ":gpt"}, "plan", {}, "not of the form"),
+        ({**EDITS[6], "role": "extractor", "name": "gpt"}, "plan", {}, "not of the form"),
         ({**EDITS[6], "name": "none"}, "plan", {}, "not of the form"),
         (EDITS[6], "plan", {"settings": {"depth": 3}}, "settings cannot be used: .*depth"),
         (EDITS[6], "rerank", {}, "'rerank', a node that this version"),
