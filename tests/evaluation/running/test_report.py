@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -326,6 +328,108 @@ def test_a_plot_holds_every_point_inside_its_frame(points: list[tuple[str, float
     assert len(circles) == 2 * len(points)
     for one in circles:
         assert 0 <= float(one.get("cx", -1)) <= width and 0 <= float(one.get("cy", -1)) <= height
+
+
+def drawn(plot: str, tag: str, **attributes: str) -> list[ElementTree.Element]:
+    """The elements of a plot that have these attributes."""
+    return [
+        one
+        for one in ElementTree.fromstring(plot).iter(f"{{http://www.w3.org/2000/svg}}{tag}")
+        if attributes.items() <= one.attrib.items()
+    ]
+
+
+def numbers(elements: list[ElementTree.Element], attribute: str) -> list[float]:
+    return [float(one.attrib[attribute]) for one in elements]
+
+
+def ticks(plot: str, anchor: str) -> list[float]:
+    """The numbers at an axis, in order."""
+    texts = drawn(plot, "text", **{"text-anchor": anchor, "fill": "#666"})
+    given = [(one.text or "").replace(",", "") for one in texts]
+    return [float(text) for text in given if text.replace(".", "").isdigit()]
+
+
+def read_off(position: float, values: list[float], places: list[float]) -> float:
+    """What a person reads off an axis that has these values at these places."""
+    (low, high), (start, end) = (values[0], values[-1]), (places[0], places[-1])
+    return low + (high - low) * (position - start) / (end - start)
+
+
+@pytest.mark.parametrize("costs", [[400.0, 900.0, 1200.0], [8.0, 90.0, 1200.0]])
+def test_points_are_where_the_axes_say(costs: list[float]) -> None:
+    scores = [Interval(0.42, 0.35, 0.47), Interval(0.2, 0.1, 0.3), Interval(0.05, 0.0, 0.07)]
+    points = [Point("", x, y) for x, y in zip(costs, scores, strict=True)]
+    plot = scatter("t", "x", "y", points)
+    shares, rows = ticks(plot, "end"), numbers(drawn(plot, "line", stroke="#8884"), "y1")
+    assert shares == [0, 10, 20, 30, 40, 50]
+    for share, row in zip(shares, rows, strict=True):
+        assert read_off(row, shares, rows) == pytest.approx(share, abs=0.1)
+    own, beside = (drawn(plot, "circle", r="8")[at::2] for at in (0, 1))
+    for score, circle, line in zip(scores, own, drawn(plot, "line", opacity=".6"), strict=True):
+        places = numbers([circle], "cy") + numbers([line], "y1") + numbers([line], "y2")
+        said = [read_off(place, shares, rows) for place in places]
+        shown = [100 * part for part in (score.mean, score.low, score.high)]
+        assert said == pytest.approx(shown, abs=0.1)
+        assert line.attrib["x1"] == line.attrib["x2"] == circle.attrib["cx"]
+    values = ticks(plot, "middle")
+    texts = drawn(plot, "text", **{"text-anchor": "middle", "fill": "#666"})[: len(values)]
+    if max(costs) > 10 * min(costs):
+        assert values == [1, 10, 100, 1_000, 10_000]
+        values, costs = ([math.log10(one) for one in some] for some in (values, costs))
+    else:
+        assert values == [0, 500, 1_000, 1_500]
+    across = numbers(texts, "x")
+    for value, place in zip(values, across, strict=True):
+        assert read_off(place, values, across) == pytest.approx(value, rel=0.001, abs=0.001)
+    said = [read_off(place, values, across) for place in numbers(own, "cx")]
+    assert said == pytest.approx(costs, rel=0.005)
+    assert [one.attrib["fill"] for one in own] == [one.attrib["fill"] for one in beside]
+    assert len({one.attrib["fill"] for one in own}) == 3
+
+
+def test_bars_are_as_long_as_their_parts_are_large() -> None:
+    plot = bars("t", {"a": {"x": 6, "y": 2}, "b": {"y": 4, "z": 0}}, unit="questions")
+    parts = [one for one in drawn(plot, "rect", height="15")]
+    starts, widths = numbers(parts, "x"), numbers(parts, "width")
+    assert widths == pytest.approx([3 * widths[1], widths[1], 2 * widths[1]], abs=0.2)
+    assert starts == pytest.approx([starts[0], starts[0] + widths[0], starts[0]], abs=0.1)
+    assert 8 * widths[1] / 2 < 720 - starts[0]
+    assert parts[0].attrib["y"] == parts[1].attrib["y"] != parts[2].attrib["y"]
+    colours = [one.attrib["fill"] for one in parts]
+    assert colours[1] == colours[2] != colours[0]
+    assert colours[:2] == [one.attrib["fill"] for one in drawn(plot, "rect", height="12")[:2]]
+    texts = [one.text for one in drawn(plot, "text")]
+    assert texts == ["t", "x", "y", "z", "a", "8", "b", "4", "questions"]
+    assert [one.text for one in drawn(bars("t", {"a": {"x": 6}}), "text")] == ["t", "a", "6", None]
+
+
+def test_a_line_goes_through_its_points() -> None:
+    points = [(0.25, 0.1), (0.5, 0.3), (1.0, 0.2)]
+    plot = lines("t", "x", "y", points)
+    [line] = drawn(plot, "polyline")
+    circles = drawn(plot, "circle")
+    places = list(zip(numbers(circles, "cx"), numbers(circles, "cy"), strict=True))
+    assert line.attrib["points"] == " ".join(f"{x},{y}" for x, y in places)
+    shares, scores = ticks(plot, "middle"), ticks(plot, "end")
+    assert (shares[0], shares[-1], scores) == (0, 100, [0, 10, 20, 30])
+    rows = numbers(drawn(plot, "line", stroke="#8884"), "y1")
+    texts = drawn(plot, "text", **{"text-anchor": "middle", "fill": "#666"})
+    across = numbers(texts[: len(shares)], "x")
+    for (x, y), (share, score) in zip(places, points, strict=True):
+        assert read_off(x, shares, across) == pytest.approx(100 * share, abs=0.1)
+        assert read_off(y, scores, rows) == pytest.approx(100 * score, abs=0.1)
+
+
+def test_a_plot_cuts_names_that_do_not_fit_and_shows_many_systems() -> None:
+    names = ["n" * 30, "m" * 31, *map(str, range(20))]
+    plot = scatter("t", "x", "y", [Point(name, 1, Interval(0.5, 0.5, 0.5)) for name in names])
+    texts = [one.text for one in drawn(plot, "text")]
+    assert "n" * 30 in texts and "m" * 29 + "…" in texts
+    places = numbers(drawn(plot, "circle")[1::2], "cy")
+    gaps = {round(after - before) for before, after in pairwise(places)}
+    assert len(gaps) == 1 and gaps.pop() > 16 and 0 < places[0]
+    assert places[-1] < float(ElementTree.fromstring(plot).attrib["height"])
 
 
 def test_bars_and_lines_take_nothing_and_zeros() -> None:
