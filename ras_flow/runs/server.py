@@ -78,7 +78,9 @@ async def open_server_runs(
 
 
 class ServerThreads:
-    """The threads of a LangGraph server, as far as the client may see them.
+    """The threads of a LangGraph server that are runs, as far as the client may see them.
+
+    Those of the server's other graphs are left alone as if they were not there.
 
     Args:
         client: LangGraph's client.
@@ -92,6 +94,7 @@ class ServerThreads:
         self._client = client
         self._graph = graph
         self._parts = parts
+        self._found: set[str] = set()
 
     def new_id(self) -> str:
         """Return a fresh run id: the server takes nothing but UUIDs."""
@@ -100,10 +103,12 @@ class ServerThreads:
     async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
         """Return id and time of every run, newest first, or of one: when its thread was made."""
         found: list[tuple[str, str]] = []
+        wanted = None
         try:
             with _translate_errors():
+                wanted = None if run_id is None else _thread(run_id)
                 while len(found) % _PAGE == 0:
-                    page = await self._search(run_id, len(found))
+                    page = await self._search(wanted, len(found))
                     for each in _objects(page, "thread_id", "created_at"):
                         found.append((str(each["thread_id"]), f"{each['created_at']}"))
                     if not page:
@@ -112,14 +117,22 @@ class ServerThreads:
             if run_id is None:  # A search that finds nothing is no error of a server's.
                 raise _no_server() from error
             return []
-        # Who begins a run meanwhile moves the last of one page to the next.
-        return list(dict.fromkeys(found))
+        self._found |= {id for id, _ in found}
+        # Who begins a run meanwhile moves the last of one page to the next; and some servers look
+        # at no ids.
+        return [each for each in dict.fromkeys(found) if wanted in (None, each[0])]
 
-    async def _search(self, run_id: str | None, offset: int) -> Any:
+    async def _is_run(self, run_id: str) -> bool:
+        """Tell whether a thread is one of this graph's."""
+        if _thread(run_id) not in self._found:
+            await self.find(run_id)
+        return _thread(run_id) in self._found
+
+    async def _search(self, wanted: str | None, offset: int) -> Any:
         search = partial(
             self._client.threads.search,
             metadata={"graph_id": self._graph},
-            ids=None if run_id is None else [_thread(run_id)],
+            ids=None if wanted is None else [wanted],
             limit=_PAGE,
             offset=offset,
             sort_by="created_at",
@@ -135,6 +148,8 @@ class ServerThreads:
         where = None if checkpoint is None else _checkpoint(checkpoint)
         try:
             with _translate_errors():
+                if not await self._is_run(run_id):
+                    return None
                 found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
                 [state] = _objects([found], *_STATE)
         except _UnknownThreadError:
@@ -146,6 +161,8 @@ class ServerThreads:
         states: list[Any] = []
         try:
             with _translate_errors():
+                if not await self._is_run(run_id):
+                    return []
                 while len(states) % _PAGE == 0:
                     page: list[Any] = await self._client.threads.get_history(
                         _thread(run_id), limit=_PAGE, before=_oldest(states)

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
 from ras_flow import Context, Runs
@@ -216,7 +217,7 @@ class Listed:
         if self._whole and asked.get("select"):
             return httpx.Response(422, json={"detail": "select is not supported"})
         found = [one for one in self.threads if one["metadata"] == asked.get("metadata")]
-        if asked.get("ids"):
+        if asked.get("ids") and not self._whole:
             found = [one for one in found if one["thread_id"] in asked["ids"]]
         if (asked.get("sort_by"), asked.get("sort_order")) == ("created_at", "desc"):
             found.reverse()
@@ -230,7 +231,7 @@ class Listed:
 
 @pytest.mark.parametrize("whole", [False, True])
 async def test_the_runs_of_a_graph_are_found_once_each_newest_first(whole: bool) -> None:
-    """Some servers send whole threads only."""
+    """Some servers send whole threads only, and look at no ids."""
     server = Listed(whole=whole)
     expected = [
         (one["thread_id"], one["created_at"])
@@ -294,6 +295,47 @@ async def test_an_option_of_a_question_leaves_the_rest_to_the_servers_graph(
     asked = json.loads(done.out)
     assert asked["settings"] == {**own, "top_k": 2}
     assert [len(hop["passages"]) for hop in asked["hops"]] == [2]
+
+
+OTHER_GRAPH = """
+from typing import TypedDict
+from langgraph.graph import StateGraph
+from langgraph.types import interrupt
+
+class State(TypedDict):
+    text: str
+
+def approve(state: State) -> State:
+    return {"text": interrupt("Is this right?")}
+
+builder = StateGraph(State).add_node(approve).add_edge("__start__", "approve")
+graph = builder.compile()
+"""
+
+
+async def test_what_a_servers_other_graphs_keep_is_no_run_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "other_graph.py").write_text(OTHER_GRAPH)
+    graphs = {"ras": "ras_flow.graph:graph", "other": "./other_graph.py:graph"}
+    config = tmp_path / "langgraph.json"
+    config.write_text(json.dumps({"dependencies": ["."], "graphs": graphs}))
+    with langgraph_dev(tmp_path, tmp_path / "cache", config) as server:
+        client = get_client(url=server.url)
+        thread = (await client.threads.create())["thread_id"]
+        await client.runs.wait(thread, "other", input={"text": "kept"})
+        before = await client.threads.get_history(thread)
+        async with open_server_runs(server.url) as runs:
+            for reading in (runs.get, runs.document, runs.newest, runs.summary):
+                with pytest.raises(RunError, match="There is no run"):
+                    await reading(thread)
+            with pytest.raises(RunError, match="There is no run"):
+                [event async for event in runs.resume(thread, [])]
+            with pytest.raises(RunError, match="There is no run"):
+                [event async for event in runs.fork(thread, before[0]["checkpoint_id"])]
+            with pytest.raises(RunError, match="There is no run"):
+                await runs.delete([thread])
+            assert await runs.recent() == []
+        assert await client.threads.get_history(thread) == before
+        assert (before[0]["values"], before[0]["next"]) == ({"text": "kept"}, ["approve"])
 
 
 async def test_a_server_that_only_the_caller_names_gets_neither_prompt_nor_key(runs: Runs) -> None:
