@@ -101,6 +101,7 @@ class ThreadLocks:
             await asyncio.sleep(0.1)
 
     async def _try(self, thread: str, alone: bool) -> bool:
+        errors = require("psycopg", extra="postgres").OperationalError
         async with self._one_at_a_time:
             # To the database all tasks of this process are one.
             if alone and self._at_work[thread]:
@@ -111,7 +112,12 @@ class ThreadLocks:
                 await self._ask(_SHARED, thread)
             self._at_work[thread] += 1
             if alone:
-                await self._ask(_NOT_EXCLUSIVE, thread)
+                try:
+                    await self._ask(_NOT_EXCLUSIVE, thread)
+                except errors:
+                    # Both locks are gone with the connection, and nobody comes to count this out.
+                    del self._at_work[thread]
+                    raise
             return True
 
     async def _end(self, thread: str, begun: asyncio.Task[None]) -> None:

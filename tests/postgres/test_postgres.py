@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import nullcontext
 from typing import Any
 
 import psycopg
@@ -162,6 +163,48 @@ async def test_who_is_cancelled_at_any_moment_leaves_no_lock(database: str, alon
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             async with asyncio.timeout(20), theirs.at_work("1", alone=True):
+                pass
+    for locks in (ours, theirs):
+        await locks.close()
+
+
+@pytest.mark.parametrize("back", [True, False])
+@pytest.mark.parametrize("alone", [True, False])
+async def test_a_database_that_goes_away_before_any_question_leaves_no_lock(
+    database: str, postgres: str, monkeypatch: pytest.MonkeyPatch, alone: bool, back: bool
+) -> None:
+    """It is back at once, or only later."""
+    ours, theirs = ThreadLocks(database), ThreadLocks(database)
+    [name] = re.findall(r"test_\w+", database)
+    ask, asked = ours._ask, 0
+
+    def tell(command: str) -> None:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(command)  # type: ignore[call-overload]
+
+    async def cut(question: str, thread: str) -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == moment:
+            tell(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {back}")
+            tell(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        return await ask(question, thread)
+
+    begins, ends = (3, 4) if alone else (1, 2)
+    for moment in range(1, ends + 1):
+        asked = 0
+        told = nullcontext() if back or moment > begins else pytest.raises(psycopg.OperationalError)
+        with monkeypatch.context() as changed, told:
+            changed.setattr(ours, "_ask", cut)
+            async with ours.at_work("1", alone=alone):
+                if moment <= begins:
+                    with pytest.raises(RunError, match="elsewhere"):
+                        async with theirs.at_work("1", alone=True):
+                            pass
+        assert asked >= moment
+        tell(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        for locks in (ours, theirs):
+            async with locks.at_work("1", alone=True):
                 pass
     for locks in (ours, theirs):
         await locks.close()
