@@ -17,6 +17,15 @@ from ras_flow.evaluation.outcome import Outcome
 
 FILE = "rows.sqlite"
 
+_TABLES = """
+PRAGMA journal_mode=WAL;
+CREATE TABLE IF NOT EXISTS cells
+    (benchmark TEXT, system TEXT, settings TEXT, PRIMARY KEY (benchmark, system));
+CREATE TABLE IF NOT EXISTS rows
+    (benchmark TEXT, system TEXT, id TEXT, record TEXT, PRIMARY KEY (benchmark, system, id));
+CREATE TABLE IF NOT EXISTS asked (benchmark TEXT, id TEXT, PRIMARY KEY (benchmark, id));
+"""
+
 WRONG_BELOW = 0.5
 """Score of the main metric below which an answer counts as wrong."""
 
@@ -94,21 +103,10 @@ class Rows:
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
         self._where = folder / FILE
-        with self._using():
+        with _told(self._where):
             self._db = sqlite3.connect(self._where, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS cells "
-                "(benchmark TEXT, system TEXT, settings TEXT, PRIMARY KEY (benchmark, system))"
-            )
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS rows (benchmark TEXT, system TEXT, id TEXT, "
-                "record TEXT, PRIMARY KEY (benchmark, system, id))"
-            )
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS asked "
-                "(benchmark TEXT, id TEXT, PRIMARY KEY (benchmark, id))"
-            )
+        with self._using() as db:
+            db.executescript(_TABLES)
 
     def close(self) -> None:
         """Close the database."""
@@ -122,9 +120,9 @@ class Rows:
         """
         cell = (benchmark, system)
         of_cell = "WHERE benchmark = ? AND system = ?"
-        with self._using():
-            known = self._db.execute(f"SELECT settings FROM cells {of_cell}", cell).fetchone()
-            answered = self._db.execute(f"SELECT 1 FROM rows {of_cell} LIMIT 1", cell).fetchone()
+        with self._using() as db:
+            known = db.execute(f"SELECT settings FROM cells {of_cell}", cell).fetchone()
+            answered = db.execute(f"SELECT 1 FROM rows {of_cell} LIMIT 1", cell).fetchone()
         if not known or not answered or known[0] == _noted(settings):
             return
         changed = _changed(json.loads(known[0]), json.loads(_noted(settings)))
@@ -135,29 +133,29 @@ class Rows:
 
     def note(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> None:
         """Note the settings of a system on a benchmark, which its rows are made with."""
-        with self._using():
-            self._db.execute(
+        with self._using() as db:
+            db.execute(
                 "INSERT OR REPLACE INTO cells VALUES (?, ?, ?)",
                 (benchmark, system, _noted(settings)),
             )
 
     def ask(self, benchmark: str, ids: Iterable[str]) -> None:
         """Note which questions of a benchmark are asked: other rows are kept, and count no more."""
-        with self._using():
-            self._db.execute("DELETE FROM asked WHERE benchmark = ?", (benchmark,))
-            self._db.executemany("INSERT INTO asked VALUES (?, ?)", [(benchmark, id) for id in ids])
+        with self._using() as db:
+            db.execute("DELETE FROM asked WHERE benchmark = ?", (benchmark,))
+            db.executemany("INSERT INTO asked VALUES (?, ?)", [(benchmark, id) for id in ids])
 
     def asked(self) -> dict[str, int]:
         """Return how many questions of each benchmark are asked."""
-        with self._using():
-            counts = self._db.execute("SELECT benchmark, COUNT(*) FROM asked GROUP BY benchmark")
+        with self._using() as db:
+            counts = db.execute("SELECT benchmark, COUNT(*) FROM asked GROUP BY benchmark")
             return dict(counts.fetchall())
 
     def put(self, row: Row) -> None:
         """Write a row; it is on disk when this returns."""
         record = json.dumps(row.as_record())
-        with self._using():
-            self._db.execute(
+        with self._using() as db:
+            db.execute(
                 "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)",
                 (row.benchmark, row.system, row.id, record),
             )
@@ -175,22 +173,15 @@ class Rows:
         )
 
     def _read(self, query: str) -> list[Row]:
-        with self._using():
-            found = self._db.execute(query).fetchall()
+        with self._using() as db:
+            found = db.execute(query).fetchall()
         return [Row.from_record(json.loads(record)) for (record,) in found]
 
     @contextmanager
-    def _using(self) -> Iterator[None]:
-        with self._lock:
-            try:
-                yield
-                if hasattr(self, "_db"):
-                    self._db.commit()
-            except sqlite3.DatabaseError as error:
-                raise RunError(
-                    f"The rows in {self._where} cannot be used ({error}). Free some space, or "
-                    "choose a new folder."
-                ) from error
+    def _using(self) -> Iterator[sqlite3.Connection]:
+        """Give the database to one thread; it keeps all that is written then, or nothing."""
+        with self._lock, _told(self._where), self._db:
+            yield self._db
 
 
 @contextmanager
@@ -214,6 +205,18 @@ def open_rows(folder: Path) -> Iterator[Rows]:
         )
     with closing(Rows(folder)) as rows:
         yield rows
+
+
+@contextmanager
+def _told(where: Path) -> Iterator[None]:
+    """Turn the database's errors into ours."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise RunError(
+            f"The rows in {where} cannot be used ({error}). Free some space, or choose a new "
+            "folder."
+        ) from error
 
 
 def _noted(settings: Mapping[str, Any]) -> str:
