@@ -1,4 +1,4 @@
-"""Calls at once that succeed or fail together; objects that belong to an event loop or process."""
+"""Calls that succeed or fail together, or must end; objects that belong to a loop or process."""
 
 from __future__ import annotations
 
@@ -74,3 +74,19 @@ async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
     return made
+
+
+async def to_its_end(work: Awaitable[T]) -> T:
+    """Await what must not stop half-way: a caller that is cancelled meanwhile ends after it.
+
+    Args:
+        work: What to await.
+
+    Returns:
+        Its result; an error of it is raised here.
+    """
+    begun = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(begun)
+    finally:
+        await asyncio.wait([begun])

@@ -8,14 +8,15 @@ reliably.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from langgraph.store.base import BaseStore, GetOp, Item, PutOp
+from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, Result
 
 from ras_flow.components import Extraction
+from ras_flow.concurrency import to_its_end
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.state.schema import Passage, make_passage
 
@@ -51,7 +52,7 @@ class TripleCache:
         """
         if self._store is None or not passages:
             return {}
-        found = await self._store.abatch([GetOp(self._namespace(id), id) for id in passages])
+        found = await batch(self._store, [GetOp(self._namespace(id), id) for id in passages])
         read = {item.key: _read(item.value) for item in found if isinstance(item, Item)}
         kept = {id: made for id, made in read.items() if made is not None}
         self._begun.update((id, made) for id, made in kept.items() if made.left)
@@ -92,7 +93,8 @@ class TripleCache:
         """
         if self._store is None:
             return
-        await self._store.abatch(
+        await batch(
+            self._store,
             [
                 PutOp(
                     self._namespace(id),
@@ -106,7 +108,7 @@ class TripleCache:
                 )
                 for id, made in extractions.items()
                 if made.error is None or made.left
-            ]
+            ],
         )
 
     def _namespace(self, passage: str) -> tuple[str, ...]:
@@ -129,6 +131,21 @@ class KeptTriples:
     extractor: str
     triples: list[tuple[str, str, str]]
     namespace: tuple[str, ...]
+
+
+async def batch(store: BaseStore, operations: Iterable[Op]) -> list[Result]:
+    """Do some operations on a store, to their end: the caller may be cancelled meanwhile.
+
+    Left half-way, LangGraph's store in SQLite keeps its transaction open, and nobody can use it.
+
+    Args:
+        store: Any LangGraph store.
+        operations: The operations.
+
+    Returns:
+        A result for each.
+    """
+    return await to_its_end(store.abatch(operations))
 
 
 async def read_kept(store: BaseStore, extractor: str = "") -> AsyncIterator[KeptTriples]:
@@ -162,7 +179,7 @@ async def clear_kept(store: BaseStore, extractor: str = "") -> int:
     gone = [kept async for kept in read_kept(store, extractor)]
     for start in range(0, len(gone), _AT_ONCE):
         some = gone[start : start + _AT_ONCE]
-        await store.abatch([PutOp(kept.namespace, kept.passage, None) for kept in some])
+        await batch(store, [PutOp(kept.namespace, kept.passage, None) for kept in some])
     return len(gone)
 
 

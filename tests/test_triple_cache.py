@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,23 @@ async def test_of_a_passage_with_failed_parts_these_alone_are_asked_again() -> N
         passage["id"]: Extraction(whole.triples)
     }
     assert await clear_kept(store) == 1
+
+
+@pytest.mark.parametrize("ticks", range(8))
+async def test_who_is_cancelled_leaves_the_store_to_the_others(tmp_path: Path, ticks: int) -> None:
+    made = {f"p{number}": FOUND for number in range(20)}
+    async with open_store(str(tmp_path), new=True) as store:
+        cache = TripleCache(store, "a")
+        putting = asyncio.create_task(cache.put(made))
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        putting.cancel()
+        with suppress(asyncio.CancelledError):
+            await putting
+        assert len(await cache.get(list(made))) in (0, 20)
+        await cache.put({"after": FOUND})
+    async with open_store(str(tmp_path)) as store:
+        assert await TripleCache(store, "a").get(["after"])
 
 
 async def test_without_a_store_nothing_is_kept() -> None:

@@ -29,6 +29,7 @@ from ras_flow.components import (
     reading_of,
 )
 from ras_flow.state.schema import Passage, Usage
+from ras_flow.triple_cache import batch
 from ras_flow.usage import usage_by_role
 
 NAMESPACE = ("ras_flow", "evaluation")
@@ -83,7 +84,7 @@ class KeptCalls:
                 await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
             waited = clock.tick() - began
             namespace = (*NAMESPACE, role)
-            items = await self._store.abatch([GetOp(namespace, key) for key in hashed])
+            items = await batch(self._store, [GetOp(namespace, key) for key in hashed])
             found = [item.value if isinstance(item, Item) else None for item in items]
             entries = [
                 _entry(run, role, key, record, waited / len(found))
@@ -102,7 +103,7 @@ class KeptCalls:
                     for at in missing
                     if (record := found[at]) is not None
                 ]
-            await self._store.abatch(entries)
+            await batch(self._store, entries)
         return found
 
     async def saved(self, run: str) -> dict[str, Usage]:
@@ -118,7 +119,7 @@ class KeptCalls:
         """Forget what a run did not have to pay for; the calls themselves are kept."""
         namespace = (*NAMESPACE, "saved", run)
         items = await self._store.asearch(namespace, limit=MOST_ENTRIES)
-        await self._store.abatch([PutOp(namespace, item.key, None) for item in items])
+        await batch(self._store, [PutOp(namespace, item.key, None) for item in items])
 
 
 class KeptExtractor:

@@ -6,13 +6,13 @@ import asyncio
 import json
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar, TypeVarTuple
 
 from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.components import SentenceEncoder
+from ras_flow.concurrency import to_its_end
 from ras_flow.errors import ConfigurationError, CorpusIndexError
 from ras_flow.paths import cache_folder
 from ras_flow.retrieval.bm25 import ANALYSIS, build_bm25
@@ -37,9 +37,6 @@ from ras_flow.retrieval.vector_writer import Old, write_vectors
 from ras_flow.state.schema import Passage
 
 LOCK = ".lock"
-
-T = TypeVar("T")
-Given = TypeVarTuple("Given")
 
 
 @asynccontextmanager
@@ -126,12 +123,16 @@ async def write_index(
     """
     passages = contents.ordered()
     folder = path / f"gen-{secrets.token_hex(8)}"
+    loop = asyncio.get_running_loop()
     switch: asyncio.Future[None] | None = None
     try:
-        await _to_its_end(folder.mkdir)
+        # A thread goes on when its caller is cancelled, and would write files again.
+        await to_its_end(loop.run_in_executor(None, folder.mkdir))
         if encoder:
             dense = await write_vectors(folder, passages, encoder, dense, old, progress, engine)
-        names = await _to_its_end(_write_files, folder, contents, passages)
+        names = await to_its_end(
+            loop.run_in_executor(None, _write_files, folder, contents, passages)
+        )
         names += vector_files(dense) if encoder else []
         files = await asyncio.to_thread(_record_files, folder, names)
         manifest = Manifest(
@@ -144,7 +145,6 @@ async def write_index(
             dense=dense if encoder else None,
             files=files,
         )
-        loop = asyncio.get_running_loop()
         switch = loop.run_in_executor(None, write_manifest, path, manifest)
         await asyncio.shield(switch)
     except BaseException as error:
@@ -159,15 +159,6 @@ async def write_index(
     if progress:
         progress(IndexProgress("write", len(files), len(files)))
     await asyncio.to_thread(_sweep, path, folder.name)
-
-
-async def _to_its_end(work: Callable[[*Given], T], *given: *Given) -> T:
-    """Work in a thread, which goes on when its caller is cancelled and would write files again."""
-    task = asyncio.get_running_loop().run_in_executor(None, work, *given)
-    try:
-        return await asyncio.shield(task)
-    finally:
-        await asyncio.wait([task])
 
 
 def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage]) -> list[str]:

@@ -327,6 +327,17 @@ async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> Non
     assert "Narvik\ufffd" in (tmp_path / "out" / "report.md").read_text()
 
 
+async def test_a_passage_that_fails_among_others_stops_no_other_question(tmp_path: Path) -> None:
+    def finished(call: str) -> None:
+        if call == "extract Mira Lund":
+            raise ZeroDivisionError("a bug of somebody's extractor")
+
+    report = await run(tmp_path, World(finished), {"ras": {}})
+    assert report.finished
+    errors = {row.id: row.outcome.error for row in rows_of(tmp_path, "ras")}
+    assert errors["born"].startswith("ZeroDivisionError") and errors["harbour"] == ""
+
+
 async def test_a_refused_key_stops_the_evaluation_and_costs_no_row(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer In which country"):
