@@ -13,6 +13,7 @@ from zlib import error as ZlibError
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.text import scrub
 
 _UNREADABLE = (OSError, EOFError, ZlibError)
 """What a file raises that is away, closed to us, or damaged where it is gzipped."""
@@ -47,6 +48,8 @@ class Row:
     def text(self, field: str) -> str:
         """Return a text that is not empty, stripped; numbers are written out.
 
+        What cannot be stored, as half a character in JSON, is replaced.
+
         Raises:
             InputError: It is missing, empty or something else.
         """
@@ -55,7 +58,7 @@ class Row:
             value = str(value)
         if not isinstance(value, str) or not value.strip():
             self.fail(field, f"expected a text, this is {_kind(value)}")
-        return value.strip()
+        return scrub(value.strip())
 
     def first_text(self, *fields: str) -> str:
         """Return the text of the first field that is there."""
@@ -84,7 +87,7 @@ class Row:
         return value
 
     def texts(self, field: str) -> list[str]:
-        """Return a list of texts.
+        """Return a list of texts, each as :meth:`text` gives it, also empty ones.
 
         Raises:
             InputError: It is missing, or an item is no text.
@@ -93,7 +96,7 @@ class Row:
         for at, value in enumerate(values):
             if not isinstance(value, str):
                 self.fail(f"{field}[{at}]", "expected a text")
-        return [value.strip() for value in values]
+        return [scrub(value.strip()) for value in values]
 
     def rows(self, field: str) -> list[Row]:
         """Return a list of objects.

@@ -41,7 +41,7 @@ def _possible(row: Row) -> tuple[str, ...]:
     field = "possible_answers"
     try:
         answers = json.loads(row.text(field))
-    except ValueError:
+    except (ValueError, RecursionError):
         row.fail(field, "expected a JSON list of texts")
     return some_texts(Row({field: answers}, row.where), field)
 

@@ -106,6 +106,14 @@ def test_rows_without_ids_have_one_that_stays_when_the_order_changes(tmp_path: P
     assert alone.id == two.id
 
 
+def test_half_characters_are_replaced(tmp_path: Path) -> None:
+    named = {"id": "\ud83d", "question": "Q?", "answer": "b"}
+    path = write(tmp_path / "a.jsonl", {"question": "Who \ud83d?", "answers": ["a\ud83d"]}, named)
+    questions = load_benchmark("jsonl", path, limit=9).questions
+    assert [one.question for one in questions] == ["Who \ufffd?", "Q?"]
+    assert (questions[0].answers, questions[1].id) == (("a\ufffd",), "\ufffd")
+
+
 def test_parts_of_a_file(tmp_path: Path) -> None:
     one, two = (
         e.HOTPOT | {"all_support": True, "src": "dev"},
@@ -164,6 +172,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("2wikimultihopqa", without(e.WIKI2, "answer"), "answer: expected a text, this is missing"),
     ("2wikimultihopqa", e.WIKI2 | {"evidences": [["a", "b"]]}, r"evidences\[0\]: expected"),
     ("popqa", without(r.POPQA, "answers") | {"possible_answers": "Aach"}, "possible_answers: exp"),
+    ("popqa", without(r.POPQA, "answers") | {"possible_answers": "[" * 10**5}, "possible_answers"),
     ("popqa_longtail", r.POPQA | {"s_pop": "few"}, "s_pop: expected a number"),
     ("pubhealth", r.SELF_RAG_PUBHEALTH | {"answers": ["maybe"]}, "answers: expected one of true"),
     ("arc_challenge", e.ARC | {"answerKey": "7"}, "answerKey: '7' is none of 1, 2, 3, 4"),

@@ -320,7 +320,14 @@ async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> Non
             raise ModelResponseError("the server said \ud83d")
 
     settings = config(tmp_path, SYSTEMS)
-    write_questions(tmp_path, [{**row, "answers": ["Narvik\ud83d"]} for row in QUESTIONS])
+    texts = ("id", "question")
+    write_questions(
+        tmp_path,
+        [
+            {**row, "answers": ["Narvik\ud83d"], **{name: f"{row[name]}\ud83d" for name in texts}}
+            for row in QUESTIONS
+        ],
+    )
     world = World(finished)
     report = await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
     assert report.finished
