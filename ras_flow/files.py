@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all, and what tells contents apart."""
+"""Files that are written whole or not at all, or line by line, and what tells contents apart."""
 
 from __future__ import annotations
 
@@ -87,6 +87,28 @@ def whole_folder(path: Path) -> Iterator[Path]:
             os.replace(scratch, path)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def whole_lines(path: Path) -> bytes:
+    """Return the lines of a file that grows line by line; what a kill left of one more is cut off.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its lines, each with its end; nothing where there is no file.
+
+    Raises:
+        OSError: It cannot be read and written.
+    """
+    if not path.exists():
+        return b""
+    with path.open("r+b") as file:
+        found = file.read()
+        whole = found.rfind(b"\n") + 1
+        if whole < len(found):
+            file.truncate(whole)
+    return found[:whole]
 
 
 def checksum(path: Path) -> str:

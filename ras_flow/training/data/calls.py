@@ -11,15 +11,15 @@ import asyncio
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock
-
 from ras_flow.components import Generation, LanguageModel, Message
 from ras_flow.errors import InputError
+from ras_flow.files import whole_lines
 from ras_flow.training.data.lock import hold
 
 
@@ -60,21 +60,19 @@ class CallLog:
         self._known: dict[str, Generation] = {}
         self._pending: dict[str, asyncio.Event] = {}
         self._writing = threading.Lock()
-        self._owned: FileLock
+        self._held: ExitStack
 
     def __enter__(self) -> Self:
         """Read what was asked before; a torn last line is dropped."""
-        self._owned = hold(self.path)
-        try:
+        with ExitStack() as held:
+            held.enter_context(hold(self.path))
             self._read()
-        except BaseException:
-            self._owned.release()
-            raise
+            self._held = held.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Let others use it."""
-        self._owned.release()
+        self._held.close()
 
     async def ask(
         self,
@@ -149,13 +147,7 @@ class CallLog:
             file.write(text.encode())
 
     def _read(self) -> None:
-        if not self.path.exists():
-            return
-        with self.path.open("r+b") as file:
-            kept = file.read()
-            whole = kept.rfind(b"\n") + 1
-            file.truncate(whole)
-        for number, line in enumerate(kept[:whole].splitlines(), start=1):
+        for number, line in enumerate(whole_lines(self.path).splitlines(), start=1):
             try:
                 value = json.loads(line)
                 self._known[value["key"]] = Generation(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -9,14 +11,12 @@ from filelock import FileLock, Timeout
 from ras_flow.errors import ConfigurationError, InputError
 
 
-def hold(path: Path) -> FileLock:
-    """Take the lock of a file, at once or not at all.
+@contextmanager
+def hold(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, taken at once or not at all.
 
     Args:
         path: The file; its folder is made where there is none, and the lock stands beside it.
-
-    Returns:
-        The lock, for the caller to release.
 
     Raises:
         ConfigurationError: Another build has it.
@@ -32,4 +32,7 @@ def hold(path: Path) -> FileLock:
         ) from error
     except OSError as error:
         raise InputError(f"{path.parent} cannot be written to: {error}. Name another.") from error
-    return lock
+    try:
+        yield
+    finally:
+        lock.release()

@@ -125,19 +125,16 @@ def write_set(
         InputError: The folder cannot be written to, an input cannot be read, or a record is
             malformed.
     """
-    (folder / "stats.json").unlink(missing_ok=True)
     files = [folder / f"{split}.jsonl" for split in SPLITS]
-    lock = hold(files[0])
-    try:
+    with hold(files[0]):
+        (folder / "stats.json").unlink(missing_ok=True)
         for split, path in zip(SPLITS, files, strict=True):
             with RecordWriter(path) as writer:
                 for record in keep_first(records(split), stats.dropped):
                     writer.write(record)
                     stats.add(record)
         check_labels(record for path in files for record in read_records(path))
-    finally:
-        lock.release()
-    stats.checksums = {path.name: checksum(path) for path in inputs}
-    stats.settings |= settings
-    write_card(folder, stats)
+        stats.checksums = {path.name: checksum(path) for path in inputs}
+        stats.settings |= settings
+        write_card(folder, stats)
     return stats

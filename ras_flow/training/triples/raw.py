@@ -10,13 +10,13 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ras_flow.components import Extraction, Extractor
 from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
+from ras_flow.files import whole_lines
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.triples.examples import Example
 
@@ -130,10 +130,7 @@ def _read(file: Path) -> tuple[str, dict[str, Raw]]:
 def _open(file: Path, extractor: str) -> dict[str, Raw]:
     """Read what there is of an extractor, and make the file ready for more."""
     try:
-        with suppress(FileNotFoundError):
-            whole = file.read_bytes()
-            file.write_bytes(whole[: whole.rfind(b"\n") + 1])
-        if not file.exists() or not file.stat().st_size:
+        if not whole_lines(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps({"extractor": extractor}) + "\n", encoding="utf-8")
     except OSError as error:

@@ -12,6 +12,7 @@ from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.llms import load_language_model
 from ras_flow.testing import HashEncoder
+from ras_flow.training.data import stats, writer
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig, Source, load_config
@@ -348,6 +349,23 @@ def test_two_builds_do_not_write_to_one_folder_at_once(folder: Path) -> None:
     for split in SPLITS:
         ours, alone = (folder / out / f"{split}.jsonl" for out in ("out", "alone"))
         assert ours.read_bytes() == alone.read_bytes()
+
+
+def test_a_set_is_one_builds_until_it_is_complete(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(folder / "mix.toml")
+
+    def late(*given: Any) -> None:
+        monkeypatch.undo()
+        # Its card would say that what the other is writing is complete.
+        with pytest.raises(ConfigurationError, match="Another build writes to"):
+            write_mix(replace(config, seed=6), folder / "out")
+        stats.write_card(*given)
+
+    monkeypatch.setattr(writer, "write_card", late)
+    write_mix(config, folder / "out")
+    assert json.loads((folder / "out/stats.json").read_text())["settings"]["seed"] == config.seed
 
 
 def test_the_command_converts_and_checks(folder: Path) -> None:

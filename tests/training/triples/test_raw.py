@@ -41,9 +41,11 @@ async def test_an_interrupted_measurement_goes_on(tmp_path: Path) -> None:
         [("Text 0", "is", "\u2028text")], ["cut"], "half", 3, 4
     )
     assert read_raw(file) == made
-    third = Worker(half)
+    third, before = Worker(half), file.stat().st_mtime_ns
     assert await extract_raw(third, MANY, file=file) == made
     assert third.asked == []
+    # A kill while it is written again would lose hours of work.
+    assert file.stat().st_mtime_ns == before
 
 
 async def test_without_a_file_nothing_is_kept() -> None:
