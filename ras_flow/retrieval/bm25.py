@@ -97,7 +97,7 @@ class BM25Retriever:
             raise IndexCorruptError(f"BM25's files are damaged ({error}): {REBUILD}") from error
         found = [
             ScoredPassage(self._passages[at], float(scores[at]))
-            for at in _best(scores, max(k, DEPTH)).tolist()
+            for at in best(scores, max(k, DEPTH)).tolist()
         ]
         return named_first(found, words, self._rarity)[:k]
 
@@ -163,8 +163,13 @@ def load_bm25(folder: Path) -> bm25s.BM25:
     return engine
 
 
-def _best(scores: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.intp]:
-    """Return the positions of the k highest positive scores, equal ones in order."""
+def best(scores: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.intp]:
+    """Return the positions of the k highest positive scores, equal ones in order.
+
+    Args:
+        scores: Shape (passages,).
+        k: How many at most.
+    """
     import numpy as np  # noqa: PLC0415
 
     found = np.flatnonzero(scores > 0)

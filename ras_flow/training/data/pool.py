@@ -14,7 +14,7 @@ from typing import Any
 
 from ras_flow.formats.tokens import tokenize
 from ras_flow.formats.triples import Spo
-from ras_flow.retrieval.bm25 import build_bm25
+from ras_flow.retrieval.bm25 import best, build_bm25
 from ras_flow.state.schema import Passage
 from ras_flow.training.data.case import Page
 from ras_flow.training.data.kin import Kin
@@ -84,13 +84,9 @@ class Pool:
         return list(drawn)
 
     def _search(self, query: str) -> list[Page]:
-        import numpy as np  # noqa: PLC0415
-
         wanted = [term for term in tokenize(query) if term not in _ASKING]
         terms = self._engine.get_tokens_ids(wanted) if self._engine else []
         if not terms:
             return []
         scores = self._engine.get_scores_from_ids(terms)
-        best = np.argpartition(-scores, min(DEPTH, len(scores) - 1))[:DEPTH]
-        best = best[np.lexsort((best, -scores[best]))]
-        return [self.pages[at] for at in best.tolist() if scores[at] > 0]
+        return [self.pages[at] for at in best(scores, DEPTH).tolist()]

@@ -382,6 +382,15 @@ def test_a_pool_draws_what_looks_like_an_answer_and_never_what_is_refused() -> N
     assert len(everything) == len(set(everything)) <= 8
 
 
+def test_of_pages_that_are_equally_near_the_first_are_drawn() -> None:
+    from random import Random
+
+    # Which of them a partial sort finds differs from machine to machine, and so would the records.
+    same = [Page(f"P{n}", ((f"P{n}", "mouth", "Sea"),)) for n in range(500)]
+    drawn = Pool(same).draw("mouth?", 24, Random(1), related=1.0, refuse=lambda page: False)
+    assert set(drawn) <= set(same[:24])
+
+
 @pytest.mark.parametrize("query", ["", "???", "zzz"])
 def test_a_pool_has_something_for_any_query(query: str) -> None:
     from random import Random
