@@ -57,8 +57,7 @@ def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
     train = read_split(folders, "train", task=config.model.task)
     dev = read_split(folders, "dev", task=config.model.task)
     if len(folders) > 1:
-        tested = [folder for folder in folders if (folder / "test.jsonl").is_file()]
-        check_apart(train, [*read_split(folders, "dev"), *read_split(tested, "test")])
+        check_apart(train, _held(folders))
         check_first_plans(train)
     seed = config.optimizer.seed
     if config.data.most:
@@ -110,14 +109,19 @@ def plans_for_pretraining(
     plans = [one for one in read_split(sets, "train", task="plan") if one.record["chain"]]
     if not plans:
         raise InputError(f"There are no plans after a search in {', '.join(config.pretrain.sets)}.")
-    used = [data / name for name in config.data.sets]
-    check_apart(plans, [*read_split(used, "dev"), *read_split(used, "test")])
+    check_apart(plans, _held([data / name for name in config.data.sets]))
     return examples_of(config, plans, encoder, log)
 
 
 def graphs_of(records: Sequence[Record], encoder: SentenceEncoder) -> Graphs:
     """Build the graphs of records; vectors are kept in the cache folder."""
     return build_graphs(records, encoder, cache_folder() / "embeddings")
+
+
+def _held(folders: Sequence[Path]) -> list[Placed]:
+    """Read what is measured on; a set need not bring its ``test`` along."""
+    tested = [folder for folder in folders if (folder / "test.jsonl").is_file()]
+    return [*read_split(folders, "dev"), *read_split(tested, "test")]
 
 
 def _by_kind(records: Sequence[Placed]) -> dict[str, int]:

@@ -101,7 +101,6 @@ def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
     rows = records(6)
     write_set(tmp_path / "set", rows[:4], rows[4:8])
     write_set(tmp_path / "more", rows[8:] + rows[:4])
-    (tmp_path / "set" / "test.jsonl").write_text("")
     settings = config(base, gnn={"queries": True}, pretrain={"epochs": 1, "sets": ("more",)})
     lines: list[str] = []
     train_graph_llm(settings, tmp_path / "out", data=tmp_path, encoder=ENCODER, log=lines.append)
