@@ -189,8 +189,9 @@ def test_pathquestion_in_both_forms(tmp_path: Path) -> None:
     two = {"question": "the nation of berta_lind 's spouse ?", "kb": "2H", "answers": ["norway"]}
     two |= {"id": "p2", "path": ["berta_lind", "spouse", "x", "nationality", "norway"]}
     wrong = row | {"id": "p3", "question": "the nation of aino_laine 's wife ?"}
+    lost = row | {"id": "p4", "answers": [], "path": ["nobody", "nationality", "norway"]}
     kb = write_lines(tmp_path / "kb.jsonl", *({"kb": "2H", "triple": t} for t in KB))
-    shared = only(write_lines(tmp_path / "pq.jsonl", row, two, wrong), kb=kb)
+    shared = only(write_lines(tmp_path / "pq.jsonl", row, two, wrong, lost), kb=kb)
     assert shared.question == "What is the nation of Aino Laine's husband?"
     assert asked(shared) == [
         "Who is the spouse of Aino Laine?",

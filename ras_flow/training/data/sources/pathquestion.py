@@ -128,9 +128,8 @@ def _follow(path: list[str], graph: Graph, answers: set[str]) -> tuple[Step, ...
         last = at == len(relations) - 1
         if _label(relation) in _EMPTY:
             return ()
-        if last and (set(objects) != answers or len(objects) > MAX_ANSWERS):
-            return ()
-        if not last and objects != [entities[at + 1]]:
+        right = set(objects) == answers if last else objects == [entities[at + 1]]
+        if not right or not 0 < len(objects) <= MAX_ANSWERS:
             return ()
         subject, label = _name(entity), _label(relation)
         facts = tuple((subject, label, _name(object)) for object in objects)

@@ -24,6 +24,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
@@ -68,7 +69,7 @@ async def build_hotpotqa_subq(
     config = config or BuildConfig()
     splitter = Splitter(config.seed, config.dev, config.test)
     check_folder(folder)
-    rows = await asyncio.to_thread(lambda: list(read_rows(path))[: config.limit])
+    rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), config.limit)))
     stats = Stats()
     with CallLog(folder / "calls.jsonl") as log:
         builder = Builder(log, models, config, splitter, stats.dropped)

@@ -13,7 +13,8 @@ from ras_flow.formats.plan import parse_plan
 
 _NAMED = re.compile(r"^(?:output|answer|texts?|numbers?)\s*:\s*", re.I)
 _NONE = re.compile(r"\W*none\b", re.I)
-_NUMBERS = re.compile(r"[\[(]?\d+[\])]?(?:\s*(?:,|;|and|&)\s*[\[(]?\d+[\])]?)*\.?", re.I)
+_NUMBER = r"[\[(]?\d{1,9}[\])]?"
+_NUMBERS = re.compile(rf"{_NUMBER}(?:\s*(?:,|;|and|&)\s*{_NUMBER})*\.?", re.I)
 
 
 def read_numbers(text: str, *, count: int) -> tuple[list[int], str | None]:

@@ -31,3 +31,8 @@ def test_any_reply_is_read_as_a_new_subquery_or_refused(text: str, earlier: list
 )
 def test_numbers_are_read_in_the_form_that_models_give_them(text: str, numbers: list[int]) -> None:
     assert read_numbers(text, count=3) == (numbers, None)
+
+
+def test_a_number_without_end_is_refused() -> None:
+    numbers, problem = read_numbers("1, " + "9" * 5000, count=3)
+    assert (numbers, problem is None) == ([], False)
