@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from ras_flow.components import Retriever, ScoredPassage
+from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ConfigurationError
 from ras_flow.retrieval.queries import check_queries
 
@@ -47,8 +47,8 @@ class HybridRetriever:
             RasFlowError: A retriever failed.
         """
         check_queries(queries, k)
-        found = await asyncio.gather(
-            *(retriever.retrieve(queries, max(k, DEPTH)) for retriever in self._retrievers)
+        found = await all_or_none(
+            retriever.retrieve(queries, max(k, DEPTH)) for retriever in self._retrievers
         )
         return [_fuse(rankings)[:k] for rankings in zip(*found, strict=True)]
 

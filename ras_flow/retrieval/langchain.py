@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import ScoredPassage
+from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ConfigurationError, RasFlowError
 from ras_flow.formats.text import scrub
 from ras_flow.retrieval.queries import check_queries
@@ -90,6 +91,8 @@ async def search_all(
 ) -> list[list[ScoredPassage]]:
     """Search for each query, several at the same time, by what is not ours.
 
+    If one fails, the others are given up.
+
     Args:
         identity: Names what is searched.
         queries: The queries.
@@ -106,26 +109,21 @@ async def search_all(
 
     limit = asyncio.Semaphore(AT_ONCE)
 
-    async def limited(at: int) -> Found:
-        async with limit:
-            return await search(at)
-
-    results = await asyncio.gather(*map(limited, range(len(queries))), return_exceptions=True)
-    rankings: list[list[ScoredPassage]] = []
-    for query, found in zip(queries, results, strict=True):
-        # An interrupt, by which a search waits for a person, is no failure.
-        if isinstance(found, RasFlowError | GraphBubbleUp):
-            raise found
-        if not isinstance(found, Exception | list):
-            raise found
-        if isinstance(found, Exception):
+    async def ranked(at: int) -> list[ScoredPassage]:
+        try:
+            async with limit:
+                found = await search(at)
+        except (RasFlowError, GraphBubbleUp):
+            raise  # An interrupt, by which a search waits for a person, is no failure.
+        except Exception as error:
             # What foreign code raises cannot be listed: nothing is hidden, all is chained.
             raise RasFlowError(
-                f"{identity} failed on the query {query[:80]!r} with "
-                f"{type(found).__name__}: {found}. Check that it works on its own."
-            ) from found
-        rankings.append(_passages(found)[:k])
-    return rankings
+                f"{identity} failed on the query {queries[at][:80]!r} with "
+                f"{type(error).__name__}: {error}. Check that it works on its own."
+            ) from error
+        return _passages(found)[:k]
+
+    return await all_or_none(map(ranked, range(len(queries))))
 
 
 def _nearest_high(found: Found) -> Found:

@@ -11,7 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from ras_flow.errors import ConfigurationError, InputError, RasFlowError
-from ras_flow.retrieval import LangChainRetriever
+from ras_flow.retrieval import HybridRetriever, LangChainRetriever
 from tests.retrieval.helpers import WordEncoder, titles
 
 
@@ -131,6 +131,28 @@ async def test_a_failure_names_retriever_query_and_cause() -> None:
     with pytest.raises(RasFlowError, match="Fixed failed on the query 'fail'") as caught:
         await retriever.retrieve(["fine", "fail"], 1)
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("joined", [True, False])
+async def test_a_search_that_fails_ends_those_beside_it(joined: bool) -> None:
+    given_up = 0
+
+    class Slow(InMemoryVectorStore):
+        async def asimilarity_search_with_score(self, query: str, *args: Any, **kw: Any) -> Any:
+            nonlocal given_up
+            if query == "fail here":
+                raise KeyError("no such collection")
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                given_up += 1
+                raise
+
+    slow = LangChainRetriever(Slow(WordEmbeddings()))
+    hybrid = HybridRetriever([slow, LangChainRetriever(Fixed(documents=[]))])
+    with pytest.raises(RasFlowError, match="failed on the query 'fail"):
+        await (hybrid.retrieve(["fail"], 1) if joined else slow.retrieve(["q", "fail here"], 1))
+    assert given_up == 1
 
 
 async def test_cancelling_is_no_failure() -> None:

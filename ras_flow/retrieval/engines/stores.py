@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import NAMESPACE_URL, uuid5
 
@@ -91,7 +92,15 @@ class QdrantStore:
                 self._client = client.QdrantClient(url=config.url, api_key=config.api_key or None)
             except ValueError as error:
                 raise _no_address(config, "http://HOST:6333", error) from None
-        self._store: Any = None
+
+    @cached_property
+    def _store(self) -> Any:
+        return self._langchain.QdrantVectorStore(
+            self._client,
+            self._name,
+            validate_embeddings=False,
+            validate_collection_config=False,
+        )
 
     def create(self, dimension: int, *, replace: bool) -> None:
         """Make the collection; see :class:`Store`."""
@@ -121,13 +130,6 @@ class QdrantStore:
 
     def search(self, vector: list[float], k: int) -> list[tuple[Document, float]]:
         """Return the nearest; see :class:`Store`."""
-        if self._store is None:
-            self._store = self._langchain.QdrantVectorStore(
-                self._client,
-                self._name,
-                validate_embeddings=False,
-                validate_collection_config=False,
-            )
         found: list[tuple[Document, float]] = self._store.similarity_search_with_score_by_vector(
             vector, k
         )
@@ -167,19 +169,16 @@ class PgvectorStore:
         except self.failures as error:
             raise _no_address(config, "postgresql://USER:PASSWORD@HOST/NAME", error) from None
         self._name = config.collection
-        self._opened: Any = None
 
-    @property
+    @cached_property
     def _store(self) -> Any:
-        if self._opened is None:
-            core = require("langchain_core.embeddings", extra="pgvector")
-            self._opened = self._langchain.PGVectorStore.create_sync(
-                self._engine,
-                core.FakeEmbeddings(size=1),
-                self._name,
-                index_query_options=self._v2.HNSWQueryOptions(ef_search=HNSW_CANDIDATES),
-            )
-        return self._opened
+        core = require("langchain_core.embeddings", extra="pgvector")
+        return self._langchain.PGVectorStore.create_sync(
+            self._engine,
+            core.FakeEmbeddings(size=1),
+            self._name,
+            index_query_options=self._v2.HNSWQueryOptions(ef_search=HNSW_CANDIDATES),
+        )
 
     def create(self, dimension: int, *, replace: bool) -> None:
         """Make the table; see :class:`Store`."""
