@@ -108,8 +108,8 @@ class ChatLanguageModel:
 
     def count_tokens(self, text: str) -> int:
         """Estimate a text's tokens: 4 ASCII characters, or 1 other character, a token."""
-        other = sum(not character.isascii() for character in text)
-        return other + -(-(len(text) - other) // 4)
+        plain = len(text.encode("ascii", "ignore"))
+        return len(text) - plain + -(-plain // 4)
 
     async def generate(
         self,
@@ -174,19 +174,7 @@ class ChatLanguageModel:
             if self._may_change_settings(chat, sent, error):
                 return await self._answer(prompt, max_new_tokens, stop, schema)
             raise
-        if why := _withheld(answer):
-            raise ModelResponseError(
-                f"The model {self._endpoint.model!r} at {self._endpoint.host} refused to answer, "
-                f"or its server withheld what it wrote ({self._endpoint.redact(why)}). Change what "
-                "is asked, or name another model."
-            )
-        calls = [call["name"] for call in (*answer.tool_calls, *answer.invalid_tool_calls)]
-        if calls and not str(answer.text).strip():
-            raise ModelResponseError(
-                f"The model {self._endpoint.model!r} at {self._endpoint.host} called a tool "
-                f"({self._endpoint.redact(str(calls[0]))!r}) where text was asked for. Give it no "
-                "tools, or name another model."
-            )
+        self._check(answer)
         made = self._generation(prompt, answer, stop)
         if thinks or not _lost_to_thought(answer):
             return made
@@ -216,6 +204,21 @@ class ChatLanguageModel:
         if strict and not any(answer.response_metadata.get(name) for name in _ENDS):
             raise BrokenAnswerError("the answer broke off before its end")
         return answer
+
+    def _check(self, answer: AIMessage) -> None:
+        """Refuse an answer that is none."""
+        who = f"The model {self._endpoint.model!r} at {self._endpoint.host}"
+        if why := _withheld(answer):
+            raise ModelResponseError(
+                f"{who} refused to answer, or its server withheld what it wrote "
+                f"({self._endpoint.redact(why)}). Change what is asked, or name another model."
+            )
+        calls = [call["name"] for call in (*answer.tool_calls, *answer.invalid_tool_calls)]
+        if calls and not str(answer.text).strip():
+            raise ModelResponseError(
+                f"{who} called a tool ({self._endpoint.redact(str(calls[0]))!r}) where text was "
+                "asked for. Give it no tools, or name another model."
+            )
 
     def _may_change_settings(
         self, chat: BaseChatModel, sent: Sequence[str], error: ModelResponseError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
@@ -17,19 +17,9 @@ from ras_flow.llms.text import repeats
 if TYPE_CHECKING:
     import torch
 
-    from ras_flow.llms.batch import Prefix
+    from ras_flow.llms.local import LoadedModel
 
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory")
-
-
-class Loaded(Protocol):
-    """A model in memory with the keys and values of prompts' beginnings."""
-
-    model: Any
-
-    def prefix(self, tokens: tuple[int, ...]) -> Prefix:
-        """Return the keys and values of a prompt's beginning."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -51,7 +41,7 @@ class Encoded:
 
 
 def generate(
-    loaded: Loaded,
+    loaded: LoadedModel,
     tokenizer: Any,
     prompts: Sequence[Encoded],
     *,
@@ -92,9 +82,7 @@ def generate(
         )
 
     def has_ended(_: int, tokens: list[int]) -> bool:
-        if (given_up and given_up.is_set()) or tokens[-1] in ends:
-            return True
-        if repeats(tokens):
+        if (given_up and given_up.is_set()) or tokens[-1] in ends or repeats(tokens):
             return True
         return bool(stop) and cut_at(text_of(tokens), stop) is not None
 

@@ -202,6 +202,9 @@ class LocalLanguageModel:
             unknown number format (:mod:`ras_flow.llms.precision`).
     """
 
+    _chats = True
+    """Whether it reads messages by a chat template."""
+
     def __init__(self, name: str = SMOLLM2, *, window: int = 2500, batch_size: int = 32) -> None:
         self.name = name
         self._window = window
@@ -224,7 +227,7 @@ class LocalLanguageModel:
 
     def count_tokens(self, text: str) -> int:
         """Return the number of the model's tokens of a text, without special tokens."""
-        tokenizer = load_tokenizer(self.name)
+        tokenizer = load_tokenizer(self.name, chat=self._chats)
         return len(tokenizer.encode(as_plain_text(text, tokenizer), add_special_tokens=False))
 
     async def generate(

@@ -26,12 +26,7 @@ from tenacity import (
 )
 from tenacity.wait import wait_random_exponential
 
-from ras_flow.errors import (
-    AuthenticationError,
-    ModelError,
-    ModelResponseError,
-    ModelUnavailableError,
-)
+from ras_flow.errors import AuthenticationError, ModelResponseError, ModelUnavailableError
 
 T = TypeVar("T")
 _timer: ContextVar[asyncio.Timeout] = ContextVar("_timer")
@@ -261,7 +256,6 @@ def _explained(
             f"The key for {who} was refused ({status}).{fix} It must be valid, allowed to "
             "use this model, and have credit left."
         )
-    result: ModelError
     if kind == "rejected":
         missing = status_of(error) in (404, 405)
         check = (
@@ -270,14 +264,12 @@ def _explained(
             if missing
             else "the prompt's length (model_window is for what the server takes)"
         )
-        result = ModelResponseError(
+        return ModelResponseError(
             f"The request to {who} was rejected. Check the model's name and {check}. "
             f"The server said: {said}"
         )
-    else:
-        result = ModelUnavailableError(
-            f"No usable answer from {who} in {tries} attempt{'s' if tries > 1 else ''}. Check "
-            "that the server runs and its address is right, or try again later. "
-            f"The last failure: {said}"
-        )
-    return result
+    return ModelUnavailableError(
+        f"No usable answer from {who} in {tries} attempt{'s' if tries > 1 else ''}. Check "
+        "that the server runs and its address is right, or try again later. "
+        f"The last failure: {said}"
+    )

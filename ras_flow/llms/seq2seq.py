@@ -63,6 +63,8 @@ class LocalSeq2SeqModel(LocalLanguageModel):
             unknown number format (:mod:`ras_flow.llms.precision`).
     """
 
+    _chats = False
+
     def __init__(self, name: str, *, window: int = WINDOW, batch_size: int = 16) -> None:
         super().__init__(name, window=window, batch_size=batch_size)
 
@@ -70,11 +72,6 @@ class LocalSeq2SeqModel(LocalLanguageModel):
     def window(self) -> int:
         """Input tokens to offer to callers."""
         return self._window
-
-    def count_tokens(self, text: str) -> int:
-        """Return the number of the model's tokens of a text, without special tokens."""
-        tokenizer = load_tokenizer(self.name, chat=False)
-        return len(tokenizer.encode(as_plain_text(text, tokenizer), add_special_tokens=False))
 
     def _serve(
         self, calls: Sequence[PromptCall], given_up: threading.Event
