@@ -118,7 +118,7 @@ async def encode_checked(encoder: SentenceEncoder, texts: Sequence[str]) -> npt.
     lengths = np.linalg.norm(vectors, axis=1)
     if not np.allclose(lengths, 1, atol=1e-2):
         raise ConfigurationError(
-            f"The encoder {encoder.identity!r} returned a vector of length {lengths.min():.3g} "
-            f"to {lengths.max():.3g}: make it return vectors normalised to length 1."
+            f"The encoder {encoder.identity!r} returned a vector of length {np.min(lengths):.3g} "
+            f"to {np.max(lengths):.3g}: make it return vectors normalised to length 1."
         )
     return vectors
