@@ -105,7 +105,12 @@ class Context:
     pause_before_answer: bool = False
 
     def __new__(cls, **given: object) -> Self:
-        """Note what was given; see :meth:`named`."""
+        """Note what was given; see :meth:`named`.
+
+        Raises:
+            ConfigurationError: A name is unknown, as in a mapping that LangGraph makes one of.
+        """
+        _check_names(given)
         context = super().__new__(cls)
         object.__setattr__(context, "_given", tuple(given))
         return context

@@ -53,7 +53,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     """
     check_room()
     context = parts.context({**state, "models": {}}, runtime)
-    question = _text(state.get("question"), "question")
+    question = _text(state.get("question"), "question", "question")
     check_question(question)
     given = state.get("documents") or []
     if not isinstance(given, list | tuple):
@@ -93,11 +93,11 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     return update
 
 
-def _text(value: object, name: str) -> str:
+def _text(value: object, name: str, key: str) -> str:
     if not isinstance(value, str | None):
         raise InputError(f"The {name} is a {type(value).__name__}: pass a text.")
     if value is None or not value.strip():
-        raise InputError(f"The {name} is empty: give it some text.")
+        raise InputError(f"The {name} is empty: give it some text, as `{key}`.")
     return scrub(value).strip()
 
 
@@ -107,7 +107,7 @@ def _passage(document: Document) -> Passage:
             f"A document is a {type(document).__name__}: pass objects with a `text` and, where "
             "there is one, a `title`."
         )
-    text = _text(document.get("text"), "text of a document")
+    text = _text(document.get("text"), "text of a document", "text")
     title = document.get("title") or ""
     if not isinstance(title, str):
         raise InputError(f"The title of a document is a {type(title).__name__}: pass a text.")

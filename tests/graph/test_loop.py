@@ -13,7 +13,12 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
 from ras_flow.components import AnswerRequest, Extraction, PlanRequest, Reply
-from ras_flow.errors import AuthenticationError, InputError, ModelUnavailableError
+from ras_flow.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    InputError,
+    ModelUnavailableError,
+)
 from ras_flow.state.schema import Passage
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from ras_flow.usage import usage_by_role
@@ -317,9 +322,17 @@ async def test_a_context_leaves_what_it_does_not_name_to_the_graphs_defaults(
     assert [len(hop["passages"]) for hop in result["hops"]] == [2]
 
 
+async def test_an_unknown_name_in_a_context_is_told_with_the_known_ones() -> None:
+    for unknown in ({"max_hop": 1}, {"ras_flow": {"max_hops": 1}}):
+        [name] = unknown
+        with pytest.raises(ConfigurationError, match=rf"setting\(s\) {name}\..*max_hops"):
+            await build(world()).ainvoke({"question": QUESTION}, context=unknown)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        ({"messages": [("user", "Q?")]}, "give it some text, as `question`"),
         ({"question": ""}, "is empty"),
         ({"question": "  \n"}, "is empty"),
         ({"question": 7}, "is a int"),
