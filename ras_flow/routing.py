@@ -37,7 +37,7 @@ def was_searched(state: RasState, subquery: str) -> bool:
 
     Given documents are the first hop of the question itself, for which no search was made.
     """
-    opened = {plan["hop"] for plan in state["plans"] if plan["label"] == "SUBQ"}
+    opened = {plan["hop"] for plan in state["plans"]}
     made = (hop["subquery"] for hop in state["hops"] if hop["index"] in opened)
     return normalize_question(subquery) in map(normalize_question, made)
 

@@ -53,8 +53,17 @@ async def test_what_is_within_the_limits_is_answered() -> None:
     assert result["answer"] == "Narvik"
 
 
+async def test_what_is_just_as_large_as_the_limits_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {"question": QUESTION, "documents": [{"title": "Narvik", "text": "A town."}]}
+    for name, most in ((MAX_QUESTION, len(QUESTION)), (MAX_DOCUMENTS, 1), (MAX_CHARACTERS, 13)):
+        monkeypatch.setenv(name, str(most))
+    assert (await build(world()).ainvoke(given))["answer"]
+
+
 async def test_a_limit_that_is_no_number_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    for value in ("many", "0", "-1", "1e3"):
+    for value in ("many", "0", "-1", "1e3", "²"):
         monkeypatch.setenv(MAX_QUESTION, value)
         with pytest.raises(ConfigurationError, match=MAX_QUESTION):
             await build(world()).ainvoke({"question": QUESTION})
@@ -91,6 +100,7 @@ ON_AEGRA = {"configurable": {"langgraph_auth_user": {"identity": "ada"}}}
         (None, "http://model.example/v1", ON_AEGRA, False),
         ("", "http://model.example/v1", {}, False),
         ("http://a.example, https://model.example", "https://model.example:9/v1", STRANGER, True),
+        ("https://model.example, ", "https://model.example/v1", STRANGER, True),
         ("https://model.example", "http://model.example/v1", STRANGER, False),
         ("https://model.example", "https://model.example.evil/v1", STRANGER, False),
         ("https://model.example", "https://model.example@evil/v1", STRANGER, False),

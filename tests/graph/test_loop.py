@@ -114,6 +114,15 @@ async def test_an_unusable_plan_is_asked_again_with_the_reason(bad: str, reason:
     assert parts["planner"].requests[3].problem is None
 
 
+async def test_the_question_is_searched_for_though_documents_were_given_with_it() -> None:
+    parts = world(["[SUBQ] " + QUESTION, SECOND])
+    result = await build(parts).ainvoke(
+        {"question": QUESTION, "documents": DOCUMENTS[2:3]}, context=TOP1
+    )
+    assert parts["retriever"].queries[0] == QUESTION
+    assert [len(result["hops"]), result["answer"]] == [3, "Narvik"]
+
+
 @pytest.mark.parametrize("bad", ["no idea", "[SUBQ] " + QUESTION.lower()])
 async def test_two_unusable_plans_end_the_search(bad: str) -> None:
     parts = world(["[SUBQ] x", bad, bad])
