@@ -211,6 +211,22 @@ async def test_the_tool_has_the_whole_result_as_its_artifact() -> None:
     assert len(message.artifact["hops"]) == 2
 
 
+async def test_the_tool_says_once_that_there_is_no_answer() -> None:
+    graph = build(world(["[SUBQ] x", "[SUFFICIENT]"], answerer=ScriptedAnswerer("")))
+    assert await as_tool(graph).ainvoke({"question": QUESTION}) == "No answer was found."
+
+
+async def test_an_async_agents_tool_works_in_the_agents_own_event_loop() -> None:
+    class Answerer(ScriptedAnswerer):
+        async def answer(self, requests: Any) -> Any:
+            loops.append(asyncio.get_running_loop())
+            return await super().answer(requests)
+
+    loops: list[asyncio.AbstractEventLoop] = []
+    await as_tool(build(world(answerer=Answerer("so")))).ainvoke({"question": QUESTION})
+    assert loops == [asyncio.get_running_loop()]
+
+
 async def test_the_tool_cites_documents_without_a_title_by_their_source() -> None:
     class Files(BaseRetriever):
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
@@ -282,13 +298,15 @@ def test_the_tool_works_in_sync_agents() -> None:
 def test_the_tool_works_in_sync_agents_that_keep_what_they_do(tmp_path: Path) -> None:
     path = str(tmp_path / "agent.sqlite")
     extractor = MappingExtractor(TRIPLES)
-    tool = as_tool(build(world(extractor=extractor)), context=Context(top_k=1, max_hops=1))
+    context = Context(top_k=1, max_hops=1)
+    tool = as_tool(build(world(extractor=extractor)), context=context)
     with SqliteSaver.from_conn_string(path) as saver, SqliteStore.from_conn_string(path) as store:
         store.setup()
         agent = create_agent(calls(QUESTION), tools=[tool], checkpointer=saver, store=store)
         for _ in range(2):
             result = agent.invoke({"messages": [("user", "?")]}, THREAD)
             assert "Answer: " in result["messages"][-2].content
+            assert len(result["messages"][-2].artifact["hops"]) == context.max_hops
     assert extractor.calls == [["Aurora Bridge"]]
 
 
