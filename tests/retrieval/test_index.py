@@ -522,6 +522,14 @@ async def test_a_damaged_index_is_replaced_by_a_build(path: Path, content: str |
     assert len(list(path.glob("gen-*"))) == 1
 
 
+async def test_an_index_whose_files_are_gone_is_replaced_by_a_build(path: Path) -> None:
+    (path / "notes.txt").write_text("somebody's own")
+    shutil.rmtree(path / read_manifest(path).generation)
+    await CorpusIndex.build(path, DOCUMENTS[:1], encoder=None)
+    CorpusIndex.open(path).verify()
+    assert (path / "notes.txt").exists()
+
+
 async def test_a_folder_that_cannot_be_made_says_so() -> None:
     with pytest.raises(CorpusIndexError, match="Cannot write an index at /proc/index"):
         await CorpusIndex.build("/proc/index", DOCUMENTS, encoder=None)
