@@ -500,7 +500,8 @@ async def test_folders_whose_names_only_begin_like_a_generations_are_not_touched
 
 
 @pytest.mark.parametrize(
-    "content", ['{"name": "an app", "manifest_version": 3}', "[]", "{", "[" * 100_000]
+    "content",
+    ['{"name": "an app", "manifest_version": 3}', '["format"]', "5", "[]", "{", "[" * 100_000],
 )
 async def test_a_manifest_of_something_else_is_not_replaced(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
