@@ -19,6 +19,7 @@ from ras_flow.training.data.config import MixConfig, Source, load_config
 from ras_flow.training.data.convert import convert_mix
 from ras_flow.training.data.inputs import read_inputs
 from ras_flow.training.data.labels import check_labels
+from ras_flow.training.data.lock import hold
 from ras_flow.training.data.mix import write_mix
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.records import Record, read_records
@@ -366,6 +367,19 @@ def test_a_set_is_one_builds_until_it_is_complete(
     monkeypatch.setattr(writer, "write_card", late)
     write_mix(config, folder / "out")
     assert json.loads((folder / "out/stats.json").read_text())["settings"]["seed"] == config.seed
+
+
+def test_a_build_that_is_refused_leaves_the_data_set_that_is_there(folder: Path) -> None:
+    config, out = load_config(folder / "mix.toml"), folder / "out"
+    write_mix(config, out)
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    other = hold(out / "train.jsonl")
+    try:
+        with pytest.raises(ConfigurationError, match="Another build writes to"):
+            write_mix(replace(config, seed=6), out)
+    finally:
+        other.release()
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
 
 
 def test_the_command_converts_and_checks(folder: Path) -> None:
