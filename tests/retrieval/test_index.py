@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import re
 import shutil
@@ -199,6 +200,18 @@ async def test_a_manifest_that_does_not_fit_its_files_is_noticed(
 ) -> None:
     edit_manifest(path, **{field: value})
     with pytest.raises(IndexCorruptError, match="build the index again"):
+        CorpusIndex.open(path)
+
+
+@pytest.mark.parametrize("name", ["../../secrets.txt", "vectors-000.npy"])
+async def test_a_manifest_names_no_file_that_an_index_does_not_have(path: Path, name: str) -> None:
+    known = json.loads((path / "manifest.json").read_text())["files"]
+    edit_manifest(path, files={**known, name: known["vectors.npy"]})
+    with pytest.raises(IndexCorruptError, match="names other files"):
+        CorpusIndex.open(path)
+    del known["documents.jsonl"]
+    edit_manifest(path, files=known)
+    with pytest.raises(IndexCorruptError, match="names other files"):
         CorpusIndex.open(path)
 
 
