@@ -206,6 +206,42 @@ async def test_a_database_that_goes_away_before_any_question_leaves_no_lock(
         for locks in (ours, theirs):
             async with locks.at_work("1", alone=True):
                 pass
+
+
+async def test_a_thread_is_held_until_its_last_task_ends_also_by_a_connection_that_was_cut(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ras_flow.runs.locks._PATIENCE", 0.3)
+    ours, theirs = ThreadLocks(database), ThreadLocks(database)
+
+    async def refused(locks: ThreadLocks) -> bool:
+        try:
+            async with locks.at_work("1", alone=True):
+                return False
+        except RunError as error:
+            assert "Run 1 is at work elsewhere" in str(error)
+            return True
+
+    async with ours.at_work("1", alone=False):
+        async with ours.at_work("1", alone=False):
+            # Nobody has it alone, in this process either; all may begin branches of their own.
+            assert await refused(theirs) and await refused(ours)
+            async with theirs.at_work("1", alone=False):
+                pass
+        assert await refused(theirs)
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        async with ours.at_work("2", alone=True):
+            assert await refused(theirs)
+    assert not await refused(theirs)
+    async with ours.at_work("1", alone=False), ours.at_work("1", alone=False):
+        pass
+    assert not await refused(theirs)
+    async with ours.at_work("1", alone=True), theirs.at_work("1", alone=False):
+        pass
     for locks in (ours, theirs):
         await locks.close()
 

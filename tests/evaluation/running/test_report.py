@@ -291,6 +291,9 @@ def test_wrong_answers_are_shown_with_their_runs_and_reasons(tmp_path: Path) -> 
     write_report(config(tmp_path, {"react": {}}), rows, tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "run0" in text and "run1" not in text
+    numbers, texts = (text.split(f"### {title}\n")[1] for title in ("Scores", "Some wrong answers"))
+    assert "| --- | ---: | ---: |" in numbers and "---:" not in texts
+    assert (tmp_path / "report.html").read_text().count("<table class=text>") == 1
     assert "Not found: Narvik." in text
 
 
@@ -302,6 +305,14 @@ def test_scores_of_all_answers_together_have_a_column(tmp_path: Path) -> None:
     )
     at = head.split(" | ").index("mauve")
     assert (ras.split(" | ")[at], react.split(" | ")[at].strip()) == ("87.5", "")
+
+
+def test_a_finished_evaluation_of_a_system_that_was_renamed_has_a_report(tmp_path: Path) -> None:
+    rows = [row(name, str(n), 0.5) for name in ("react", "renamed") for n in range(4)]
+    write_report(config(tmp_path, {"react": {}}), rows, tmp_path, questions={"small": 4})
+    text = (tmp_path / "report.md").read_text()
+    assert "ahead of react" in text and "| renamed |" in text
+    assert "Not finished" not in text
 
 
 def test_a_folder_with_one_system_and_no_support_has_a_report(tmp_path: Path) -> None:

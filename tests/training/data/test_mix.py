@@ -373,12 +373,9 @@ def test_a_build_that_is_refused_leaves_the_data_set_that_is_there(folder: Path)
     config, out = load_config(folder / "mix.toml"), folder / "out"
     write_mix(config, out)
     before = {path: path.read_bytes() for path in out.iterdir()}
-    other = hold(out / "train.jsonl")
-    try:
-        with pytest.raises(ConfigurationError, match="Another build writes to"):
-            write_mix(replace(config, seed=6), out)
-    finally:
-        other.release()
+    refused = pytest.raises(ConfigurationError, match="Another build writes to")
+    with hold(out / "train.jsonl"), refused:
+        write_mix(replace(config, seed=6), out)
     assert {path: path.read_bytes() for path in out.iterdir()} == before
 
 
