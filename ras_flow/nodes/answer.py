@@ -10,10 +10,10 @@ from langgraph.runtime import Runtime
 from ras_flow.citations import cite, cite_passages
 from ras_flow.components import Answerer, AnswerRequest, Reply
 from ras_flow.context import Context
-from ras_flow.events import AnswerEvent, WarningEvent
+from ras_flow.events import AnswerEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.results import one_each
-from ras_flow.nodes.view import report_loss, texts_read, view, warned
+from ras_flow.nodes.view import report_end, report_loss, texts_read, view, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
@@ -48,12 +48,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
     warnings = report_loss(runtime, "answerer", reply)
-    if not text:
-        warnings.append("The answerer wrote nothing: there is no answer.")
-        runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
-    elif reply.truncated:
-        warnings.append("The answer ends where the answerer came to its limit of new tokens.")
-        runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
+    warnings += report_end(runtime, "answerer", text, reply)
     texts = texts_read(state, context, parts, answers=True)
     citations = await asyncio.to_thread(_cite, text, state, texts)
     runtime.stream_writer(

@@ -199,6 +199,28 @@ def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]
     return [message]
 
 
+def report_end(runtime: Runtime[Context], role: str, text: str, reply: Reply) -> list[str]:
+    """Warn of an answer that is empty, or that ends where its writer had to stop.
+
+    Args:
+        runtime: LangGraph's runtime, whose stream gets the warning.
+        role: Who wrote it.
+        text: The answer, clean.
+        reply: The reply that it was taken from.
+
+    Returns:
+        The warnings, for the state; empty for a whole answer.
+    """
+    if not text:
+        message = f"The {role} wrote nothing: there is no answer."
+    elif reply.truncated:
+        message = f"The answer ends where the {role} came to its limit of new tokens."
+    else:
+        return []
+    runtime.stream_writer(WarningEvent(type="warning", message=message))
+    return [message]
+
+
 def warned(warnings: list[str]) -> dict[str, list[str]]:
     """Return the update that adds warnings: nothing for none, to keep checkpoints small."""
     return {"warnings": warnings} if warnings else {}

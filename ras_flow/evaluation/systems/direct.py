@@ -5,7 +5,7 @@ from __future__ import annotations
 from ras_flow.components import LanguageModel, Reply
 from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Thought
-from ras_flow.evaluation.systems.prompting import is_long, question_blocks, task_of, write
+from ras_flow.evaluation.systems.prompting import answer_tokens, is_long, question_blocks, write
 from ras_flow.evaluation.systems.prompts import direct as prompts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.channels import RasState
@@ -31,7 +31,7 @@ class Direct:
 
     async def answer(self, state: RasState, context: Context) -> Reply:
         """Answer from the model's own knowledge."""
-        _, limit = task_of(context)
         prefix = self._long if is_long(context) else self._short
         blocks = question_blocks(state, context)
+        limit = answer_tokens(context)
         return await write(self._model, prefix, blocks, max_new_tokens=limit, stop=STOP)

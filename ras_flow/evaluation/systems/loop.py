@@ -26,7 +26,7 @@ from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, clean_subquery
 from ras_flow.formats.text import has_word
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.start import start
-from ras_flow.nodes.view import report_loss, warned
+from ras_flow.nodes.view import report_end, report_loss, warned
 from ras_flow.parts import Parts
 from ras_flow.routing import decide, next_node, pending_plan, was_searched
 from ras_flow.state.channels import RasInput, RasOutput, RasState
@@ -171,16 +171,14 @@ async def _answer(
     context = parts.context(state, runtime)
     cost = Cost("answerer", "answer")
     said = await method.answer(state, context)
-    warnings: list[str] = []
-    if isinstance(said, Reply):
-        cost.add(said, said.calls)
-        warnings = report_loss(runtime, "model", said)
-    text = clean_answer(said.text if isinstance(said, Reply) else said)
-    return {**answered(state, runtime, context, text, warnings), "usage": cost.usage()}
+    reply = said if isinstance(said, Reply) else Reply(said, calls=0)
+    cost.add(reply, reply.calls)
+    text = clean_answer(reply.text)
+    return {**answered(state, runtime, context, text, reply), "usage": cost.usage()}
 
 
 def answered(
-    state: RasState, runtime: Runtime[Context], context: Context, text: str, warnings: list[str]
+    state: RasState, runtime: Runtime[Context], context: Context, text: str, reply: Reply
 ) -> dict[str, Any]:
     """Return the update that ends a run, and tell the stream of it.
 
@@ -189,12 +187,10 @@ def answered(
         runtime: LangGraph's runtime.
         context: The run's settings.
         text: The answer, clean.
-        warnings: What is to be warned of.
+        reply: The reply that it was taken from.
     """
     stop_reason = decide(state, context).stop_reason or "sufficient"
-    if not text:
-        warnings = [*warnings, "The model wrote nothing: there is no answer."]
-        runtime.stream_writer(WarningEvent(type="warning", message=warnings[-1]))
+    warnings = report_loss(runtime, "model", reply) + report_end(runtime, "model", text, reply)
     citations = cite_passages(text, state["question"], state["passages"])
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)

@@ -112,9 +112,10 @@ async def write(
         ModelError: The model cannot be reached, or its reply is unusable.
     """
     # In a thread: a local model's first count of tokens loads its tokenizer.
-    text, lost = await asyncio.to_thread(fit, model, prefix, blocks)
-    [made] = await model.generate([ask(prefix, text)], max_new_tokens=max_new_tokens, stop=stop)
-    return Reply(without_thoughts(made.text), made.input_tokens, made.output_tokens, lost)
+    asked, lost = await asyncio.to_thread(fit, model, prefix, blocks)
+    [made] = await model.generate([ask(prefix, asked)], max_new_tokens=max_new_tokens, stop=stop)
+    text = without_thoughts(made.text)
+    return Reply(text, made.input_tokens, made.output_tokens, lost, truncated=made.truncated)
 
 
 def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:
@@ -149,27 +150,31 @@ def passages_of(state: RasState, hop: int | None = None) -> list[Passage]:
     return [state["passages"][id] for id, first in seen.items() if hop is None or first == hop]
 
 
-def task_of(context: Context) -> tuple[str, int]:
-    """Return the task's instruction, possibly empty, and the answer's token limit."""
-    task = get_task(context.task)
-    return context.instruction or task.instruction, task.max_answer_tokens
+def instruction_of(context: Context) -> str:
+    """Return the task's instruction, possibly empty."""
+    return context.instruction or get_task(context.task).instruction
+
+
+def answer_tokens(context: Context) -> int:
+    """Return the answer's token limit."""
+    return get_task(context.task).max_answer_tokens
 
 
 def is_long(context: Context) -> bool:
     """Tell whether the answer is a text, not a phrase."""
-    return get_task(context.task).max_answer_tokens >= LONG_FORM_TOKENS
+    return answer_tokens(context) >= LONG_FORM_TOKENS
 
 
 def question_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question that is to be answered, under the task's instruction."""
-    instruction, _ = task_of(context)
+    instruction = instruction_of(context)
     said = [Block(instruction)] if instruction else []
     return [*said, question_block(state)]
 
 
 def goal_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question for a step on the way: the task's instruction is for the answer alone."""
-    instruction, _ = task_of(context)
+    instruction = instruction_of(context)
     said = [Block(f"How to give the final answer, once it is known: {instruction}")]
     return [question_block(state), *(said if instruction else [])]
 

@@ -71,10 +71,9 @@ def transcript(state: RasState) -> list[Block]:
         if at in taken:
             blocks.append(Block(cut_step(taken[at].strip()), rank=0))
         new = passages_of(state, at)
-        known = [state["passages"][id]["title"] for id in hop["passages"]]
-        known = known if not new else []
         blocks.append(Block("Observation:" if new else "Observation: nothing new", rank=0))
         blocks += passage_blocks(new, rank=OLD - 100 * at)
-        if known:
-            blocks.append(Block(f"Found again: {'; '.join(known)}", rank=0))
+        if hop["passages"] and not new:
+            titles = [state["passages"][id]["title"] for id in hop["passages"]]
+            blocks.append(Block(f"Found again: {'; '.join(titles)}", rank=0))
     return blocks

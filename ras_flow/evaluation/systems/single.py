@@ -7,11 +7,11 @@ from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Thought, search_question
 from ras_flow.evaluation.systems.prompting import (
     Block,
+    answer_tokens,
     is_long,
     passage_blocks,
     passages_of,
     question_blocks,
-    task_of,
     write,
 )
 from ras_flow.evaluation.systems.prompts import single as prompts
@@ -41,14 +41,13 @@ class Reader:
             context: Its settings.
             notes: What was found out before, put between passages and question.
         """
-        _, limit = task_of(context)
         blocks = _found(state)
         blocks += [Block(notes, rank=0)] if notes else []
         return await write(
             self._model,
             self._long if is_long(context) else self._short,
             [*blocks, *question_blocks(state, context)],
-            max_new_tokens=limit,
+            max_new_tokens=answer_tokens(context),
             stop=STOP,
         )
 

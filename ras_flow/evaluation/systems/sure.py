@@ -35,7 +35,7 @@ from ras_flow.parts import Parts
 from ras_flow.roles.prompting import few_shot
 from ras_flow.state.reducers import by_key
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Usage
-from ras_flow.usage import Cost
+from ras_flow.usage import Cost, add_up
 
 CANDIDATES = 2
 """Candidate answers, as in the SuRe paper."""
@@ -49,7 +49,8 @@ class SureState(TypedDict):
     """What the stages pass on; the first seven are RAS's own channels.
 
     ``candidates``, and by number ``summaries``; ``valid`` by number, and ``chosen`` by two numbers:
-    which of two summaries, in this order, says more. ``costs`` are those of the single calls.
+    which of two summaries, in this order, says more. ``costs`` are those of the single calls, and
+    ``lost`` how many passages did not fit into each.
     """
 
     question: str
@@ -64,6 +65,7 @@ class SureState(TypedDict):
     valid: Annotated[dict[str, bool], by_key]
     chosen: Annotated[dict[str, int], by_key]
     costs: Annotated[dict[str, Usage], by_key]
+    lost: Annotated[dict[str, int], by_key]
 
 
 class SureTask(SureState):
@@ -119,24 +121,24 @@ class Sure:
     async def propose(self, state: SureState, runtime: Runtime[Context]) -> dict[str, Any]:
         """Ask for candidate answers."""
         blocks = self._blocks(state, runtime)
-        reply, cost = await self._ask("propose", self._propose, blocks, CANDIDATE_TOKENS)
-        return {"candidates": parse_candidates(reply.text, CANDIDATES), "costs": cost}
+        said, took = await self._ask("propose", self._propose, blocks, CANDIDATE_TOKENS)
+        return {"candidates": parse_candidates(said, CANDIDATES), **took}
 
     async def summarise(self, state: SureTask, runtime: Runtime[Context]) -> dict[str, Any]:
         """Ask for the case for one candidate."""
         [at] = state["at"]
         blocks = [*self._blocks(state, runtime), _possible(state, at)]
         prefix = few_shot(prompts.SUMMARY, [])
-        reply, cost = await self._ask(f"summarise:{at}", prefix, blocks, SUMMARY_TOKENS)
-        return {"summaries": {str(at): clean_answer(reply.text)}, "costs": cost}
+        said, took = await self._ask(f"summarise:{at}", prefix, blocks, SUMMARY_TOKENS)
+        return {"summaries": {str(at): clean_answer(said)}, **took}
 
     async def validate(self, state: SureTask, runtime: Runtime[Context]) -> dict[str, Any]:
         """Ask whether a summary supports its candidate."""
         [at] = state["at"]
         blocks = [question_block(_run(state)), _possible(state, at), _summary("Summary", state, at)]
         prefix = few_shot(prompts.VALID, [])
-        reply, cost = await self._ask(f"validate:{at}", prefix, blocks, VERDICT_TOKENS)
-        return {"valid": {str(at): parse_verdict(reply.text)}, "costs": cost}
+        said, took = await self._ask(f"validate:{at}", prefix, blocks, VERDICT_TOKENS)
+        return {"valid": {str(at): parse_verdict(said)}, **took}
 
     async def choose(self, state: SureTask, runtime: Runtime[Context]) -> dict[str, Any]:
         """Ask which of two summaries says more, in one of the two orders."""
@@ -147,16 +149,17 @@ class Sure:
             _summary("Summary 2", state, second),
         ]
         prefix = few_shot(prompts.CHOICE, [])
-        reply, cost = await self._ask(f"choose:{first}:{second}", prefix, blocks, VERDICT_TOKENS)
-        choice = parse_choice(reply.text)
+        said, took = await self._ask(f"choose:{first}:{second}", prefix, blocks, VERDICT_TOKENS)
+        choice = parse_choice(said)
         chosen = {} if choice is None else {f"{first}:{second}": state["at"][choice]}
-        return {"chosen": chosen, "costs": cost}
+        return {"chosen": chosen, **took}
 
     async def conclude(self, state: SureState, runtime: Runtime[Context]) -> dict[str, Any]:
         """Take the candidate that won; without candidates, answer from the passages."""
         context = self._parts.context(_run(state), runtime)
         costs = dict(state["costs"])
         candidates = state["candidates"]
+        reply = Reply("", lost_triples=max(state["lost"].values()))
         if candidates:
             best = winner(len(candidates), state["valid"], state["chosen"])
             text = state["summaries"].get(str(best), "") if is_long(context) else ""
@@ -168,7 +171,7 @@ class Sure:
             costs |= cost.usage()
             text = clean_answer(reply.text)
         return {
-            **answered(_run(state), runtime, context, text, []),
+            **answered(_run(state), runtime, context, text, reply),
             "usage": {"answer": _total(costs)},
         }
 
@@ -190,11 +193,12 @@ class Sure:
 
     async def _ask(
         self, step: str, prefix: Sequence[Message], blocks: Sequence[Block], limit: int
-    ) -> tuple[Reply, dict[str, Usage]]:
+    ) -> tuple[str, dict[str, Any]]:
+        """Return what the model wrote, and the update of what that took."""
         cost = Cost("answerer", step)
         reply = await write(self._model, prefix, blocks, max_new_tokens=limit)
         cost.add(reply)
-        return reply, cost.usage()
+        return reply.text, {"costs": cost.usage(), "lost": {step: reply.lost_triples}}
 
 
 def winner(count: int, valid: dict[str, bool], chosen: dict[str, int]) -> int:
@@ -235,12 +239,10 @@ def _summary(name: str, state: SureState, at: int) -> Block:
 
 def _total(costs: Mapping[str, Usage]) -> Usage:
     """Add up costs of the answerer; what is asked at once takes as long as the longest of it."""
-    total = Usage(role="answerer", calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
     longest: dict[str, float] = {}
     for step, cost in costs.items():
-        for name in ("calls", "input_tokens", "output_tokens"):
-            total[name] += cost[name]
         stage = step.partition(":")[0].replace("validate", "choose")
         longest[stage] = max(longest.get(stage, 0.0), cost["seconds"])
+    total = Usage(role="answerer", **add_up(costs.values()))
     total["seconds"] = sum(longest.values())
     return total

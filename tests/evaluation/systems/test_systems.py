@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -263,6 +264,25 @@ async def test_passages_that_do_not_fit_are_left_out_from_the_end_and_the_questi
     assert cut["warnings"] and said.count("\n[") + 1 < 4
     with pytest.raises(InputError, match="larger window"):
         await ask(build("single", Recorder(window=100), top_k=4))
+
+
+async def test_sure_tells_of_passages_that_do_not_fit() -> None:
+    model = Recorder(sure)
+    assert not (await ask(build("sure", model, top_k=4)))["warnings"]
+    small = Recorder(sure, window=_used(model) - 20)
+    cut = await ask(build("sure", small, top_k=4))
+    assert cut["answer"] == "Narvik" and "did not fit" in cut["warnings"][0]
+
+
+@pytest.mark.parametrize("kind", ["direct", "single", "react"])
+async def test_an_answer_that_is_cut_off_is_told(kind: str) -> None:
+    class Limited(Recorder):
+        async def generate(self, *args: Any, **more: Any) -> Any:
+            return [replace(one, truncated=True) for one in await super().generate(*args, **more)]
+
+    result = await ask(build(kind, Limited(lambda text: "Narvik is a town in"), top_k=4))
+    [warning] = result["warnings"]
+    assert warning == "The answer ends where the model came to its limit of new tokens."
 
 
 def _used(model: Recorder) -> int:
