@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.extras import require
-from ras_flow.training.processes import processes
+from ras_flow.training.processes import one_gpu, processes
+from ras_flow.training.run import Logger
 
 
 def training_arguments(
-    run: Path, optimizer: Any, *, an_epoch: int, every: int, watched: bool, **own: Any
+    run: Path,
+    optimizer: Any,
+    *,
+    an_epoch: int,
+    every: int,
+    watched: bool,
+    log: Logger,
+    **own: Any,
 ) -> Any:
-    """Return ``transformers.TrainingArguments``.
+    """Return ``transformers.TrainingArguments``, which keep a process to one GPU.
 
     Args:
         run: Where checkpoints go.
@@ -21,13 +29,14 @@ def training_arguments(
         an_epoch: Records that are seen in an epoch.
         every: Steps between checkpoints, and between measurements.
         watched: Whether there is anything to measure the loss on.
+        log: Told if GPUs are left idle.
         own: What only one training says.
     """
     transformers = require("transformers", extra="local")
     require("accelerate", extra="local")
     torch = require("torch", extra="local")
     gpu = torch.cuda.is_available()
-    return transformers.TrainingArguments(
+    arguments = transformers.TrainingArguments(
         output_dir=str(run),
         per_device_train_batch_size=optimizer.batch_size,
         gradient_accumulation_steps=optimizer.accumulation,
@@ -57,6 +66,8 @@ def training_arguments(
         report_to=[],
         **own,
     )
+    one_gpu(arguments, log)
+    return arguments
 
 
 def _fewer_steps(optimizer: Any, an_epoch: int) -> int:

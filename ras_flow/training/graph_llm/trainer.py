@@ -13,7 +13,6 @@ from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
-from ras_flow.training.processes import one_gpu
 from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
@@ -60,6 +59,7 @@ def make_trainer(
         an_epoch=len(order),
         every=watch.every,
         watched=bool(len(dev)),
+        log=log,
         per_device_eval_batch_size=watch.batch_size,
         dataloader_num_workers=settings.workers,
         ddp_find_unused_parameters=False,
@@ -68,7 +68,6 @@ def make_trainer(
         greater_is_better=False if len(dev) else None,
         prediction_loss_only=True,
     )
-    one_gpu(arguments, log)
     base: Any = transformers.Trainer
 
     class Wrapped(torch.nn.Module):  # type: ignore[misc, name-defined]

@@ -109,6 +109,9 @@ def limit(
 
     Returns:
         The examples that are kept, in their order.
+
+    Raises:
+        ConfigurationError: ``skip`` names what ``most`` does not.
     """
     skip = skip or {}
     if unlimited := sorted(skip.keys() - most.keys()):

@@ -37,12 +37,10 @@ def first_extractor(config: TrainingConfig) -> Tuned | None:
             f"model.start = {start!r} is no adapter. Name local:default, or local: with a folder "
             "that `ras-flow train triples` wrote with a `lora.rank`."
         )
-    wanted = (config.model.name, config.model.kind, config.model.instruction)
-    for name, want, found in zip(
-        ("model.name", "model.kind", "model.instruction"),
-        wanted,
-        (tuned.base, tuned.kind, tuned.instruction),
-        strict=True,
+    for name, want, found in (
+        ("model.name", config.model.name, tuned.base),
+        ("model.kind", config.model.kind, tuned.kind),
+        ("model.instruction", config.model.instruction, tuned.instruction),
     ):
         if want != found:
             raise ConfigurationError(

@@ -11,11 +11,11 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
-from ras_flow.llms.tuned import without_peft_warnings
+from ras_flow.llms.tuned import Tuned, without_peft_warnings
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.order import LengthGrouped
-from ras_flow.training.processes import one_gpu, own_gpu
+from ras_flow.training.processes import own_gpu
 from ras_flow.training.run import (
     Logger,
     Progress,
@@ -52,7 +52,7 @@ def train(
         config: The settings.
         output: The folder to write, which must not be there yet: see :mod:`.folder`.
         data: Where the data files are.
-        seconds: Stop after the step in which this time is over; None trains to the end.
+        seconds: Stop in time for this many seconds; None trains to the end.
         examples: Train on so many examples only, and watch as many, to try things out.
         log: Told what happens, a line at a time.
 
@@ -82,14 +82,7 @@ def train(
         raise InputError("Every example is longer than the settings allow. Raise `lengths`.")
     log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
     transformers.set_seed(config.optimizer.seed)
-    model = read_model(config.model.name, kind=CLASSES[config.model.kind])
-    if config.model.kind == "seq2seq":
-        # T5 and its kind take the number of a step's labels, and do not divide their loss by it.
-        model.accepts_loss_kwargs = False
-    if config.lora.rank:
-        model = _with_adapter(model, config.lora, config.model.kind)
-    if first:
-        load_adapter(model, first)
+    model = _model(config, first)
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
     deadline = None if seconds is None else started + seconds
     told = callbacks(deadline=deadline, patience=0, log=log)
@@ -127,6 +120,19 @@ def _tokenizer(config: TrainingConfig) -> Any:
             "one with a tokenizer.json."
         )
     return tokenizer
+
+
+def _model(config: TrainingConfig, first: Tuned | None) -> Any:
+    """Return the model to train, with the adapter of the extractor that training begins with."""
+    model = read_model(config.model.name, kind=CLASSES[config.model.kind])
+    if config.model.kind == "seq2seq":
+        # T5 and its kind take the number of a step's labels, and do not divide their loss by it.
+        model.accepts_loss_kwargs = False
+    if config.lora.rank:
+        model = _with_adapter(model, config.lora, config.model.kind)
+    if first:
+        load_adapter(model, first)
+    return model
 
 
 def _pad(tokenizer: Any) -> int:
@@ -171,9 +177,9 @@ def _trainer(
         an_epoch=len(encoded["train"]),
         every=config.saving.every,
         watched=bool(encoded["dev"]),
+        log=log,
         per_device_eval_batch_size=settings.batch_size,
     )
-    one_gpu(arguments, log)
     order = LengthGrouped(
         [len(row["input_ids"]) for row in encoded["train"]],
         settings.batch_size * settings.accumulation,
