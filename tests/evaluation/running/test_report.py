@@ -432,6 +432,42 @@ def test_a_line_goes_through_its_points() -> None:
         assert read_off(y, scores, rows) == pytest.approx(100 * score, abs=0.1)
 
 
+def test_a_system_that_cost_nothing_stands_where_its_axis_begins() -> None:
+    points = [Point("", x, Interval(0.5, 0.5, 0.5)) for x in (0.0, 8.0, 1200.0)]
+    plot = scatter("t", "x", "y", points)
+    own = numbers(drawn(plot, "circle")[::2], "cx")
+    assert ticks(plot, "middle")[0] == 1
+    assert own[0] == float(drawn(plot, "line", stroke="#8884")[0].attrib["x1"]) < own[1] < own[2]
+
+
+def test_all_that_a_plot_shows_is_on_it_and_named() -> None:
+    points = [Point(name, 5, Interval(1, 0.5, 1)) for name in ("one", "two")]
+    parts = {name: 1.0 for name in ("a", "b", "c", "d")}
+    across, stacked = scatter("t", "cost", "score", points), bars("t", {"g": parts, "h": {}})
+    plots = (across, stacked, lines("t", "share", "score", [(0.1, 0.5), (1.0, 1.0)]))
+    for plot in plots:
+        root = ElementTree.fromstring(plot)
+        for one in root.iter():
+            for names, end in (("x cx x1 x2", "width"), ("y cy y1 y2", "height")):
+                for name in names.split():
+                    assert 0 <= float(one.get(name, 0)) <= float(root.attrib[end]), one.attrib
+    shown = [one.text for one in drawn(across, "text", fill="#222")]
+    assert shown == ["t", "one", "two"] and {"cost", "score"} < {
+        one.text for one in drawn(across, "text", fill="#666")
+    }
+    # The number of a point is in it, and once more beside its name.
+    circles, texts = drawn(across, "circle"), drawn(across, "text", fill="#fff")
+    assert [one.text for one in texts] == ["1", "1", "2", "2"]
+    for circle, text in zip(circles, texts, strict=True):
+        assert float(circle.attrib["cx"]) == float(text.attrib["x"])
+        assert 0 < float(text.attrib["y"]) - float(circle.attrib["cy"]) < 8
+    # What the colours mean is said above the bars, each at a place of its own.
+    keys = drawn(stacked, "rect", height="12")
+    places = set(zip(numbers(keys, "x"), numbers(keys, "y"), strict=True))
+    assert len(places) == len(keys) == 4
+    assert max(numbers(keys, "y")) + 12 < min(numbers(drawn(stacked, "rect", height="15"), "y"))
+
+
 def test_a_plot_cuts_names_that_do_not_fit_and_shows_many_systems() -> None:
     names = ["n" * 30, "m" * 31, *map(str, range(20))]
     plot = scatter("t", "x", "y", [Point(name, 1, Interval(0.5, 0.5, 0.5)) for name in names])
