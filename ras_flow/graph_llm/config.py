@@ -12,7 +12,7 @@ from ras_flow.errors import ConfigurationError
 GnnKind = Literal["transformer", "gat", "gcn"]
 Scope = Literal["per_hop", "merged"]
 Tokens = Literal["one", "per_hop"]
-Place = Literal["before", "after"]
+Place = Literal["before", "after", "label"]
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -53,7 +53,8 @@ class GnnConfig:
             hop and to the question. Ours: the paper's encoder does not know what was asked for.
         place: ``"before"`` puts the soft tokens before the history, as the paper does; ``"after"``
             makes them the last that the language model reads, so that the first word it writes,
-            which decides on the label, stands right behind them.
+            which decides on the label, stands right behind them; ``"label"`` does so for plans
+            alone, since between a prompt and its answer they only stand in the way.
     """
 
     kind: GnnKind = "transformer"

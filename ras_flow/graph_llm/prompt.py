@@ -5,8 +5,8 @@
     <instruction> <soft tokens> <history and question> -> <plan or answer>
 
 inside the base model's chat template, if it has one; with ``gnn.place = "after"`` the soft tokens
-come last of all. The instruction comes first: what is the same for all prompts of a task is
-computed once.
+come last of all, with ``"label"`` those of a plan do. The instruction comes first: what is the same
+for all prompts of a task is computed once.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class PromptFormatter:
         head, tail = self._frame(instruction)
         gnn = self.config.gnn
         soft = gnn.count_tokens(request.graph) if gnn else 0
-        after = gnn is not None and gnn.place == "after"
+        after = gnn is not None and gnn.place in (("label", "after") if planning else ("after",))
         history = format_history(
             request.question,
             request.chain,

@@ -20,6 +20,7 @@ from tests.formats.parsed_history import parse_history
 from tests.graph_llm.tiny import BRIDGE, chain, config, graph
 
 Q = "In which town was the designer of the Aurora Bridge born?"
+KINDS = (PlanRequest, AnswerRequest)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,18 @@ def test_soft_tokens_after_the_history_are_the_last_that_is_read(tokenizer: Any)
     assert last.head == first.head and last.text == first.text
     words = [one for one in first.input_ids if one != SOFT]
     assert last.input_ids[:-2] == words
+
+
+def test_soft_tokens_for_the_label_are_last_in_a_plan_and_first_in_an_answer(
+    tokenizer: Any,
+) -> None:
+    asked = (Q, chain(*BRIDGE), graph(*BRIDGE))
+    before, after, label = (
+        [formatter(tokenizer, gnn=GnnConfig(place=place)).prompt(kind(*asked)) for kind in KINDS]
+        for place in ("before", "after", "label")
+    )
+    assert label == [after[0], before[1]]
+    assert before[0] != after[0] and before[1] != after[1]
 
 
 def test_without_a_graph_encoder_there_is_no_place(tokenizer: Any) -> None:
