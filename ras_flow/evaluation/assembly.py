@@ -163,6 +163,7 @@ async def assemble(
         CorpusIndexError: An index is missing, or cannot be made.
     """
     loaded = await asyncio.to_thread(load_questions, config)
+    given = parts or Parts()
     cells = []
     indexes: dict[tuple[str, ...], str] = {}
     for settings, benchmark in loaded:
@@ -172,58 +173,38 @@ async def assemble(
                 asked["planning"] = "static"
             context = config.context(settings, system, **asked)
             searches = system.system.searches and benchmark.retrieval != "given"
-            given = parts or Parts()
             if searches and given.retriever is None:
                 key = (benchmark.name, context.retriever, context.encoder)
                 if key not in indexes:
                     indexes[key] = await prepare_index(settings, benchmark, context, folder)
                 context = replace(context, index=indexes[key])
-            cells.append(
-                await _cell(config, benchmark, system, context, given, reader, calls, searches)
-            )
+            own = replace(given, defaults=context)
+            if searches:
+                own = replace(own, retriever=await own.get_retriever(context))
+            cells.append(await _cell(benchmark, system, context, own, reader, calls, config.seed))
     return cells
 
 
 async def _cell(
-    config: EvalConfig,
     benchmark: Benchmark,
     system: SystemConfig,
     context: Context,
-    given: Parts,
+    parts: Parts,
     reader: LanguageModel | None,
     calls: KeptCalls,
-    searches: bool,
+    seed: int,
 ) -> Cell:
-    parts = replace(given, defaults=context)
-    if searches:
-        parts = replace(parts, retriever=await parts.get_retriever(context))
+    model = None
     if system.system.baseline:
         model = reader or await parts.get_model(system.reader, context)
         identities = {"reader": model.identity}
     else:
-        model = None
-        planner = await parts.get_planner(context)
-        answerer = await parts.get_answerer(context)
-        if context.extractor == NO_EXTRACTOR:
-            parts = replace(parts, extractor=None)
-        extractor = await parts.get_extractor(context)
-        keeps_text = parts.keeps_text(context)
-        parts = replace(
-            parts,
-            planner=KeptPlanner(planner, calls),
-            extractor=extractor if keeps_text else KeptExtractor(extractor, calls),
-            answerer=answerer,
-        )
-        identities = {
-            "planner": planner.identity,
-            "extractor": extractor.identity,
-            "answerer": answerer.identity,
-        }
-    if parts.retriever is not None:
-        identities["retriever"] = parts.retriever.identity
-    elif not searches:
+        parts, identities = await _with_roles(parts, context, calls)
+    if parts.retriever is None:
         parts = replace(parts, retriever=_NoRetriever())
-    ingredients = Ingredients(parts=parts, reader=model, options=system.options, seed=config.seed)
+    else:
+        identities["retriever"] = parts.retriever.identity
+    ingredients = Ingredients(parts=parts, reader=model, options=system.options, seed=seed)
     return Cell(
         benchmark=benchmark,
         system=system,
@@ -231,5 +212,27 @@ async def _cell(
         graph=system.system.build(ingredients),
         parts=parts,
         identities=identities,
-        seed=config.seed,
+        seed=seed,
     )
+
+
+async def _with_roles(
+    parts: Parts, context: Context, calls: KeptCalls
+) -> tuple[Parts, dict[str, str]]:
+    """Return parts whose plans and triples are kept, and the names of their models by role."""
+    if context.extractor == NO_EXTRACTOR:
+        parts = replace(parts, extractor=None)
+    planner = await parts.get_planner(context)
+    extractor = await parts.get_extractor(context)
+    answerer = await parts.get_answerer(context)
+    made = replace(
+        parts,
+        planner=KeptPlanner(planner, calls),
+        extractor=extractor if parts.keeps_text(context) else KeptExtractor(extractor, calls),
+        answerer=answerer,
+    )
+    return made, {
+        "planner": planner.identity,
+        "extractor": extractor.identity,
+        "answerer": answerer.identity,
+    }

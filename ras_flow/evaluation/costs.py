@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ras_flow.evaluation.config import Price
+from ras_flow.evaluation.config import Limits, Price
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.rows import Row
 
@@ -50,17 +50,14 @@ class Purse:
             self.tokens += read + written
             self.money += _price(models.get(role, ""), read, written, self._prices)
 
-    def beyond(self, tokens: int | None, money: float | None) -> str:
-        """Return which ceiling is reached, in a sentence; empty where none is.
-
-        Args:
-            tokens: The ceiling of tokens; None for none.
-            money: The ceiling of money; None for none.
-        """
-        if tokens is not None and self.tokens >= tokens:
-            return f"The ceiling of {tokens} tokens was reached ({self.tokens} were paid for)."
-        if money is not None and self.money >= money:
-            return f"The ceiling of {money:g} was reached ({self.money:.2f} was paid)."
+    def beyond(self, limits: Limits) -> str:
+        """Return which ceiling is reached, in a sentence; empty where none is."""
+        if limits.tokens is not None and self.tokens >= limits.tokens:
+            return (
+                f"The ceiling of {limits.tokens} tokens was reached ({self.tokens} were paid for)."
+            )
+        if limits.money is not None and self.money >= limits.money:
+            return f"The ceiling of {limits.money:g} was reached ({self.money:.2f} was paid)."
         return ""
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -221,18 +222,15 @@ class _Run:
 
         So what a ceiling cuts off is the same for all of them.
         """
-        by_benchmark: dict[str, list[_Entry]] = {}
-        for entry in self._entries:
-            by_benchmark.setdefault(entry.standing.benchmark, []).append(entry)
-        for entries in by_benchmark.values():
+        for _, group in groupby(self._entries, key=lambda entry: entry.standing.benchmark):
+            entries = list(group)
             for question in entries[0].asker.cell.benchmark.questions:
                 for entry in entries:
                     yield entry, question
 
     async def _worker(self, jobs: Iterator[tuple[_Entry, Question]]) -> None:
         for entry, question in jobs:
-            limits = self._config.limits
-            self._ceiling = self._purse.beyond(limits.tokens, limits.money)
+            self._ceiling = self._purse.beyond(self._config.limits)
             if self._ceiling:
                 return
             row = await entry.asker.ask(question)
