@@ -11,7 +11,7 @@ from rich.text import Text
 from ras_flow.cli.render import REASONS, cost_text, plain, snippet
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
-from ras_flow.runs.reading import graph_of, name_of, spent, step_name, steps_of
+from ras_flow.runs.reading import address_of, graph_of, spent, step_name, steps_of
 from ras_flow.state.schema import Hop, Plan, Triple, name_passages
 
 Styled = str | tuple[str, str]
@@ -76,7 +76,7 @@ class Timeline:
         self._left()
 
     def _left(self) -> None:
-        branch, run = self._branch, name_of(self._document, self._branch)
+        branch, run = self._branch, address_of(self._document, self._branch)
         last = self._document["steps"][branch["steps"][-1]]
         if branch["status"] == "paused" and last["review"] is not None:
             show_review(self._console, run, last["review"])

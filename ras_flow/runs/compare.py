@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile, zip_longest
 from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
@@ -14,6 +15,7 @@ from ras_flow.state.schema import Hop, Plan, StopReason, name_of
 from ras_flow.usage import Spent
 
 Name = Literal["a", "b"]
+What = Literal["question", "plan", "passages", "triples", "answer"]
 
 
 class Side(TypedDict):
@@ -78,7 +80,7 @@ class Parting(TypedDict):
     step: int | None
     checkpoint: str | None
     hop: int | None
-    what: Literal["question", "plan", "passages", "triples", "answer"] | None
+    what: What | None
 
 
 class Deciding(TypedDict):
@@ -139,11 +141,20 @@ def compare(a: RunDocument, a_branch: int, b: RunDocument, b_branch: int) -> Com
     graphs = graph_after(a, one), graph_after(b, two)
     same_answer = _alike(one["answer"], two["answer"], normalize_name)
     plans, hops = _plans(one, two), _hops(one, two)
+    shared = _shared_steps(one, two) if a["run"] == b["run"] else []
+    hop, what = _first_difference(plans, hops, same_answer=same_answer)
+    if not _alike(a["question"], b["question"], normalize_question):
+        hop, what = None, "question"
     return Comparison(
         a=_side(a, one),
         b=_side(b, two),
         same_answer=same_answer,
-        parting=_parting(a, one, b, two, plans, hops, same_answer=same_answer),
+        parting=Parting(
+            step=len(shared) - 1 if shared else None,
+            checkpoint=shared[-1] if shared else None,
+            hop=hop,
+            what=what,
+        ),
         plans=plans,
         hops=hops,
         passages=_difference(passages_of(one), passages_of(two)),
@@ -223,9 +234,8 @@ def _same_plan(a: Plan | None, b: Plan | None) -> bool:
 
 def _hops(a: Branch, b: Branch) -> list[HopPair]:
     pairs = []
-    for index in range(max(len(a["hops"]), len(b["hops"]))):
-        one, two = ((x["hops"][index] if index < len(x["hops"]) else None) for x in (a, b))
-        found = [x["hop_triples"][index] if index < len(x["hop_triples"]) else [] for x in (a, b)]
+    hops = zip_longest(a["hops"], b["hops"], a["hop_triples"], b["hop_triples"])
+    for index, (one, two, *found) in enumerate(hops):
         pairs.append(
             HopPair(
                 index=index,
@@ -237,44 +247,32 @@ def _hops(a: Branch, b: Branch) -> list[HopPair]:
                 passages=_difference(
                     one["passages"] if one else (), two["passages"] if two else ()
                 ),
-                triples=_difference(*found),
+                triples=_difference(*(ids or () for ids in found)),
             )
         )
     return pairs
 
 
-def _parting(
-    a: RunDocument,
-    one: Branch,
-    b: RunDocument,
-    two: Branch,
-    plans: Sequence[PlanPair],
-    hops: Sequence[HopPair],
-    *,
-    same_answer: bool,
-) -> Parting:
-    step, checkpoint = None, None
-    if a["run"] == b["run"]:
-        for index, (left, right) in enumerate(zip(one["steps"], two["steps"], strict=False)):
-            if left != right:
-                break
-            step, checkpoint = index, left
-    parting = Parting(step=step, checkpoint=checkpoint, hop=None, what=None)
-    if not _alike(a["question"], b["question"], normalize_question):
-        return {**parting, "what": "question"}
+def _shared_steps(a: Branch, b: Branch) -> list[str]:
+    pairs = zip(a["steps"], b["steps"], strict=False)
+    return [step for step, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+
+
+def _first_difference(
+    plans: Sequence[PlanPair], hops: Sequence[HopPair], *, same_answer: bool
+) -> tuple[int | None, What | None]:
+    """Return the first hop that differs, and what of it; without one, whether the answer does."""
     for index in range(len(hops) + 1):
-        here = [pair for pair in plans if pair["hop"] == index]
-        pair = hops[index] if index < len(hops) else None
-        if not all(plan["same"] for plan in here):
-            return {**parting, "hop": index, "what": "plan"}
-        if pair is None:
-            break
-        if not pair["same_subquery"]:
-            return {**parting, "hop": index, "what": "plan"}
-        for what in ("passages", "triples"):
-            if pair[what]["only_a"] or pair[what]["only_b"]:
-                return {**parting, "hop": index, "what": what}
-    return {**parting, "what": None if same_answer else "answer"}
+        if not all(pair["same"] for pair in plans if pair["hop"] == index):
+            return index, "plan"
+        for pair in hops[index : index + 1]:
+            if not pair["same_subquery"]:
+                return index, "plan"
+            if pair["passages"]["only_a"] or pair["passages"]["only_b"]:
+                return index, "passages"
+            if pair["triples"]["only_a"] or pair["triples"]["only_b"]:
+                return index, "triples"
+    return None, None if same_answer else "answer"
 
 
 def _deciding(a: Branch, b: Branch, graphs: tuple[list[str], list[str]]) -> list[Deciding]:

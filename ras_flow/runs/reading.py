@@ -55,7 +55,7 @@ def branch_with(document: RunDocument, checkpoint: str) -> Branch:
     raise RunError(f"Run {document['run']} has no step {checkpoint!r}.")
 
 
-def name_of(document: RunDocument, branch: Branch) -> str:
+def address_of(document: RunDocument, branch: Branch) -> str:
     """Return how a command names a branch: ``RUN/2``; the current one is ``RUN`` alone."""
     current = branch["number"] == document["current"]
     return document["run"] if current else f"{document['run']}/{branch['number']}"

@@ -15,7 +15,7 @@ from ras_flow.nodes.answer import ask
 from ras_flow.parts import Parts
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.reading import get_branch, graph_of, name_of
+from ras_flow.runs.reading import address_of, get_branch, graph_of
 from ras_flow.state.channels import RasState
 
 
@@ -64,7 +64,7 @@ async def answers_without(
     if way["stop_reason"] is None:
         raise RunError(
             f"Branch {way['number']} of run {document['run']} has no answer yet: "
-            f"go on with it first: {command('resume', name_of(document, way))}"
+            f"go on with it first: {command('resume', address_of(document, way))}"
         )
     parts = parts or Parts()
     graph = graph_of(document, way)

@@ -44,12 +44,12 @@ def why(
 ) -> None:
     """Show the triples and passages under each part of the answer."""
     from ras_flow.cli.explanation import show_explanation
-    from ras_flow.runs.reading import name_of
+    from ras_flow.runs.reading import address_of
     from ras_flow.runs.why import explain
 
     document, branch = read_run(database, run)
     if branch["stop_reason"] is None:
-        raise RunError(f"Run {run} has no answer yet. {go_on_with(name_of(document, branch))}")
+        raise RunError(f"Run {run} has no answer yet. {go_on_with(address_of(document, branch))}")
     found = explain(document, branch["number"])
     if not as_json:
         show_explanation(found)
