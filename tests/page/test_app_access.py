@@ -98,6 +98,7 @@ async def test_pages_of_other_sites_are_refused_even_with_the_token(
     foreign = [
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {"Origin": "http://127.0.0.1:1"},
         {"Origin": f"http://evil.example@127.0.0.1:{port}"},
         {"Sec-Fetch-Site": "cross-site"},
