@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ras_flow.cli.names import path_of
-
-
-class _Format(StrEnum):
-    float32 = "float32"
-    bfloat16 = "bfloat16"
-    float16 = "float16"
+from ras_flow.llms.precision import DType
 
 
 def export(
@@ -27,8 +21,8 @@ def export(
         bool, typer.Option("--extractor", help="The extractor of that name, not the Graph LLM.")
     ] = False,
     dtype: Annotated[
-        _Format, typer.Option(help="Number format of the language model's weights.")
-    ] = _Format.float32,
+        DType, typer.Option(help="Number format of the language model's weights.")
+    ] = "float32",
 ) -> None:
     """Merge a trained adapter into a plain model for vLLM; a Graph LLM's encoder goes beside it."""
     from shlex import quote
@@ -38,13 +32,11 @@ def export(
     if extractor:
         from ras_flow.llms.export import export_extractor
 
-        served = export_extractor(name, out, dtype=dtype.value)
+        served = export_extractor(name, out, dtype=dtype)
     else:
         from ras_flow.graph_llm.export import export_graph_llm
 
-        exported = export_graph_llm(name, out, dtype=dtype.value)
+        exported = export_graph_llm(name, out, dtype=dtype)
         served = exported.served_name
         embeds = " --enable-prompt-embeds" if exported.config.gnn else ""
-    typer.echo(
-        f"vllm serve {quote(str(out))} --served-model-name {served} --dtype {dtype.value}{embeds}"
-    )
+    typer.echo(f"vllm serve {quote(str(out))} --served-model-name {served} --dtype {dtype}{embeds}")

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import whole_folder
 from ras_flow.llms.generation import end_tokens, memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.precision import DType
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.llms.weights import hash_text, without_progress_bars
-
-DType = Literal["float32", "bfloat16", "float16"]
-"""Number format of a checkpoint's weights."""
 
 
 def export_extractor(name: str, folder: Path, *, dtype: DType = "float32") -> str:

@@ -1,4 +1,4 @@
-"""The number format in which language models of this process compute."""
+"""Number formats: that in which language models of this process compute, and those of exports."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ DTYPE = "RAS_FLOW_LOCAL_DTYPE"
 """Environment variable: the format."""
 
 Precision = Literal["float32", "bfloat16"]
+"""What language models of this process compute in."""
+
+DType = Literal["float32", "bfloat16", "float16"]
+"""What the weights of an exported checkpoint are in."""
 
 
 def local_precision() -> Precision:
