@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import plain, snippet
-from ras_flow.cli.timeline import line
+from ras_flow.cli.render import line, plain, snippet
 from ras_flow.runs.compare import Comparison, Difference, Side
 from ras_flow.state.schema import Hop, Plan
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import REASONS, plain
-from ras_flow.cli.timeline import fact_text, line
+from ras_flow.cli.render import REASONS, fact_text, line, plain
 from ras_flow.runs.why import Explanation, Source
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.status import Status
@@ -32,6 +32,10 @@ _JOINERS = "\u200c\u200d"
 """Format characters that Persian, Indic scripts and emoji are written with."""
 
 
+Styled = str | tuple[str, str]
+"""A text, or a text and its style."""
+
+
 def plain(text: str) -> str:
     """Return text on one line without control characters, so that it cannot drive the terminal."""
     spaced = " ".join(text.split())
@@ -42,8 +46,18 @@ def plain(text: str) -> str:
 
 def snippet(text: str) -> str:
     """Return the beginning of a text, on one line."""
-    line = plain(text)
-    return line if len(line) <= SNIPPET else line[:SNIPPET].rstrip() + "…"
+    whole = plain(text)
+    return whole if len(whole) <= SNIPPET else whole[:SNIPPET].rstrip() + "…"
+
+
+def line(console: Console, *pieces: Styled) -> None:
+    """Print one line of pieces, each with a style or without; markup in them is only text."""
+    console.print(Text.assemble(*pieces), soft_wrap=True)
+
+
+def fact_text(triple: Any) -> str:
+    """Return a triple as it can be given to ``--add-triple``."""
+    return plain(f"{triple['subject']} | {triple['predicate']} | {triple['object']}")
 
 
 def cost_text(cost: Spent) -> str:
@@ -136,7 +150,7 @@ class Screen:
             self._status.start()
 
     def _line(self, label: str, style: str, text: str) -> None:
-        self.console.print(Text.assemble((label, style), plain(text)), soft_wrap=True)
+        line(self.console, (label, style), plain(text))
 
     def _plan(self, event: PlanEvent) -> None:
         if event["label"] is None:
@@ -150,13 +164,11 @@ class Screen:
         self._line(f"Hop {event['hop']}    ", "bold blue", event["subquery"])
         for passage in event["passages"]:
             self._titles[passage["id"]] = passage["name"]
-            self.console.print(
-                Text.assemble(
-                    (f"  {passage['score']:7.4f}  ", "dim"),
-                    (plain(passage["name"]), "bold"),
-                    f"  {snippet(passage['text'])}",
-                ),
-                soft_wrap=True,
+            line(
+                self.console,
+                (f"  {passage['score']:7.4f}  ", "dim"),
+                (plain(passage["name"]), "bold"),
+                f"  {snippet(passage['text'])}",
             )
 
     def _grow(self, event: GraphEvent) -> None:
@@ -174,8 +186,7 @@ class Screen:
             named = dict.fromkeys(self._titles.get(id, id) for id in citation["passages"])
             titles = ", ".join(named) or "no passage"
             if triple is not None:
-                fact = f"{triple['subject']} | {triple['predicate']} | {triple['object']}"
-                self._line("  cites  ", "dim", f"{fact}  [{titles}]")
+                self._line("  cites  ", "dim", f"{fact_text(triple)}  [{titles}]")
             elif not citation["triple"]:
                 self._line("  cites  ", "dim", f"[{titles}]")
         if not event["citations"]:

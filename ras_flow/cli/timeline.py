@@ -8,13 +8,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ras_flow.cli.render import REASONS, cost_text, plain, snippet
+from ras_flow.cli.render import REASONS, Styled, cost_text, fact_text, line, plain, snippet
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import address_of, graph_of, spent, step_name, steps_of
 from ras_flow.state.schema import Hop, Plan, Triple, name_passages
-
-Styled = str | tuple[str, str]
 
 
 class Timeline:
@@ -141,16 +139,6 @@ class Timeline:
 
     def _line(self, *pieces: Styled) -> None:
         line(self._console, *pieces)
-
-
-def line(console: Console, *pieces: Styled) -> None:
-    """Print one line of pieces, each with a style or without; markup in them is only text."""
-    console.print(Text.assemble(*pieces), soft_wrap=True)
-
-
-def fact_text(triple: Any) -> str:
-    """Return a triple as it can be given to ``--add-triple``."""
-    return plain(f"{triple['subject']} | {triple['predicate']} | {triple['object']}")
 
 
 _ASKED = {

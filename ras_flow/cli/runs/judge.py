@@ -62,8 +62,7 @@ def why(
 async def _ask(document: RunDocument, branch: Branch, limit: int, quiet: bool) -> list[Without]:
     from rich.console import Console
 
-    from ras_flow.cli.render import snippet
-    from ras_flow.cli.timeline import fact_text, line
+    from ras_flow.cli.render import fact_text, line, snippet
     from ras_flow.runs.without import answers_without
 
     console = Console(highlight=False, quiet=quiet)
