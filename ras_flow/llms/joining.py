@@ -16,7 +16,7 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from ras_flow.components import Generation, Message
-from ras_flow.errors import ModelResponseError, RasFlowError
+from ras_flow.errors import RasFlowError
 from ras_flow.llms.compute import submit_to_lane
 from ras_flow.llms.waiting import a_place
 
@@ -67,7 +67,7 @@ class Limits(NamedTuple):
 PromptCall = Call[Sequence[Message], Limits]
 """A call whose items are prompts: one message list each."""
 
-Outcome = list[Generation] | ModelResponseError
+Outcome = list[Generation] | RasFlowError
 """What became of a call of prompts: a generation for each, or why it cannot be served."""
 
 
@@ -161,7 +161,7 @@ def serve_together(
 
     Args:
         calls: The calls.
-        encode: Encodes a call's prompts; may raise a ModelResponseError.
+        encode: Encodes a call's prompts; its error is this call's alone.
         make: Continues each prompt, whatever the others are.
 
     Returns:
@@ -172,7 +172,7 @@ def serve_together(
     for call in calls:
         try:
             encoded[call] = encode(call)
-        except ModelResponseError as error:
+        except RasFlowError as error:
             outcomes[call] = error
     different = list(dict.fromkeys(prompt for prompts in encoded.values() for prompt in prompts))
     made = dict(zip(different, make(different), strict=True))

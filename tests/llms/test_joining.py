@@ -14,6 +14,7 @@ from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms import LocalLanguageModel, generation, local
 from ras_flow.llms.compute import run_in_lane
+from tests.llms.test_local import with_template
 from tests.llms.tiny import save_tiny_model
 
 TEXTS = ["a", "bc " * 9, "what is this? " * 12, "東京" * 30, "x" * 201, "last one"]
@@ -117,6 +118,19 @@ async def test_a_prompt_that_is_too_long_fails_its_own_call_alone(
         good, bad = await start(ask(model, "a"), ask(model, "b", "x" * 5_000))
     assert await good == [expected]
     with pytest.raises(ModelResponseError, match="Shorten"):
+        await bad
+
+
+async def test_a_prompt_that_the_template_refuses_fails_its_own_call_alone(tmp_path: Path) -> None:
+    model = with_template(
+        tmp_path,
+        "{% if 'no' in messages[-1]['content'] %}{{ raise_exception('not that') }}{% endif %}",
+    )
+    [expected] = await ask(model, "a")
+    async with Busy():
+        good, bad = await start(ask(model, "a"), ask(model, "no"))
+    assert await good == [expected]
+    with pytest.raises(ConfigurationError, match="not that"):
         await bad
 
 
