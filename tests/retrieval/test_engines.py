@@ -238,7 +238,10 @@ def test_a_local_folder_is_let_go_of_at_the_end_of_a_process(tmp_path: Path) -> 
 def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) -> None:
     path = tmp_path / "engine.toml"
     path.write_text('engine = "qdrant"\ncollection = "c"\npath = "q"\nencoder = "some/encoder"')
-    done = CliRunner().invoke(app, ["push", str(index.path), str(path)])
+    push = ["push", str(index.path), str(path)]
+    done = CliRunner().invoke(app, push)
     assert (done.exit_code, done.output) == (0, "qdrant c: 300 passages\n")
+    assert "(--replace)" in str(CliRunner().invoke(app, push).exception)
+    assert CliRunner().invoke(app, [*push, "--replace"]).output == done.output
     assert settings_of(path) == {"encoder": "some/encoder"}
     assert os.path.isdir(tmp_path / "q")
