@@ -39,6 +39,17 @@ def test_the_order_of_triples_and_spelling_make_no_other_input() -> None:
     assert input_key(record(instruction="True or false?")) != input_key(record())
 
 
+def test_passages_make_another_input_in_whatever_order_they_come() -> None:
+    texts = [["Halden", "Halden is a town."], ["Moss", "Moss is a town."]]
+
+    def key(*passages: list[str]) -> str:
+        return input_key(
+            record(chain=[{"subquery": "Q?", "triples": [], "passages": list(passages)}])
+        )
+
+    assert key(*texts) == key(*texts[::-1]) != key(texts[0]) != key(texts[1])
+
+
 def test_one_question_in_two_splits_is_told() -> None:
     dev = record(id="y", split="dev", question="Who founded the Halden?")
     with pytest.raises(InputError, match="two splits: x in train, y in dev"):
