@@ -19,8 +19,8 @@ from ras_flow.training.run import Logger, flat
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
-_FREE = ("window", "top_k", "max_triples", "dropout")
-"""What no weight depends on."""
+_FREE = ("window", "top_k", "max_triples", "dropout", "place")
+"""What weights can be used with another value of."""
 
 _GRAPH = ("gnn.", "projector_hidden", "encoder")
 """What only graph encoder and projector depend on."""

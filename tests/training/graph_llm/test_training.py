@@ -259,8 +259,11 @@ def test_training_goes_on_from_an_earlier_one(
         ours, theirs = load_file(tmp_path / "still" / name), load_file(unbroken / name)
         assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
     assert f"| Began with | {begun} |" in (tmp_path / "still" / "README.md").read_text()
-    train(base, data, tmp_path / "more", model={"start": begun, "max_triples": 3})
-    assert read_manifest(tmp_path / "more").config.max_triples == 3
+    elsewhere = {"start": begun, "max_triples": 3, "top_k": 2}
+    train(base, data, tmp_path / "more", model=elsewhere, gnn={"place": "label"})
+    config = read_manifest(tmp_path / "more").config
+    assert config.gnn is not None and config.gnn.place == "label"
+    assert (config.max_triples, config.top_k) == (3, 2)
     before, after = (
         json.loads((folder / "training.json").read_text())["dev_loss"]
         for folder in (unbroken, tmp_path / "more")
