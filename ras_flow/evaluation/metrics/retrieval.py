@@ -43,12 +43,11 @@ def is_found(support: Support, passages: Iterable[Passage], by: By = "title") ->
         passages: What was retrieved.
         by: Whether the title is compared, or the text.
     """
-    wanted = normalize_name(support.title if by == "title" else support.text)
+    wanted = _name(support, by)
     if not wanted:
         return False
-    if by == "title":
-        return any(normalize_name(passage["title"]) == wanted for passage in passages)
-    return any(_holds(normalize_name(passage["text"]), wanted) for passage in passages)
+    names = (normalize_name(passage[by]) for passage in passages)
+    return wanted in names if by == "title" else any(_holds(name, wanted) for name in names)
 
 
 def recall_by_hop(
@@ -67,26 +66,19 @@ def recall_by_hop(
         What had been found by the end of each hop, in their order, so that it never falls; None
         where there is nothing to judge by.
     """
-    wanted = _known(support, by)
+    wanted = {name: part for part in support if (name := _name(part, by))}
     if not wanted:
         return None
-    seen: list[Passage] = []
+    missing = list(wanted.values())
     found: list[Found] = []
     for passages in hops:
-        seen += passages
-        found.append(_found(wanted, seen, by))
+        missing = [part for part in missing if not is_found(part, passages, by)]
+        found.append(Found((len(wanted) - len(missing)) / len(wanted), not missing))
     return found
 
 
-def _known(support: Iterable[Support], by: By) -> list[Support]:
-    """Return the support that can be judged, the same title or text once."""
-    names = {normalize_name(part.title if by == "title" else part.text): part for part in support}
-    return [part for name, part in names.items() if name]
-
-
-def _found(wanted: Sequence[Support], passages: Sequence[Passage], by: By) -> Found:
-    hits = [is_found(part, passages, by) for part in wanted]
-    return Found(sum(hits) / len(hits), all(hits))
+def _name(support: Support, by: By) -> str:
+    return normalize_name(support.title if by == "title" else support.text)
 
 
 def _holds(text: str, wanted: str) -> bool:
