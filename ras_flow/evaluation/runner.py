@@ -14,6 +14,7 @@ from pathlib import Path
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from ras_flow.components import LanguageModel
+from ras_flow.concurrency import to_its_end
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.asking import Asker
 from ras_flow.evaluation.assembly import Cell, assemble
@@ -117,7 +118,7 @@ async def evaluate(
         try:
             report = await run.work()
         finally:
-            await asyncio.shield(asyncio.to_thread(folder.write_predictions, cells))
+            await to_its_end(asyncio.to_thread(folder.write_predictions, cells))
         await asyncio.to_thread(_write_report, config, cells, folder, report)
         return report
 
