@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from ras_flow.evaluation.metrics.short_answers import normalize_answer
 from ras_flow.formats.answer import clean_answer
 
+_BLANKS = re.compile(r"\s{2,}")
 _MARKS = " \t\n*_`\"'()[]{}.:;,!"
 _BEFORE = r"[\s*_`\"'(\[:]*"
 _ENDS = r"(?=\s*(?:$|[.,:;!)\]*_\"'\n]|because\b|since\b))"
@@ -75,7 +76,8 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     Returns:
         The letter; None where none, or more than one, can be told.
     """
-    said = clean_answer(prediction)
+    # The patterns try all ways to share blanks out; a small model may write thousands of them.
+    said = _BLANKS.sub(lambda found: "\n" if "\n" in found[0] else " ", clean_answer(prediction))
     whole = normalize_answer(said)
     same = [letter for letter, text in options.items() if whole and normalize_answer(text) == whole]
     answered = _letters([a or b for a, b in _ANSWER.findall(said)], options)[-1:]

@@ -26,16 +26,18 @@ _CONCLUSION = re.compile(
     r"|^\W*final\s+answer\W*:\s*([^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
-_FOLLOW_UP = re.compile(r"\bfollow[\s-]*up(?:\s+question)?\s*\d*\s*[:：]\s*([^\n]*)", re.IGNORECASE)
+_FOLLOW_UP = re.compile(
+    r"\bfollow[\s-]*up(?:\s+question)?\s*(?:\d+\s*)?[:：]\s*([^\n]*)", re.IGNORECASE
+)
 _INTERMEDIATE = re.compile(
-    r"\bintermediate\s+answer\s*\d*\s*(?:[:：]|\bis\b:?)\s*([^\n]*)", re.IGNORECASE
+    r"\bintermediate\s+answer\s*(?:\d+\s*)?(?:[:：]|\bis\b:?)\s*([^\n]*)", re.IGNORECASE
 )
 _FINAL = re.compile(r"\bfinal\s+answer\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):]|\(?[a-hA-H][.):])\s*(.+)$")
 _INLINE = re.compile(r"\s*\(?\b(?:\d{1,2}|[a-h])\)\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“'(])")
 _INITIAL = re.compile(
-    r"(?:^|\s)(?:(?:[A-Z]\.)*[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|Prof|Rev|Gen|Col|Lt|Capt|Sgt|Mt)\.$"
+    r"(?:(?:[A-Z]\.)*[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|Prof|Rev|Gen|Col|Lt|Capt|Sgt|Mt)\."
 )
 _ENUMERATED = re.compile(r"^\(?\d{1,2}[.):]\s+")
 
@@ -156,10 +158,10 @@ def first_sentence(text: str) -> str:
     """Return the first sentence of a reasoning, on one line; empty for a text without words."""
     line = " ".join(first_line(clean_answer(text)).split()).removeprefix("Reasoning:").strip()
     line = _ENUMERATED.sub("", line)
-    start = 0
     for end in _SENTENCE_END.finditer(line):
-        if not _INITIAL.search(line[start : end.start()]):
-            return line[: end.start()]
+        sentence = line[: end.start()]
+        if not _INITIAL.fullmatch(sentence.rpartition(" ")[2]):
+            return sentence
     return line
 
 
@@ -177,7 +179,8 @@ def parse_candidates(text: str, most: int) -> list[str]:
     lines = [line for line in clean_answer(text).splitlines() if has_word(line)]
     numbered = [found[1] for line in lines if (found := _NUMBERED.match(line))]
     if len(numbered) < 2 and lines:
-        inline = [part for part in _INLINE.split(" ".join(lines)) if has_word(part)]
+        line = " ".join(" ".join(lines).split())
+        inline = [part for part in _INLINE.split(line) if has_word(part)]
         numbered = inline if len(inline) > 1 else numbered
     answers: dict[str, str] = {}
     for said in numbered or lines:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from string import ascii_uppercase
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -171,3 +172,10 @@ def test_reading_a_verdict_never_fails_and_makes_none_up(said: str) -> None:
     assert verdict in (True, False, None)
     if verdict is not None:
         assert any(word.lower() in clean_answer(said).lower() for word in VERDICTS)
+
+
+def test_many_blanks_in_an_answer_hold_nothing_up() -> None:
+    began = perf_counter()
+    assert read_option(f"The answer is{' ' * 20_000}B", {"A": "north", "B": "south"}) == "B"
+    assert read_option(f"The answer is{' ' * 20_000}#", {"A": "north", "B": "south"}) is None
+    assert perf_counter() - began < 5, "it took a minute"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,3 +179,14 @@ def test_no_text_raises_and_what_is_read_stands_in_it(text: str) -> None:
 
 def _visible(text: str) -> str:
     return "".join(char for char in text if char.isprintable() and not char.isspace())
+
+
+@pytest.mark.parametrize("before", ["x", "So the final answer is", "Intermediate answer", "Action"])
+def test_many_blanks_in_a_reply_hold_nothing_up(before: str) -> None:
+    text = f"{before}{' ' * 20_000}#1) Narvik 2) Bodø. {'A. ' * 7_000}"
+    began = perf_counter()
+    parse_action(text)
+    parse_self_ask(text)
+    first_sentence(text)
+    assert parse_candidates(text, 2)
+    assert perf_counter() - began < 5, "it took a minute"
