@@ -1,1 +1,1 @@
-"""Measures of what parts and runs are worth."""
+"""Systems side by side on the same questions: benchmarks, baselines, metrics and reports."""
