@@ -31,6 +31,10 @@ class _Provider:
     address_variables: tuple[str, ...]
     settings: dict[str, Any]
 
+    def addresses(self) -> dict[str, str]:
+        """Return the addresses that the environment has, by its variables, the one used first."""
+        return {name: url for name in self.address_variables if (url := os.environ.get(name))}
+
 
 _PROVIDERS = {
     "anthropic": _Provider(
@@ -75,17 +79,17 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
         )
     settings: dict[str, Any] = {"timeout": timeout, "max_retries": 0}
     provider = _PROVIDERS.get(kind)
+    given = provider.addresses() if provider else {}
     if base_url:
-        check_address("base_url", base_url)
-        settings["base_url"] = base_url
-    for variable in provider.address_variables if provider and not base_url else ():
-        if address := os.environ.get(variable):
-            check_address(variable, address)
+        given = {"base_url": base_url}
+        settings |= given
+    for setting, address in given.items():
+        check_address(setting, address)
     if provider:
         require(provider.package, extra=provider.extra)
         settings |= provider.settings
         if not os.environ.get(provider.key_variable):
-            if not base_url and not any(map(os.environ.get, provider.address_variables)):
+            if not given:
                 raise ConfigurationError(
                     f"The model {name!r} needs a key. Set the environment variable "
                     f"{provider.key_variable}, or a base_url for a server without keys."
@@ -155,9 +159,8 @@ def endpoint_of(chat: BaseChatModel) -> Endpoint:
     kind = chat._llm_type.split("-")[0]
     provider = _PROVIDERS.get(kind)
     # OpenAI's client reads one of these by itself.
-    set_outside = map(os.environ.get, provider.address_variables if provider else ())
-    address = first("openai_api_base", "anthropic_api_url", "base_url")
-    address = address or next(filter(None, set_outside), "")
+    outside = provider.addresses().values() if provider else ()
+    address = first("openai_api_base", "anthropic_api_url", "base_url") or next(iter(outside), "")
     found = [v.get_secret_value() for v in vars(chat).values() if isinstance(v, SecretStr)]
     return Endpoint(
         model=first("model_name", "model") or type(chat).__name__,
