@@ -10,7 +10,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.training.settings import Schedule, check_ranges
+from ras_flow.training.settings import NonNegative, Positive, Schedule, Share, check_ranges
 
 Task = Literal["both", "plan", "answer"]
 PARTS = ("graph", "lora")
@@ -27,7 +27,7 @@ class DataSettings:
     """
 
     sets: tuple[str, ...]
-    most: int = 0
+    most: NonNegative[int] = 0
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class MixSettings:
             with its size to the power of 1 / temperature.
     """
 
-    plan: float = 1.0
-    first_subq: float = 0.3
-    answer: float = 1.0
-    temperature: float = 1.0
+    plan: NonNegative[float] = 1.0
+    first_subq: NonNegative[float] = 0.3
+    answer: NonNegative[float] = 1.0
+    temperature: Positive[float] = 1.0
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class ModelSettings:
 
     base: str = SMOLLM2
     encoder: str = MINILM
-    projector_hidden: int = 2048
-    window: int = 2500
-    top_k: int = Reading.top_k
-    max_triples: int = 0
-    target: int = 300
+    projector_hidden: Positive[int] = 2048
+    window: Positive[int] = 2500
+    top_k: Positive[int] = Reading.top_k
+    max_triples: NonNegative[int] = 0
+    target: Positive[int] = 300
     without: tuple[str, ...] = ()
     task: Task = "both"
     graphs: Literal["own", "shuffled"] = "own"
@@ -111,20 +111,20 @@ class OptimizerSettings:
         seed: Decides new weights, the order of the records, and dropout.
     """
 
-    learning_rate: float = 5e-5
-    graph_learning_rate: float = 5e-5
+    learning_rate: NonNegative[float] = 5e-5
+    graph_learning_rate: NonNegative[float] = 5e-5
     schedule: Schedule = "cosine"
-    warmup: float = 0.15
-    weight_decay: float = 0.01
-    clip: float = 0.5
-    label_weight: float = 1.0
-    batch_size: int = 2
-    accumulation: int = 2
-    epochs: float = 2.0
-    steps: int = 0
+    warmup: Share[float] = 0.15
+    weight_decay: NonNegative[float] = 0.01
+    clip: NonNegative[float] = 0.5
+    label_weight: Positive[float] = 1.0
+    batch_size: Positive[int] = 2
+    accumulation: Positive[int] = 2
+    epochs: Positive[float] = 2.0
+    steps: NonNegative[int] = 0
     precision: Literal["auto", "bf16", "float32"] = "auto"
-    workers: int = 0
-    seed: int = 7
+    workers: NonNegative[int] = 0
+    seed: NonNegative[int] = 7
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ class PretrainSettings:
     """
 
     sets: tuple[str, ...] = ()
-    epochs: int = 0
-    learning_rate: float = 5e-4
-    batch_size: int = 16
+    epochs: NonNegative[int] = 0
+    learning_rate: NonNegative[float] = 5e-4
+    batch_size: Positive[int] = 16
 
 
 @dataclass(frozen=True)
@@ -161,11 +161,11 @@ class WatchSettings:
         dtype: Number format of the weights in the finished folder.
     """
 
-    every: int = 500
-    records: int = 500
-    generate: int = 100
-    batch_size: int = 8
-    patience: int = 0
+    every: Positive[int] = 500
+    records: NonNegative[int] = 500
+    generate: NonNegative[int] = 100
+    batch_size: Positive[int] = 8
+    patience: NonNegative[int] = 0
     dtype: Literal["float16", "float32"] = "float16"
 
 
@@ -195,43 +195,7 @@ class TrainingConfig:
             )
         if not self.data.sets:
             raise ConfigurationError("data.sets: name at least one folder of `ras-flow data`.")
-        check_ranges(
-            self,
-            over_0=(
-                "mix.temperature",
-                "model.projector_hidden",
-                "model.window",
-                "model.top_k",
-                "model.target",
-                "optimizer.label_weight",
-                "optimizer.batch_size",
-                "optimizer.accumulation",
-                "optimizer.epochs",
-                "pretrain.batch_size",
-                "watch.every",
-                "watch.batch_size",
-            ),
-            from_0=(
-                "data.most",
-                "mix.plan",
-                "mix.first_subq",
-                "mix.answer",
-                "pretrain.epochs",
-                "pretrain.learning_rate",
-                "model.max_triples",
-                "optimizer.learning_rate",
-                "optimizer.graph_learning_rate",
-                "optimizer.weight_decay",
-                "optimizer.clip",
-                "optimizer.steps",
-                "optimizer.workers",
-                "optimizer.seed",
-                "watch.records",
-                "watch.generate",
-                "watch.patience",
-            ),
-            shares=("optimizer.warmup",),
-        )
+        check_ranges(self)
 
     def graph_llm(self, encoder: str, dimension: int) -> GraphLLMConfig:
         """Return what the model is made of.

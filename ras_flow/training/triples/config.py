@@ -8,7 +8,7 @@ from typing import Literal
 
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
-from ras_flow.training.settings import Schedule, check_ranges
+from ras_flow.training.settings import NonNegative, Positive, Schedule, Share, check_ranges
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class DataSettings:
 
     files: tuple[str, ...]
     facts: tuple[str, ...] = ()
-    most: Mapping[str, int] = field(default_factory=dict)
-    skip: Mapping[str, int] = field(default_factory=dict)
-    dev: float = 0.03
-    test: float = 0.08
+    most: NonNegative[Mapping[str, int]] = field(default_factory=dict)
+    skip: NonNegative[Mapping[str, int]] = field(default_factory=dict)
+    dev: Share[float] = 0.03
+    test: Share[float] = 0.08
     seed: int = 13
 
 
@@ -66,9 +66,9 @@ class LoraSettings:
         targets: Names of the layers, or ``all-linear``.
     """
 
-    rank: int = 16
-    alpha: int = 32
-    dropout: float = 0.05
+    rank: NonNegative[int] = 16
+    alpha: Positive[int] = 32
+    dropout: Share[float] = 0.05
     targets: str | tuple[str, ...] = "all-linear"
 
 
@@ -90,17 +90,17 @@ class OptimizerSettings:
         seed: Decides the order of the examples, dropout, and new weights.
     """
 
-    learning_rate: float = 2e-5
+    learning_rate: NonNegative[float] = 2e-5
     schedule: Schedule = "linear"
-    warmup: float = 0.03
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    batch_size: int = 32
-    accumulation: int = 4
-    epochs: float = 3.0
-    steps: int = 0
+    warmup: Share[float] = 0.03
+    weight_decay: NonNegative[float] = 0.01
+    clip: NonNegative[float] = 1.0
+    batch_size: Positive[int] = 32
+    accumulation: Positive[int] = 4
+    epochs: Positive[float] = 3.0
+    steps: NonNegative[int] = 0
     precision: Literal["auto", "bf16", "float32"] = "auto"
-    seed: int = 7
+    seed: NonNegative[int] = 7
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ class LengthSettings:
         target: Longest output; a longer one is cut after its last whole triple.
     """
 
-    source: int = 512
-    target: int = 256
+    source: Positive[int] = 512
+    target: Positive[int] = 256
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class SavingSettings:
         dtype: Number format of the weights in the finished folder.
     """
 
-    every: int = 5000
+    every: Positive[int] = 5000
     dtype: Literal["float16", "float32"] = "float16"
 
 
@@ -146,26 +146,4 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Check what the types do not say."""
-        check_ranges(
-            self,
-            over_0=(
-                "lora.alpha",
-                "optimizer.batch_size",
-                "optimizer.accumulation",
-                "optimizer.epochs",
-                "lengths.source",
-                "lengths.target",
-                "saving.every",
-            ),
-            from_0=(
-                "data.most",
-                "data.skip",
-                "lora.rank",
-                "optimizer.learning_rate",
-                "optimizer.weight_decay",
-                "optimizer.clip",
-                "optimizer.steps",
-                "optimizer.seed",
-            ),
-            shares=("data.dev", "data.test", "lora.dropout", "optimizer.warmup"),
-        )
+        check_ranges(self)
