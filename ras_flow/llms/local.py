@@ -177,9 +177,9 @@ def load_model(
                     f"The files of the model {name!r} have changed since it was named here. Try "
                     "again, with those that are there now."
                 )
-            if _models.pop(place, None):
-                with _loading_tokenizers:
-                    _tokenizers.pop(name, None)
+            _models.pop(place, None)
+            with _loading_tokenizers:
+                _tokenizers.pop(name, None)  # Texts may have been counted with an older one.
             _models[place] = LoadedModel(read_model(name, precision, kind=kind), key)
         return _models[place]
 

@@ -573,6 +573,14 @@ async def test_a_folder_that_is_written_anew_is_another_model(tmp_path: Path) ->
         await old.generate(prompt, max_new_tokens=9)
 
 
+async def test_a_model_has_the_tokenizer_of_its_own_files(tmp_path: Path) -> None:
+    name = str(with_template(tmp_path, "").name)
+    assert LocalLanguageModel(name).count_tokens("a") == 1
+    other = with_template(tmp_path, "{{ 'a' * 50 }}")
+    (made,) = await other.generate([chat("a")], max_new_tokens=1)
+    assert made.input_tokens > 50
+
+
 def test_a_name_means_what_its_folder_holds_now(tmp_path: Path) -> None:
     name, context = f"local:{save_tiny_model(tmp_path)}", Context()
     before = named.model_of(name, context)
