@@ -34,6 +34,7 @@ from ras_flow.nodes.node import Node
 from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.review import review
+from ras_flow.nodes.router import Router
 from ras_flow.nodes.start import start
 from ras_flow.nodes.to_triples import to_triples
 from ras_flow.nodes.view import reads_encoding
@@ -162,15 +163,15 @@ def build_graph(
     for name, node in nodes.items():
         builder.add_node(name, Node(node))
     builder.add_edge(START, "start")
-    builder.add_conditional_edges("start", after_start)
-    builder.add_conditional_edges("plan", after_plan, PLAN_EDGES)
-    builder.add_conditional_edges("review_plan", after_review_plan)
+    builder.add_conditional_edges("start", Router(after_start))
+    builder.add_conditional_edges("plan", Router(after_plan), PLAN_EDGES)
+    builder.add_conditional_edges("review_plan", Router(after_review_plan))
     builder.add_edge("retrieve", "to_triples")
     builder.add_edge("to_triples", "merge_graph")
-    builder.add_conditional_edges("merge_graph", after_merge)
-    builder.add_conditional_edges("review_graph", after_review_graph)
-    builder.add_conditional_edges("encode", after_encode)
-    builder.add_conditional_edges("review_answer", after_review_answer)
+    builder.add_conditional_edges("merge_graph", Router(after_merge))
+    builder.add_conditional_edges("review_graph", Router(after_review_graph))
+    builder.add_conditional_edges("encode", Router(after_encode))
+    builder.add_conditional_edges("review_answer", Router(after_review_answer))
     builder.add_edge("answer", END)
     return builder
 
