@@ -79,7 +79,7 @@ class Pool:
                 page = near.pop(min(rng.randrange(len(near)), rng.randrange(len(near))))
             else:
                 page = self.pages[rng.randrange(len(self.pages))]
-            if page not in drawn and not refuse(page):
+            if not refuse(page):
                 drawn[page] = None
         return list(drawn)
 

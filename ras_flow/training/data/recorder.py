@@ -51,7 +51,7 @@ class Recorder:
         # The planner gets an instruction only from a caller who sets one.
         if self.case.instruction and task == "answer":
             record["instruction"] = self.case.instruction
-        if page and target.get("label") == "SUBQ":
+        if page:
             record["page"] = page
         return record
 

@@ -30,6 +30,13 @@ def test_one_input_with_two_labels_is_told() -> None:
         check_labels([record(), other])
 
 
+def test_one_input_with_two_answers_is_told() -> None:
+    first = record(task="answer", target={"answer": "Oslo"})
+    assert check_labels([first, record(id="y", task="answer", target={"answer": "the oslo"})]) == 1
+    with pytest.raises(InputError, match="x says 'oslo', y says 'bergen'"):
+        check_labels([first, record(id="y", task="answer", target={"answer": "Bergen"})])
+
+
 def test_the_order_of_triples_and_spelling_make_no_other_input() -> None:
     one = [{"subquery": "Q?", "triples": [["A", "b", "C"], ["D", "e", "F"]]}]
     two = [{"subquery": "q", "triples": [["d", "E", "f"], ["the A", "b", "c"]]}]
