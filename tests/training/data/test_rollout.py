@@ -237,6 +237,23 @@ def test_distractors_do_not_tell_the_facts_and_come_from_the_pool() -> None:
             assert seen <= {f"Film {n}" for n in range(10, 60)}
 
 
+def test_passages_of_the_question_do_not_tell_the_facts_either() -> None:
+    telling = Page("a biography", (("a biography", "says", "Aino Laine was born 3 May 1921"),))
+    other = Page("Oulu", (("Oulu", "country", "Finland"),))
+    says = ("Salt Road", "tells of", "the birth of Aino Laine on 3 May 1921")
+    first = CASE.steps[0]
+    page = replace(first.page, triples=(*first.page.triples, says))
+    case = replace(CASE, context=(telling, other), steps=(replace(first, page=page), CASE.steps[1]))
+    for seed in range(20):
+        seen = visible(play(case, seed=seed)[1])
+        assert other.triples[0] in seen and DIRECTED in seen
+        assert says not in seen and telling.triples[0] not in seen
+
+
+def test_a_search_may_find_by_chance_what_was_to_be_asked_for_next() -> None:
+    assert plans(play(noise=replace(PERFECT, lucky=1.0))) == [f"[SUBQ] {Q}", "[SUFFICIENT]"]
+
+
 def test_what_is_not_read_does_not_suffice() -> None:
     def reading(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> dict[str, Triple]:
         assert hops
