@@ -286,6 +286,23 @@ async def test_a_base_model_that_rejects_all_is_told(
     assert not (folder / "out/stats.json").exists()
 
 
+async def test_a_question_that_a_base_model_rejects_is_one_that_it_does_not_know(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+
+    def picky(body: dict[str, Any]) -> Answer:
+        rejected = "Film5 " in last_message(body)
+        return Answer(status=400, error="not this one") if rejected else knowing(body)
+
+    with OpenAIServer(picky) as server:
+        model = load_language_model("openai:test", base_url=server.url)
+        await convert_mix(MixConfig((Source(folder / "films.jsonl"),)), folder / "out", model)
+    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+    known = {r["id"].split("/")[1] for r in records if r["target"].get("label") == "NO_RETRIEVAL"}
+    assert known == {"f3"} and any("/f5/" in record["id"] for record in records)
+
+
 async def test_what_has_no_answer_or_is_yes_or_no_cannot_be_known() -> None:
     class Parrot:
         identity, takes_soft_tokens = "parrot", False
