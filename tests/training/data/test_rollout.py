@@ -116,6 +116,16 @@ def test_each_hop_has_about_five_passages_of_triples() -> None:
         assert len(link["triples"]) == 10
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_page_tells_its_facts_and_as_much_more_as_fits(most: int) -> None:
+    first = CASE.steps[0]
+    more = [("Salt Road", "shot in", f"Town {n}") for n in range(9)]
+    page = replace(first.page, triples=(DIRECTED, *more))
+    case = replace(CASE, steps=(replace(first, page=page), CASE.steps[1]))
+    seen = visible(play(case, replace(PERFECT, max_triples=most))[1])
+    assert DIRECTED in seen and len(seen & {*page.triples}) == most
+
+
 def test_gold_triples_stand_anywhere() -> None:
     places = Counter(
         record["chain"][0]["triples"].index(list(DIRECTED))
@@ -277,9 +287,14 @@ def test_what_is_not_read_does_not_suffice() -> None:
 
 def test_documents_of_the_question_are_distractors() -> None:
     own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),)) for n in range(12))
-    records = play(replace(CASE, context=own))
-    for link in records[-1]["chain"]:
-        assert sum(triple[0].startswith("Own") for triple in link["triples"]) == 3
+    shown = set()
+    for seed in range(10):
+        chain = play(replace(CASE, context=own), seed=seed)[-1]["chain"]
+        hops = [{t[0] for t in link["triples"] if t[0].startswith("Own")} for link in chain]
+        assert [len(names) for names in hops] == [3, 3]
+        assert not hops[0] & hops[1], "none is drawn again"
+        shown |= hops[0] | hops[1]
+    assert len(shown) == 12
 
 
 def test_answers_are_spelled_as_the_graph_spells_them() -> None:
