@@ -236,7 +236,9 @@ async def test_what_is_too_long_or_wrong_is_named_to_the_client(
         ({"question": QUESTION, "settings": {"hops": 3}}, "ConfigurationError", "hops"),
     ):
         [*_, error] = await streamed(client, thread, input=given)
-        assert error["error"] == name and message in error["message"]
+        run: Any = (await client.runs.list(thread, limit=1))[0]
+        told: Any = await client.runs.get(thread, run["run_id"])
+        assert error["error"] == name and message in told["error_message"]
     given = {"question": QUESTION, "settings": {}}
     events = await streamed(client, thread, input=given, context=settings)
     assert events[-1]["answer"] == "Narvik"
