@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.components import Generation, Message
+from ras_flow.components import Generation, Message, ScoredPassage
 from ras_flow.errors import ConfigurationError
+from ras_flow.retrieval.queries import check_queries
 from ras_flow.testing import ListRetriever
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.evaluate import (
@@ -99,6 +100,14 @@ def test_records_are_read_as_the_model_reads_its_runs(base: Path) -> None:
     assert said != evaluate_graph_llm(whole, [row], encoder=encoder).texts
 
 
+class Strict(ListRetriever):
+    """Refuses blank queries, as the retrievers over an index do."""
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        check_queries(queries, k)
+        return await super().retrieve(queries, k)
+
+
 async def test_the_next_passage_is_found_or_not() -> None:
     pages = [{"title": f"Person {n}", "text": f"word{n} about P{n}."} for n in range(20)]
     rows = [row | {"page": f"Person {n}"} for n, row in enumerate(records(4)[1::4])]
@@ -107,7 +116,7 @@ async def test_the_next_passage_is_found_or_not() -> None:
     written = ["[SUBQ] word0", "[SUBQ] word19", "[SUFFICIENT]", "no plan"]
     # Records of several sets may have one id.
     rows = [row | {"id": "same"} for row in rows]
-    found = await find_next(rows, written, ListRetriever(pages), k=1)  # type: ignore[arg-type]
+    found = await find_next(rows, written, Strict(pages), k=1)  # type: ignore[arg-type]
     assert found == NextPassage(plans=4, by_target=4, by_model=1) and found.relative == 0.25
     assert NextPassage(2, 0, 0).as_record()["relative"] is None
     # First plans and answers are not asked for.

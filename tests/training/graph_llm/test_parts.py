@@ -56,6 +56,13 @@ def test_each_kind_is_seen_as_often_as_the_mix_says(
     assert len(order) == len(drawn) and epoch(order, number) == drawn
 
 
+def test_only_the_plan_that_asks_the_question_counts_as_a_first_one() -> None:
+    first, later = ROWS[:2]
+    known = {**first, "target": {"label": "NO_RETRIEVAL"}}
+    assert first["target"]["label"] == later["target"]["label"] == "SUBQ" and later["chain"]
+    assert [kind_of(row) for row in (first, later, known)] == ["first_subq", "plan", "plan"]
+
+
 def test_what_is_sampled_down_is_seen_in_time() -> None:
     order = mixed(first_subq=0.3, plan=0, answer=0)
     epochs = [epoch(order, number) for number in range(4)]
