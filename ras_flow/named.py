@@ -12,12 +12,12 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, TypeVar
 
-from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
+from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Reading, Retriever
 from ras_flow.components import SentenceEncoder as Encoder
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context, ExtractorOutput, RetrieverKind
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import ConfigurationError
-from ras_flow.graph_llm.exported import PART
+from ras_flow.graph_llm.exported import PART, read_export
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM, find_export
 from ras_flow.graph_llm.shared import find_graph_llm
@@ -91,6 +91,18 @@ def answerer_of(context: Context) -> Answerer:
     if graph_llm := _graph_llm(context, context.answerer):
         return GraphAnswerer(graph_llm)
     return PromptedAnswerer(_model(context, context.answerer))
+
+
+def reading_of_answerer(context: Context) -> Reading:
+    """Return how much the answerer reads best; it is not set up for that.
+
+    Raises:
+        ConfigurationError: It is a Graph LLM whose folder is damaged or of another version.
+    """
+    if local := find_graph_llm(context.answerer):
+        return local.config.reading
+    export = find_export(context.answerer)
+    return Reading() if export is None else read_export(export).config.reading
 
 
 @_shared(32)

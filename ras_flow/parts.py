@@ -15,7 +15,15 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
 from ras_flow import named
-from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Retriever
+from ras_flow.components import (
+    Answerer,
+    Extractor,
+    LanguageModel,
+    Planner,
+    Reading,
+    Retriever,
+    reading_of,
+)
 from ras_flow.components import SentenceEncoder as Encoder
 from ras_flow.context import NO_EXTRACTOR, Context, resolve_context
 from ras_flow.errors import ConfigurationError
@@ -164,6 +172,16 @@ class Parts:
         if self.answerer is not None:
             return self.answerer
         return await asyncio.to_thread(named.answerer_of, context)
+
+    async def get_reading(self, context: Context) -> Reading:
+        """Return how much the answerer reads best; one that is named is not set up for that.
+
+        Raises:
+            ConfigurationError: The answerer's ``reading`` is none, or it is a damaged Graph LLM.
+        """
+        if self.answerer is not None:
+            return reading_of(self.answerer)
+        return await asyncio.to_thread(named.reading_of_answerer, context)
 
     async def get_model(self, name: str, context: Context) -> LanguageModel:
         """Return a language model that plays none of the roles, as evaluation's baselines have one.

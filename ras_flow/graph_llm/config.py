@@ -166,6 +166,11 @@ class GraphLLMConfig:
             raise ConfigurationError("Without gnn and without lora nothing is left to train.")
 
     @property
+    def reading(self) -> Reading:
+        """How much it reads best."""
+        return Reading(top_k=self.top_k, max_triples=self.max_triples)
+
+    @property
     def encoder_name(self) -> str:
         """Name of the sentence encoder, as it can be loaded by."""
         return self.encoder.rpartition("@")[0] or self.encoder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ras_flow.components import AnswerRequest, Message, PlanRequest, Reading, Reply
+from ras_flow.components import AnswerRequest, Message, PlanRequest, Reply
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.tracing import traced_generation
@@ -25,8 +25,7 @@ class _Role:
         self.source = source
         self.identity = source.identity
         self.takes_soft_tokens = source.takes_soft_tokens
-        config = source.config
-        self.reading = Reading(top_k=config.top_k, max_triples=config.max_triples)
+        self.reading = source.config.reading
 
 
 class GraphPlanner(_Role):

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import Retriever, ScoredPassage, reading_of
+from ras_flow.components import Retriever, ScoredPassage
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import passages_event
@@ -38,7 +38,8 @@ async def retrieve(
 
     Raises:
         InputError: The state was edited so that no subquery is planned.
-        ConfigurationError: What the retriever found are no passages, or there is no answerer.
+        ConfigurationError: What the retriever found are no passages, or the answerer's own number
+            of them cannot be told.
         CorpusIndexError: The index cannot be opened.
     """
     plan = pending_plan(state)
@@ -48,7 +49,7 @@ async def retrieve(
     dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
     cost = Cost("retriever", f"retrieve:{plan['hop']}")
     retriever = await parts.get_retriever(context)
-    most = context.top_k or top_k or reading_of(await parts.get_answerer(context)).top_k
+    most = context.top_k or top_k or (await parts.get_reading(context)).top_k
     async with traced_retrieval(
         type(retriever).__name__, plan["subquery"], identity=retriever.identity
     ) as found:

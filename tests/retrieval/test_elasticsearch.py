@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.retrievers import BaseRetriever
 
-from ras_flow import Context
+from ras_flow.components import Reading
 from ras_flow.errors import RasFlowError
 from ras_flow.retrieval import LangChainRetriever
 from tests.graph.world import DOCUMENTS
@@ -81,7 +81,7 @@ async def test_the_program_of_the_page_finds_titled_passages(server: ThreadingHT
     assert (best.passage["title"], best.passage["text"]) == (row["title"], row["text"])
     assert len(rest) == 2
     [asked] = server.RequestHandlerClass.asked  # type: ignore[attr-defined]
-    assert asked["path"] == "/wiki/_search" and asked["size"] >= Context().top_k
+    assert asked["path"] == "/wiki/_search" and asked["size"] >= Reading().top_k
 
 
 async def test_a_server_that_goes_away_is_named(server: ThreadingHTTPServer) -> None:
