@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.components import AnswerRequest, PlanRequest, Reading
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -215,6 +215,13 @@ async def test_names_find_exports(
     name, parts = f"vllm:{exports['graph']}", Parts()
     with pytest.raises(ConfigurationError, match="base_url.*VLLM_BASE_URL"):
         await parts.get_planner(Context(planner=name))
+    # What it reads is known without its server, and a name that is none reads what all others do.
+    for answerer, reading in {
+        name: read_export(exports["graph"]).config.reading,
+        "local:default": Reading(top_k=2, max_triples=4),
+        "nobody:x": Reading(),
+    }.items():
+        assert await parts.get_reading(Context(answerer=answerer)) == reading
     address = "http://localhost:1/v1"
     context = Context(planner=name, answerer=f"local:{exports['graph-trained']}", base_url=address)
     planner, answerer = await parts.get_planner(context), await parts.get_answerer(context)
