@@ -6,10 +6,9 @@ import json
 import logging
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from io import StringIO
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -18,41 +17,10 @@ from zlib import error as ZlibError
 from ras_flow.errors import DocumentError
 from ras_flow.extras import require
 from ras_flow.formats.text import has_word
+from ras_flow.retrieval.html import read_page
+from ras_flow.retrieval.raised import RAISED, as_powers
 from ras_flow.retrieval.source import SourceDocument
 
-_HIDDEN = frozenset(["head", "script", "style", "template", "noscript", "rt", "rp"])
-"""Tags whose text is none of the page's; rt and rp say how the characters before them are read."""
-_UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
-"""A style of an element that is not shown."""
-_BLOCKS = (
-    "address article aside blockquote caption dd details div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul"
-).split()
-_AS_BROWSERS = {
-    "iso-8859-1": "windows-1252",
-    "latin-1": "windows-1252",
-    "ascii": "windows-1252",
-    "us-ascii": "windows-1252",
-    "iso-8859-9": "windows-1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "x-sjis": "cp932",
-    "euc-kr": "cp949",
-    "ks_c_5601-1987": "cp949",
-    "big5": "big5hkscs",
-    "utf-16": "utf-8",
-    "utf-16le": "utf-8",
-    "utf-16be": "utf-8",
-}
-"""What browsers read under these names: larger sets of characters, which pages use. A page without
-a byte order mark that can be read so far is not in UTF-16, whatever it says."""
-_RAISED = "\ufdd0"
-"""Where raised text begins: a character that no text has."""
-_POWER = re.compile(rf"(?<=\d){_RAISED}(?=[-−+]?\d)")
-_BEFORE = {"br": "\n", "sup": _RAISED} | dict.fromkeys(_BLOCKS, "\n\n")
-_AFTER = dict.fromkeys(["td", "th"], " ") | dict.fromkeys(_BLOCKS, "\n\n")
-"""What the beginning and the end of a tag add to the text."""
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _GONE = (f"{_WORD}del", f"{_WORD}moveFrom", f"{_COMPATIBLE}Fallback")
@@ -66,8 +34,6 @@ _NOTES = ("/footnotes", "/endnotes")
 """How the relations end that lead to the parts of a Word file with its notes."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
-_DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
-"""Of XHTML; Beautiful Soup warns of it."""
 _PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
 """A file as letters: its hundreds of passages would be embedded, found and extracted."""
 _PLACEHOLDER = re.compile(
@@ -98,13 +64,8 @@ def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
 
 def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read what an HTML file shows; its title is its title or first heading."""
-    bs4 = require("bs4", extra="documents")
-    require("lxml", extra="documents")
-    markup = _DECLARATION.sub("", _decode_html(path, source))
-    # As a file: of a text it may say that this looks like the name of one.
-    soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
-    title, heading = (tag.get_text(" ", strip=True) if tag else "" for tag in (soup.title, soup.h1))
-    yield _document(source, _given(title) or heading, _powers("".join(_visible(soup))))
+    page = read_page(path.read_bytes(), source)
+    yield _document(source, _given(page.title) or page.heading, page.text)
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -161,7 +122,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
             etree.strip_elements(root, *_GONE, with_tail=False)
             etree.strip_tags(root, *_AROUND)
             for run in raised(root):
-                run.text = f"{_RAISED}{run.text}"
+                run.text = f"{RAISED}{run.text}"
         # python-docx writes a title of its own where there are no properties.
         title = _given(document.core_properties.title)
         blocks: list[str] = []
@@ -178,7 +139,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     # zipfile raises a RuntimeError for an encrypted entry.
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error
-    yield _document(source, _powers(title), _powers("\n\n".join(blocks)))
+    yield _document(source, as_powers(title), as_powers("\n\n".join(blocks)))
 
 
 def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentError]:
@@ -288,58 +249,6 @@ def _decode(content: bytes, source: str) -> str:
         raise DocumentError(
             f"{source} is not UTF-8 at byte {error.start}: convert it to UTF-8."
         ) from error
-
-
-def _decode_html(path: Path, source: str) -> str:
-    """Decode by byte order mark, else by what the file declares, else as UTF-8."""
-    detector = require("bs4.dammit", extra="documents").EncodingDetector
-    content, marked = detector.strip_byte_order_mark(path.read_bytes())
-    declared = marked or detector.find_declared_encoding(content, is_html=True) or "utf-8"
-    try:
-        return str(content.decode(marked or _AS_BROWSERS.get(declared, declared)))
-    except (LookupError, ValueError) as error:
-        raise DocumentError(f"{source} is not {declared}: convert it to UTF-8.") from error
-
-
-def _visible(soup: Any) -> Iterator[str]:
-    """Yield the texts of a page and the breaks between them, in one pass.
-
-    Changing the tree instead takes time in the square of its depth.
-    """
-    bs4 = require("bs4", extra="documents")
-    controls = (tag["aria-controls"].split() for tag in soup.find_all(**{"aria-controls": True}))
-    opened = set(chain.from_iterable(controls))
-    above = [(soup, False)]
-    for node in soup.descendants:
-        while above[-1][0] is not node.parent:
-            tag, _ = above.pop()
-            yield _AFTER.get(tag.name, "")
-        hidden = above[-1][1]
-        if isinstance(node, bs4.Tag):
-            above.append((node, hidden or _is_hidden(node, opened)))
-            yield _BEFORE.get(node.name, "")
-        elif not hidden and type(node) in (bs4.NavigableString, bs4.CData):
-            yield str(node)
-
-
-def _is_hidden(tag: Any, opened: Collection[str]) -> bool:
-    """Tell an element that no reader sees.
-
-    It is none if a control of the page opens it, as a tab its panel, if it is all of the page,
-    which scripts then show, or if it is the text of a formula, of which readers see a picture.
-    """
-    if tag.name in _HIDDEN:
-        return True
-    unseen = tag.get("hidden", "until-found").lower() != "until-found"
-    if not (unseen or _UNSEEN.search(tag.get("style", ""))):
-        return False
-    whole = tag.name in ("html", "body")
-    return not (whole or tag.get("id") in opened or tag.find("math", recursive=False))
-
-
-def _powers(text: str) -> str:
-    """Write a raised number that follows another as a power: 10⁶ must not become 106."""
-    return _POWER.sub("^", text).replace(_RAISED, "")
 
 
 def _split_front_matter(text: str) -> tuple[str, str]:
