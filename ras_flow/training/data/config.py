@@ -7,6 +7,7 @@
     test = 0.05
     base_model = "local:default"        # optional: tells what needs no retrieval
     max_triples = 4                     # optional: of a hop, for models that read so many
+    answer_passages = 2                 # optional: of a hop, for answerers that read these too
     passages = [                        # optional: distractors, and better triples of known texts
       {file = "text_triples.jsonl.gz", only = ["wikiofgraph"]},
     ]
@@ -83,6 +84,9 @@ class MixConfig:
         max_triples: Triples of each hop that planner and answerer read, those nearest to its
             subquery, as :class:`ras_flow.Context` has it; None for all. What they do not read is
             not known: labels go by what is read.
+        answer_passages: Passages of each hop that answers have beside the triples, as
+            :class:`ras_flow.Context` has it. An answer then is also learnt where a fact is in a
+            passage alone.
     """
 
     sources: tuple[Source, ...]
@@ -95,6 +99,7 @@ class MixConfig:
     base_url: str | None = None
     as_text: bool = False
     max_triples: int | None = None
+    answer_passages: int = 0
 
     def __post_init__(self) -> None:
         """Check what does not go together."""
@@ -102,6 +107,11 @@ class MixConfig:
             raise ConfigurationError(
                 "as_text writes whole passages, and max_triples chooses among triples. Leave one "
                 "of them out."
+            )
+        if self.as_text and self.answer_passages:
+            raise ConfigurationError(
+                "as_text writes all passages, and answer_passages some beside the triples. Leave "
+                "one of them out."
             )
 
     @property
@@ -164,6 +174,10 @@ def _check(config: MixConfig, where: str) -> None:
             raise ConfigurationError(f"{where}: max_records = {source.max_records} must be over 0.")
     if config.max_triples is not None and config.max_triples < 1:
         raise ConfigurationError(f"{where}: max_triples = {config.max_triples} must be at least 1.")
+    if config.answer_passages < 0:
+        raise ConfigurationError(
+            f"{where}: answer_passages = {config.answer_passages} must be at least 0."
+        )
     noise = config.noise
     for item in fields(Noise):
         number = getattr(noise, item.name)

@@ -106,6 +106,7 @@ def _records(
         split=split,
         as_text=config.as_text,
         reading=reading,
+        answer_passages=config.answer_passages,
     )
     for source, cases in zip(config.sources, inputs.cases, strict=True):
         limit = _limit(config, source, split)

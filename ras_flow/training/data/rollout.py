@@ -60,6 +60,7 @@ def roll_out(
     split: Split,
     as_text: bool = False,
     reading: Reading | None = None,
+    answer_passages: int = 0,
 ) -> Iterator[Record]:
     """Play one run.
 
@@ -72,6 +73,7 @@ def roll_out(
         split: The question's split.
         as_text: Write the passages instead of their triples; labels are the same.
         reading: What planner and answerer read of the graph; None for all of it.
+        answer_passages: Passages of each hop that the answerer reads beside the triples.
 
     Yields:
         A plan for each hop, and the answer where what is read suffices.
@@ -79,7 +81,7 @@ def roll_out(
     if not case.static:
         yield first_plan(case, split)
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
-    run = _Run(case, pool, noise, rng, as_text, reading)
+    run = _Run(case, pool, noise, rng, as_text, reading, answer_passages)
     names = Recorder(case, split, str(number))
     run.search(" ".join(case.question.split()), step=None)
     while True:
@@ -88,9 +90,10 @@ def roll_out(
         if target is not None and len(chain) < noise.max_hops and not case.static:
             page = case.steps[step].page.title if step is not None else ""
             yield names.record("plan", f"plan-{len(chain)}", chain, target, page=page)
-        if not run.missing():
-            yield names.record("answer", "answer", chain, {"answer": run.answer()})
         if target is None or target["label"] != "SUBQ" or len(chain) >= noise.max_hops:
+            if not run.untold():
+                chain = run.chain(answers=True)
+                yield names.record("answer", "answer", chain, {"answer": run.answer()})
             return
         run.search(target["subquery"], step)
 
@@ -106,9 +109,10 @@ class _Run:
         rng: Random,
         as_text: bool,
         reading: Reading | None,
+        answer_passages: int,
     ) -> None:
         self.case, self.pool, self.noise, self.rng = case, pool, noise, rng
-        self.as_text, self.reading = as_text, reading
+        self.as_text, self.reading, self.answer_passages = as_text, reading, answer_passages
         self.surface = Surface(rng, noise.respelled)
         self.order = rng.random()
         self.hops: list[Hop] = []
@@ -135,13 +139,24 @@ class _Run:
             or not all(triple_id(*self.surface(fact)) in self.visible for fact in step.facts)
         ]
 
+    def untold(self) -> list[int]:
+        """Return the steps whose facts the answerer reads neither as triples nor in a passage."""
+        if self.as_text:  # what is missing is left out of the text
+            return self.missing()
+        told = {title for passages in self.texts for title, _ in passages}
+        steps = self.case.steps
+        return [
+            at for at in self.missing() if not (steps[at].facts and steps[at].page.title in told)
+        ]
+
     def answer(self) -> str:
         """Return the answer in the spelling of the graph, so that copying it is right."""
         if self.as_text:
             return self.case.answer
         wanted = normalize_name(self.case.answer)
-        for step in reversed(self.case.steps):
-            for subject, _, object in step.facts:
+        missing = self.missing()
+        for at in reversed(range(len(self.case.steps))):
+            for subject, _, object in () if at in missing else self.case.steps[at].facts:
                 for name in (object, subject):
                     if normalize_name(name) == wanted:
                         return self.surface.name(name)
@@ -177,15 +192,15 @@ class _Run:
         self.rng.shuffle(pages)
         self._add(subquery, pages)
 
-    def chain(self) -> list[Link]:
-        """Write the chain as planner and answerer see it."""
+    def chain(self, *, answers: bool = False) -> list[Link]:
+        """Write the chain as the planner sees it, or the answerer."""
         if self.as_text:
             return [
                 Link(subquery=hop["subquery"], triples=[], passages=passages)
                 for hop, passages in zip(self.hops, self.texts, strict=True)
             ]
         seen = QueryKG.from_triples(self.visible).triples
-        return [
+        chain = [
             Link(
                 subquery=hop["subquery"],
                 triples=[
@@ -194,6 +209,11 @@ class _Run:
             )
             for hop, ids in zip(self.hops, by_hop(seen, self.hops), strict=True)
         ]
+        if answers:
+            for link, passages in zip(chain, self.texts, strict=True):
+                if passages:
+                    link["passages"] = passages
+        return chain
 
     def _add(self, subquery: str, pages: Sequence[Page]) -> None:
         extracted = [
@@ -210,7 +230,8 @@ class _Run:
         )
         self.triples = merge_triples(self.triples, dict(to_new_triples(extracted)))
         self.visible = self.reading(self.triples, self.hops) if self.reading else self.triples
-        self.texts.append([[page.title, page.text] for page in pages if page.text])
+        most = None if self.as_text else self.answer_passages
+        self.texts.append([[page.title, page.text] for page in pages if page.text][:most])
 
     def _said(self, page: Page) -> list[Spo]:
         return [self.surface(triple) for triple in page.triples]
@@ -265,7 +286,8 @@ class _Run:
         return [self._seen(page, page.triples[:size], self.gold) for page in pages]
 
     def _seen(self, page: Page, triples: Sequence[Spo], hidden: set[frozenset[str]]) -> Page:
-        text = passage_text(page, hidden) if self.as_text else ""
+        # Beside triples a passage says all that it says in runs: no plan depends on it.
+        text = passage_text(page, hidden) if self.as_text else page.text
         return Page(page.title, tuple(triples), text)
 
     def _tells(self, page: Page) -> bool:

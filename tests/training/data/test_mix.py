@@ -174,6 +174,29 @@ def test_passages_as_text_are_not_chosen_by_triples(folder: Path) -> None:
         load_config(folder / "mix.toml")
 
 
+def test_answers_have_as_many_passages_beside_their_triples_as_the_mix_says(folder: Path) -> None:
+    (folder / "mix.toml").write_text("answer_passages = 2" + MIX)
+    write_mix(load_config(folder / "mix.toml"), folder / "out")
+    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+    counts = {
+        (record["task"], len(link.get("passages", [])))
+        for record in records
+        for link in record["chain"]
+    }
+    assert ("answer", 2) in counts
+    assert counts <= {("plan", 0), ("answer", 0), ("answer", 1), ("answer", 2)}
+
+
+def test_passages_beside_triples_are_at_least_none_and_not_all(folder: Path) -> None:
+    (folder / "mix.toml").write_text("answer_passages = 2" + MIX)
+    done = run("data", "convert", str(folder / "mix.toml"), "--as-text", "--out", str(folder / "o"))
+    assert done.code == 1
+    assert "answer_passages some beside the triples" in done.err
+    (folder / "mix.toml").write_text("answer_passages = -1" + MIX)
+    with pytest.raises(ConfigurationError, match="answer_passages = -1 must be at least 0"):
+        load_config(folder / "mix.toml")
+
+
 def test_weights_and_limits(folder: Path) -> None:
     films, choices = Source(folder / "films.jsonl"), Source(folder / "choices.jsonl")
     quiet = Noise(dead_end=0.0, found=1.0, lucky=0.0)

@@ -69,13 +69,25 @@ TEXTS = {
 }
 
 
+WITH_TEXTS = replace(
+    CASE,
+    steps=tuple(
+        replace(step, page=replace(step.page, text=TEXTS[step.page.title])) for step in CASE.steps
+    ),
+)
+
+
 def told(*, noise: Noise = PERFECT, seed: int = 1) -> list[Record]:
     """The same run with passages instead of triples."""
-    steps = tuple(
-        replace(step, page=replace(step.page, text=TEXTS[step.page.title])) for step in CASE.steps
+    made = roll_out(WITH_TEXTS, POOL, noise, seed=seed, number=0, split="train", as_text=True)
+    return [check_record(record, record["id"]) for record in made]
+
+
+def both(*, noise: Noise = PERFECT, seed: int = 1, most: int = 5) -> list[Record]:
+    """The same run with passages beside the triples of answers."""
+    made = roll_out(
+        WITH_TEXTS, POOL, noise, seed=seed, number=0, split="train", answer_passages=most
     )
-    case = replace(CASE, steps=steps)
-    made = roll_out(case, POOL, noise, seed=seed, number=0, split="train", as_text=True)
     return [check_record(record, record["id"]) for record in made]
 
 
@@ -460,6 +472,47 @@ def test_with_passages_a_run_has_the_same_plans_and_tells_a_fact_no_sooner(
         assert (BORN in visible(with_triples)) == ("born on 3 May 1921" in said)
         [shown] = {len(link["passages"]) <= noise.passages for link in record["chain"]} or {True}
         assert shown
+
+
+def test_answers_have_passages_beside_their_triples_and_plans_have_none() -> None:
+    records, alone = both(), play()
+    assert records[:-1] == alone[:-1]
+    [answer] = [record for record in records if record["task"] == "answer"]
+    assert [link["passages"] for link in answer["chain"]] == [
+        [[title, TEXTS[title]]] for title in ("Salt Road", "Aino Laine")
+    ]
+    bare = [{**link, "passages": None} for link in answer["chain"]]
+    assert bare == [{**link, "passages": None} for link in alone[-1]["chain"]]
+
+
+def test_an_answer_is_learnt_from_a_passage_whose_facts_were_missed() -> None:
+    missed = replace(PERFECT, found_by_question=0.0, found=0.0, missed=1.0)
+    records = both(noise=replace(missed, lucky=1.0))
+    assert "[SUFFICIENT]" not in plans(records)
+    [answer] = [record for record in records if record["task"] == "answer"]
+    assert answer["target"] == {"answer": "3 May 1921"}
+    said = " ".join(text for link in answer["chain"] for _, text in link["passages"])
+    assert "director Aino Laine" in said and DIRECTED not in visible(answer)
+
+
+@given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1), st.integers(1, 5))
+@settings(max_examples=60)
+def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
+    seed: int, found: float, missed: float, most: int
+) -> None:
+    noise = replace(PERFECT, found=found, found_by_question=found, missed=missed)
+    alone, records = play(noise=noise, seed=seed), both(noise=noise, seed=seed, most=most)
+    assert [one for one in records if one["task"] == "plan"] == [
+        one for one in alone if one["task"] == "plan"
+    ]
+    answers = [record for record in records if record["task"] == "answer"]
+    assert len(answers) >= len([record for record in alone if record["task"] == "answer"])
+    for answer in answers:
+        shown = [passage for link in answer["chain"] for passage in link.get("passages", [])]
+        assert all(len(link.get("passages", [])) <= most for link in answer["chain"])
+        titles = {title for title, _ in shown}
+        assert DIRECTED in visible(answer) or "Salt Road" in titles
+        assert BORN in visible(answer) or "Aino Laine" in titles
 
 
 def test_a_passage_whose_text_is_not_known_is_its_triples_written_out() -> None:
