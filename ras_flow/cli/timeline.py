@@ -42,7 +42,7 @@ class Timeline:
         count = len(document["branches"])
         of = f", branch {branch['number']} of {count}" if count > 1 else ""
         self._line((f"run {plain(document['run'])}{of}, {document['started']}", "dim"))
-        self._line(("Question ", "bold"), plain(document["question"]))
+        self._line(("Question ", "bold"), plain(branch["question"]))
         if branch["settings"]:
             settings = ", ".join(f"{name}={value}" for name, value in branch["settings"].items())
             self._line(("Settings ", "bold"), plain(settings))

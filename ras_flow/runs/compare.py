@@ -143,7 +143,7 @@ def compare(a: RunDocument, a_branch: int, b: RunDocument, b_branch: int) -> Com
     plans, hops = _plans(one, two), _hops(one, two)
     shared = _shared_steps(one, two) if a["run"] == b["run"] else []
     hop, what = _first_difference(plans, hops, same_answer=same_answer)
-    if not _alike(a["question"], b["question"], normalize_question):
+    if not _alike(one["question"], two["question"], normalize_question):
         hop, what = None, "question"
     return Comparison(
         a=_side(a, one),
@@ -179,7 +179,7 @@ def _side(document: RunDocument, branch: Branch) -> Side:
     return Side(
         run=document["run"],
         branch=branch["number"],
-        question=document["question"],
+        question=branch["question"],
         status=branch["status"],
         stop_reason=branch["stop_reason"],
         answer=branch["answer"],

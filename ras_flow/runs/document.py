@@ -67,6 +67,7 @@ class Branch(TypedDict):
     Attributes:
         number: 1 for the run as it first went; later ones in the order in which they were made.
         forked_from: Where it left another branch; None for the first.
+        question: The question, which an edit of its first steps may have changed.
         steps: Its checkpoints from the question on, those shared with other branches included.
         status: Whether it is over.
         stop_reason: Why it answered; None until then.
@@ -83,6 +84,7 @@ class Branch(TypedDict):
 
     number: int
     forked_from: ForkPoint | None
+    question: str
     steps: list[str]
     status: Status
     stop_reason: StopReason | None
@@ -102,7 +104,7 @@ class RunDocument(TypedDict):
     Attributes:
         format: :data:`FORMAT`.
         run: The run's id.
-        question: The question.
+        question: The question of the current branch.
         started: When it was asked, ISO 8601, UTC.
         current: The number of the branch that the run's state is on, the newest one.
         branches: The branches by number.

@@ -202,6 +202,7 @@ def _branch(way: Way) -> Branch:
     return Branch(
         number=way.number,
         forked_from=way.forked_from,
+        question=values.get("question", ""),
         steps=[saved.checkpoint for saved in way.steps],
         status="paused" if last.interrupts else status,
         stop_reason=values.get("stop_reason") if done else None,

@@ -102,7 +102,7 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
     way = get_branch(document, branch)
     kg = QueryKG.from_triples(graph_of(document, way))
     cited = [citation["triple"] for citation in way["citations"]]
-    parts = _parts(document["question"], way, kg, [id for id in cited if id in kg.triples])
+    parts = _parts(way, kg, [id for id in cited if id in kg.triples])
     edited = {
         id for step in steps_of(document, way) for id in (step["added"] if by_hand(step) else ())
     }
@@ -111,7 +111,7 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
     return Explanation(
         run=document["run"],
         branch=way["number"],
-        question=document["question"],
+        question=way["question"],
         answer=way["answer"],
         stop_reason=way["stop_reason"],
         parts=parts,
@@ -165,11 +165,11 @@ def source_of(document: RunDocument, branch: Branch, triple: str, passage: str) 
     )
 
 
-def _parts(question: str, branch: Branch, kg: QueryKG, cited: list[str]) -> list[AnswerPart]:
+def _parts(branch: Branch, kg: QueryKG, cited: list[str]) -> list[AnswerPart]:
     answer = branch["answer"]
     if not answer:
         return []
-    paths = paths_to_answer(answer, question, kg)
+    paths = paths_to_answer(answer, branch["question"], kg)
     if not paths and cited:
         whole = [(0, len(answer))]
         return [AnswerPart(text=answer, entity="", spans=whole, triples=cited)]

@@ -71,7 +71,7 @@ async def answers_without(
     state = cast(
         RasState,
         {
-            "question": document["question"],
+            "question": way["question"],
             "settings": way["settings"],
             "hops": way["hops"],
             "triples": graph,

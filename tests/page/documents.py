@@ -53,6 +53,7 @@ class Story:
         self.branch = Branch(
             number=len(branches) + 1,
             forked_from=forked_from,
+            question=self.document["question"],
             steps=list(steps),
             status="unfinished",
             stop_reason=None,

@@ -108,6 +108,7 @@ class Story:
         return Branch(
             number=self.number,
             forked_from={"branch": self.forked[0], "step": self.forked[1]} if self.forked else None,
+            question=self._writer.question,
             steps=self.steps,
             status="finished" if self.answered else "unfinished",
             stop_reason=reason,  # type: ignore[typeddict-item]

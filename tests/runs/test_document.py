@@ -13,14 +13,17 @@ from langgraph.types import Command, interrupt
 from ras_flow import Context
 from ras_flow.edits import parse_edits
 from ras_flow.errors import ModelUnavailableError, RunError
+from ras_flow.parts import Parts
 from ras_flow.runs.compare import compare
-from ras_flow.runs.export import to_turtle
+from ras_flow.runs.export import to_graphml, to_turtle
 from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.timeline import build_document
+from ras_flow.runs.why import explain
+from ras_flow.runs.without import answers_without
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
-from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, world
+from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, read_birthplace, world
 from tests.runs.stories import (
     BIRTH,
     TOP1,
@@ -127,6 +130,26 @@ async def test_a_run_that_failed_is_unfinished(saver: Any) -> None:
     after = await runs.document("a")
     assert told(after) == WHOLE
     assert steps(after)[:-1] == steps(document), "resuming rewrote what was there"
+
+
+async def test_a_question_that_an_edit_changed_is_that_of_its_own_branch_alone(saver: Any) -> None:
+    """As Studio edits a run's input."""
+    other = "Who designed Harbour Bridge?"
+    runs = await asked(saver)
+    graph = build(world(["[SUBQ] x"]), checkpointer=saver)
+    first = (await runs.history("a"))[1]
+    fork = await graph.aupdate_state(first.config, {"question": other}, as_node="__start__")
+    await graph.ainvoke(None, fork)
+    document = await runs.document("a")
+    assert [branch["question"] for branch in document["branches"]] == [QUESTION, other]
+    assert document["question"] == other
+    assert [explain(document, number)["question"] for number in (1, 2)] == [QUESTION, other]
+    assert compare(document, 1, document, 2)["parting"]["what"] == "question"
+    asks = ScriptedAnswerer(read_birthplace)
+    [_ async for _ in answers_without(document, 1, parts=Parts(answerer=asks))]
+    assert {request.question for request in asks.requests} == {QUESTION}
+    for written in (to_turtle, to_graphml):
+        assert QUESTION in written(document, 1) and other not in written(document, 1)
 
 
 async def test_a_second_question_has_nothing_of_the_first(saver: Any) -> None:

@@ -56,7 +56,7 @@ function StepPanel({ view }) {
       ["time", usage && seconds(usage.seconds)],
       ["next", step.next.join(", ") || (step === steps.at(-1) && branch.status === "finished" ? "nothing: the run is over" : "")],
     ]} />
-    ${step.kind === "question" && html`<blockquote><${Text} value=${run.question} /></blockquote>`}
+    ${step.kind === "question" && html`<blockquote><${Text} value=${branch.question} /></blockquote>`}
     ${plan && html`<h3>Plan <span class="chip">${plan.label ? `[${plan.label}]` : "not usable"}</span></h3>
       ${plan.subquery && html`<blockquote><${Text} value=${plan.subquery} /></blockquote>`}
       ${(plan.problem || plan.error) && html`<p class="problem"><${Text} value=${plan.problem || plan.error} /></p>`}

@@ -25,6 +25,7 @@
  * @typedef {object} Branch
  * @property {number} number
  * @property {{branch: number, step: number}|null} forked_from
+ * @property {string} question
  * @property {string[]} steps
  * @property {"finished"|"paused"|"unfinished"} status
  * @property {string|null} stop_reason

@@ -141,7 +141,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
       <select name="format" aria-label="Format">${Object.entries(FORMATS).map(([format, name]) => html`<option
         value=${format}>${name}</option>`)}</select><button>Export</button></form>`}
     <span class="chip ${branch.status}">${branch.status}</span>
-    <span class="question" title=${plain(run.question, 400)}><${Text} value=${run.question} /></span>
+    <span class="question" title=${plain(branch.question, 400)}><${Text} value=${branch.question} /></span>
   </div>`;
   if (other) {
     const open = (number, triple) => {

@@ -59,7 +59,7 @@ def to_graphml(document: RunDocument, branch: int | None = None) -> str:
     about = {
         "run": document["run"],
         "branch": str(way["number"]),
-        "question": document["question"],
+        "question": way["question"],
         "answer": way["answer"],
         "stop_reason": way["stop_reason"] or "",
     }

@@ -84,7 +84,7 @@ def facts_of(document: RunDocument, branch: int | None = None) -> Iterator[Fact]
 def _answer(document: RunDocument, way: Branch, triples: Mapping[str, Triple]) -> Iterator[Fact]:
     answer = _urn("answer", document["run"], str(way["number"]))
     yield answer, TYPE, "prov:Entity"
-    yield answer, "rdfs:label", Literal(document["question"])
+    yield answer, "rdfs:label", Literal(way["question"])
     yield answer, "prov:value", Literal(way["answer"])
     for citation in way["citations"]:
         if citation["triple"] in triples:
