@@ -44,8 +44,9 @@ def as_tool(
     """Make a LangChain tool of the graph.
 
     Args:
-        graph: A compiled RAS graph; the shipped one by default.
-        context: The runs' settings.
+        graph: A compiled RAS graph, or LangGraph's ``RemoteGraph`` of one on a server; the shipped
+            one by default.
+        context: The runs' settings; those that it does not name are the graph's own.
         name: The tool's name, as the agent sees it.
         description: When to use it, as the agent sees it.
 
@@ -60,14 +61,16 @@ def as_tool(
 
         graph = shipped
 
+    # A server would be sent every field of a Context, whether it was named or not.
+    named: Any = context and context.named()
+
     async def run(question: str) -> tuple[str, RasOutput]:
-        result = cast(
-            RasOutput, await graph.ainvoke({"question": question}, _CONFIG, context=context)
-        )
+        answered = await graph.ainvoke({"question": question}, _CONFIG, context=named)
+        result = cast(RasOutput, answered)
         return describe(result), result
 
     def run_sync(question: str) -> tuple[str, RasOutput]:
-        result = cast(RasOutput, graph.invoke({"question": question}, _CONFIG, context=context))
+        result = cast(RasOutput, graph.invoke({"question": question}, _CONFIG, context=named))
         return describe(result), result
 
     return StructuredTool(

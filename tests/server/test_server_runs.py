@@ -276,27 +276,6 @@ async def test_a_question_is_asked_of_a_server_on_the_command_line(
     assert summary.answer == "Narvik" and summary.id in done.out
 
 
-async def test_an_option_of_a_question_leaves_the_rest_to_the_servers_graph(
-    settings: dict[str, Any], tmp_path: Path
-) -> None:
-    own = {**settings, "max_hops": 1}
-    (tmp_path / "own_graph.py").write_text(
-        "from ras_flow import Context, build_graph\n"
-        f"graph = build_graph(defaults=Context(**{own})).compile()\n"
-    )
-    config = tmp_path / "langgraph.json"
-    config.write_text(
-        json.dumps({"dependencies": ["."], "graphs": {"ras": "./own_graph.py:graph"}})
-    )
-    with langgraph_dev(tmp_path, tmp_path / "cache", config) as server:
-        arguments = ["ask", QUESTION, "--top-k", "2", "--json", "--database", server.url]
-        done = await asyncio.to_thread(Command(*arguments).wait)
-    assert done.code == 0, done.err
-    asked = json.loads(done.out)
-    assert asked["settings"] == {**own, "top_k": 2}
-    assert [len(hop["passages"]) for hop in asked["hops"]] == [2]
-
-
 OTHER_GRAPH = """
 from typing import TypedDict
 from langgraph.graph import StateGraph
