@@ -15,9 +15,9 @@ from ras_flow.errors import RunError
 from ras_flow.events import Event
 from ras_flow.extras import require
 from ras_flow.graph import build_graph
+from ras_flow.runs.local import Graph, LocalThreads
 from ras_flow.runs.locks import ThreadLocks
 from ras_flow.runs.runs import Builder, Runs
-from ras_flow.runs.threads import Graph, LocalThreads
 from ras_flow.state.channels import RasInput
 
 if TYPE_CHECKING:

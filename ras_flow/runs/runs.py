@@ -19,8 +19,9 @@ from ras_flow.errors import RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
+from ras_flow.runs.local import Graph, LocalThreads
 from ras_flow.runs.stored import Newest, RunSummary, StoredRun, context_of, summary_of
-from ras_flow.runs.threads import Graph, LocalThreads, Saved, Threads
+from ras_flow.runs.threads import Saved, Threads
 from ras_flow.runs.timeline import build_document, check_values
 from ras_flow.runs.times import with_zone
 from ras_flow.runs.ways import find_ways
