@@ -1,58 +1,16 @@
-"""Calls that succeed or fail together, or must end; objects that belong to a loop or process."""
+"""Calls that succeed or fail together, or must end."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Iterable
 from itertools import islice
-from typing import Generic, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TypeVar
 
 T = TypeVar("T")
 
 AT_ONCE = 256
 """Calls of one request under way: the rest of a large one waits without a place among all calls."""
-
-
-class PerLoop(Generic[T]):
-    """One object for each event loop, for those that work in the loop alone that they began in.
-
-    Args:
-        make: Makes one.
-    """
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
-        self._of: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
-
-    def here(self) -> T:
-        """Return the running event loop's own."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._of:
-            self._of[loop] = self._make()
-        return self._of[loop]
-
-
-class PerProcess(Generic[T]):
-    """One object for each process, for those with threads: a forked process has none of these.
-
-    It would wait for its parent's threads for ever.
-
-    Args:
-        make: Makes one.
-    """
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
-        self._of: dict[int, T] = {}
-
-    def here(self) -> T:
-        """Return this process's own."""
-        process = os.getpid()
-        if process not in self._of:
-            self._of.setdefault(process, self._make())
-        return self._of[process]
 
 
 async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
-from ras_flow.concurrency import PerLoop, all_or_none
+from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.answer import without_thoughts
 from ras_flow.llms.clients import Pools
@@ -20,6 +20,7 @@ from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
 from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
 from ras_flow.llms.waiting import a_place
 from ras_flow.llms.weights import hash_text
+from ras_flow.scoped import PerLoop
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

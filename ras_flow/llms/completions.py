@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 import httpx
 
 from ras_flow.components import Generation
-from ras_flow.concurrency import PerLoop
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.generation import cut_at
 from ras_flow.llms.providers import check_address
 from ras_flow.llms.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
 from ras_flow.llms.text import LOOP, repeats
 from ras_flow.llms.waiting import a_place
+from ras_flow.scoped import PerLoop
 
 ADDRESS = "VLLM_BASE_URL"
 """Environment variable with the server's address, where no base_url is given."""

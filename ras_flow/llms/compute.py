@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from ras_flow.concurrency import PerProcess
+from ras_flow.scoped import PerProcess
 
 T = TypeVar("T")
 

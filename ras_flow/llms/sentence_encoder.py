@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ras_flow.concurrency import PerProcess
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import checksum
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.weights import without_progress_bars
+from ras_flow.scoped import PerProcess
 
 if TYPE_CHECKING:
     import numpy as np

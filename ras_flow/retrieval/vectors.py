@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ras_flow.concurrency import PerProcess
 from ras_flow.extras import require
 from ras_flow.retrieval.ann import load_ann
 from ras_flow.retrieval.arrays import open_array
 from ras_flow.retrieval.gpu import GPU_MOST, has_gpu, to_gpu
 from ras_flow.retrieval.manifest import DenseRecord, ann_name, vector_names
+from ras_flow.scoped import PerProcess
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ras_flow.components import Extraction, Extractor
-from ras_flow.concurrency import PerLoop
+from ras_flow.scoped import PerLoop
 from ras_flow.state.schema import Passage
 
 
