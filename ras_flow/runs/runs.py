@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, cast
 
@@ -64,10 +63,8 @@ class Runs:
 
         Args:
             given: The question, and what comes with it.
-            context: A Context is all settings: they hold over the graph's own defaults. Of a
-                mapping those hold that it names, and the graph's own for the rest. None or an
-                empty one leaves them to the graph, or to what the thread keeps of an earlier
-                question.
+            context: What it names holds over the graph's own settings. None or an empty one leaves
+                them to the graph, or to what the thread keeps of an earlier question.
             run_id: The run's id; made if not given.
 
         Yields:
@@ -76,7 +73,7 @@ class Runs:
         Raises:
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
-        if settings := asdict(context) if isinstance(context, Context) else context:
+        if settings := context.named() if isinstance(context, Context) else context:
             given = {**given, "settings": dict(settings)}
         async for event in self._threads.stream(run_id or self.new_id(), given):
             yield event

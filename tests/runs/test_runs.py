@@ -41,24 +41,18 @@ async def test_a_stored_run_tells_the_story_that_was_streamed(saver: Any) -> Non
     assert result["settings"] == {"top_k": 1}
 
 
-@pytest.mark.parametrize("context", [Context(), Context(max_hops=4)])
-async def test_a_runs_settings_hold_over_the_graphs_own(saver: Any, context: Context) -> None:
-    own = Context(top_k=1, max_hops=0)
-    runs = Runs(build(world(defaults=own), checkpointer=saver))
-    await told(runs, QUESTION, "a", context)
-    stored = await runs.get("a")
-    assert stored.context == context
-    assert (stored.state["stop_reason"], stored.state["answer"]) == ("sufficient", "Narvik")
-
-
 async def test_settings_that_are_named_leave_the_rest_to_the_graph(saver: Any) -> None:
-    parts = world(["[SUBQ] x"] * 3, defaults=Context(top_k=2, max_hops=1))
+    parts = world(["[SUBQ] x"] * 6, defaults=Context(top_k=2, max_hops=1))
     runs = Runs(build(parts, checkpointer=saver))
-    for given in ({"top_k": 1}, {}, None):
-        [event async for event in runs.start({"question": QUESTION}, given, run_id="a")]
+    given: list[Any] = [{"top_k": 1}, {}, None, Context(top_k=1), Context()]
+    for context in given:
+        [event async for event in runs.start({"question": QUESTION}, context, run_id="a")]
         stored = await runs.get("a")
         assert stored.context == Context(top_k=1, max_hops=1)
         assert stored.state["stop_reason"] == "max_hops"
+    standard = Context(max_hops=5)
+    [event async for event in runs.start({"question": QUESTION}, standard, run_id="a")]
+    assert (await runs.get("a")).context == Context(top_k=2, max_hops=5)
 
 
 async def test_the_newest_question_is_listed_first(saver: Any) -> None:
