@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
-from json import JSONDecodeError
 from typing import Any, cast
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
@@ -16,22 +15,26 @@ import httpx
 from langgraph.types import Command
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
-from langgraph_sdk.errors import ConflictError, NotFoundError, UnprocessableEntityError
+from langgraph_sdk.errors import UnprocessableEntityError
 from langgraph_sdk.schema import StreamPart
 
-from ras_flow import errors
 from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
-from ras_flow.errors import AuthenticationError, RasFlowError, RunError
+from ras_flow.errors import RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
-from ras_flow.runs.commands import command
 from ras_flow.runs.runs import Runs
+from ras_flow.runs.server_errors import (
+    TOKEN,
+    BusyThreadError,
+    UnknownThreadError,
+    failure_of,
+    no_server,
+    translate_errors,
+    unknown_run,
+)
 from ras_flow.runs.threads import FORKED_FROM, Saved, check_not_gone_on, current_values
 from ras_flow.state.channels import RasInput
-
-TOKEN = "RAS_FLOW_TOKEN"
-"""Environment variable of what is sent as ``Authorization: Bearer`` to a server."""
 
 _PAGE = 100
 """Threads or checkpoints that are asked for at once; some servers give no more."""
@@ -105,7 +108,7 @@ class ServerThreads:
         found: list[tuple[str, str]] = []
         wanted = None
         try:
-            with _translate_errors():
+            with translate_errors():
                 wanted = None if run_id is None else _thread(run_id)
                 while len(found) % _PAGE == 0:
                     page = await self._search(wanted, len(found))
@@ -113,9 +116,9 @@ class ServerThreads:
                         found.append((str(each["thread_id"]), f"{each['created_at']}"))
                     if not page:
                         break
-        except _UnknownThreadError as error:
+        except UnknownThreadError as error:
             if run_id is None:  # A search that finds nothing is no error of a server's.
-                raise _no_server() from error
+                raise no_server() from error
             return []
         self._found |= {id for id, _ in found}
         # Who begins a run meanwhile moves the last of one page to the next; and some servers look
@@ -147,12 +150,12 @@ class ServerThreads:
         """Return a checkpoint, by default the newest; None where there is none."""
         where = None if checkpoint is None else _checkpoint(checkpoint)
         try:
-            with _translate_errors():
+            with translate_errors():
                 if not await self._is_run(run_id):
                     return None
                 found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
                 [state] = _objects([found], *_STATE)
-        except _UnknownThreadError:
+        except UnknownThreadError:
             return None
         return _saved(state) if state["created_at"] else None
 
@@ -160,7 +163,7 @@ class ServerThreads:
         """Return every checkpoint of a run, oldest first; none for an unknown run."""
         states: list[Any] = []
         try:
-            with _translate_errors():
+            with translate_errors():
                 if not await self._is_run(run_id):
                     return []
                 while len(states) % _PAGE == 0:
@@ -170,7 +173,7 @@ class ServerThreads:
                     states += _objects(page, *_STATE)
                     if not page:
                         break
-        except _UnknownThreadError:
+        except UnknownThreadError:
             return []
         return sorted(map(_saved, states), key=lambda saved: saved.checkpoint)
 
@@ -213,7 +216,7 @@ class ServerThreads:
                     if part.event == "custom":
                         yield cast(Event, part.data)
                 break
-            except _BusyThreadError:
+            except BusyThreadError:
                 if seen is None:
                     raise
                 await asyncio.sleep(_RETRY_SECONDS)
@@ -243,9 +246,9 @@ class ServerThreads:
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
         try:
-            with _translate_errors():
+            with translate_errors():
                 await self._client.threads.delete(_thread(run_id))
-        except _UnknownThreadError:
+        except UnknownThreadError:
             return
 
     async def _stream(
@@ -253,7 +256,7 @@ class ServerThreads:
     ) -> AsyncIterator[StreamPart]:
         """Run; wait for other runs of the thread, or be refused while there are any (``alone``)."""
         failure = None
-        with _translate_errors():
+        with translate_errors():
             async for part in self._client.runs.stream(
                 _thread(run_id),
                 self._graph,
@@ -265,7 +268,7 @@ class ServerThreads:
             ):
                 if part.event == "error":
                     # Not raised yet: to the server, who leaves before the end cancels the run.
-                    failure = _failure(cast(Mapping[str, Any], part.data))
+                    failure = failure_of(cast(Mapping[str, Any], part.data))
                 else:
                     yield part
         if failure is not None:
@@ -273,7 +276,7 @@ class ServerThreads:
 
     async def _newest_of(self, run_id: str, at_work: str) -> str:
         """Return the newest checkpoint that one of the server's own runs wrote."""
-        with _translate_errors():
+        with translate_errors():
             [state] = await self._client.threads.get_history(
                 _thread(run_id), limit=1, metadata={"run_id": at_work}
             )
@@ -284,48 +287,13 @@ class ServerThreads:
     ) -> str:
         while True:
             try:
-                with _translate_errors():
+                with translate_errors():
                     made: Any = await self._client.threads.update_state(
                         _thread(run_id), values, as_node=as_node, checkpoint=cast(Any, where)
                     )
                 return cast(str, made["checkpoint"]["checkpoint_id"])
-            except _BusyThreadError:
+            except BusyThreadError:
                 await asyncio.sleep(_RETRY_SECONDS)
-
-
-class _UnknownThreadError(RunError):
-    """The server has no such thread, or shows it to others only."""
-
-
-class _BusyThreadError(RunError):
-    """A run of the thread is at work."""
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    """Turn the client's errors into ours."""
-    try:
-        yield
-    except httpx.HTTPStatusError as error:
-        status, said = error.response.status_code, str(error)
-        if status in (401, 403):
-            raise AuthenticationError(
-                f"The server refuses access to its runs ({status}: {said}). Give it your key: in "
-                f"the page when it asks, elsewhere in the environment variable {TOKEN}."
-            ) from error
-        if isinstance(error, NotFoundError):
-            raise _unknown(said) from error
-        if status == 405:
-            raise _no_server() from error
-        kind = _BusyThreadError if isinstance(error, ConflictError) else RunError
-        raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
-    except JSONDecodeError as error:
-        raise _no_server() from error
-    except httpx.TransportError as error:
-        raise RunError(
-            f"The server does not answer ({type(error).__name__}: {error}). Check the address, and "
-            "that it is running."
-        ) from error
 
 
 def _objects(found: Any, *names: str) -> list[dict[str, Any]]:
@@ -334,20 +302,7 @@ def _objects(found: Any, *names: str) -> list[dict[str, Any]]:
         isinstance(each, dict) and each.keys() >= set(names) for each in found
     ):
         return found
-    raise _no_server()
-
-
-def _no_server() -> RunError:
-    return RunError(
-        "This address does not answer as a LangGraph server: give the server's own address, "
-        "without a page's path, and no proxy's that asks for a login."
-    )
-
-
-def _unknown(said: str) -> _UnknownThreadError:
-    return _UnknownThreadError(
-        f"The server has no such run ({said}). List the runs with: {command('list')}"
-    )
+    raise no_server()
 
 
 def _thread(run_id: str) -> str:
@@ -355,15 +310,7 @@ def _thread(run_id: str) -> str:
     try:
         return str(UUID(run_id))
     except ValueError as error:
-        raise _unknown("its ids are UUIDs") from error
-
-
-def _failure(data: Mapping[str, Any]) -> RasFlowError:
-    """Make a run's error again, of the class that it had."""
-    kind = getattr(errors, str(data.get("error")), None)
-    if not (isinstance(kind, type) and issubclass(kind, RasFlowError)):
-        kind = RunError
-    return kind(str(data.get("message") or "The run failed; see the server's log."))
+        raise unknown_run("its ids are UUIDs") from error
 
 
 def _checkpoint(checkpoint: str) -> Any:

@@ -1,0 +1,83 @@
+"""Errors of a LangGraph server, of its client and of its runs, told as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from json import JSONDecodeError
+from typing import Any
+
+import httpx
+from langgraph_sdk.errors import ConflictError, NotFoundError
+
+from ras_flow import errors
+from ras_flow.errors import AuthenticationError, RasFlowError, RunError
+from ras_flow.runs.commands import command
+
+TOKEN = "RAS_FLOW_TOKEN"
+"""Environment variable of what is sent as ``Authorization: Bearer`` to a server."""
+
+
+class UnknownThreadError(RunError):
+    """The server has no such thread, or shows it to others only."""
+
+
+class BusyThreadError(RunError):
+    """A run of the thread is at work."""
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Turn the client's errors into ours.
+
+    Raises:
+        AuthenticationError: The server refuses access.
+        UnknownThreadError: It has no such thread.
+        BusyThreadError: A run of the thread is at work.
+        RunError: It does not answer, not as a LangGraph server, or with another error.
+    """
+    try:
+        yield
+    except httpx.HTTPStatusError as error:
+        status, said = error.response.status_code, str(error)
+        if status in (401, 403):
+            raise AuthenticationError(
+                f"The server refuses access to its runs ({status}: {said}). Give it your key: in "
+                f"the page when it asks, elsewhere in the environment variable {TOKEN}."
+            ) from error
+        if isinstance(error, NotFoundError):
+            raise unknown_run(said) from error
+        if status == 405:
+            raise no_server() from error
+        kind = BusyThreadError if isinstance(error, ConflictError) else RunError
+        raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
+    except JSONDecodeError as error:
+        raise no_server() from error
+    except httpx.TransportError as error:
+        raise RunError(
+            f"The server does not answer ({type(error).__name__}: {error}). Check the address, and "
+            "that it is running."
+        ) from error
+
+
+def no_server() -> RunError:
+    """Make the error of an address that something else answers at."""
+    return RunError(
+        "This address does not answer as a LangGraph server: give the server's own address, "
+        "without a page's path, and no proxy's that asks for a login."
+    )
+
+
+def unknown_run(said: str) -> UnknownThreadError:
+    """Make the error of a run that is not there, with what the server said of it."""
+    return UnknownThreadError(
+        f"The server has no such run ({said}). List the runs with: {command('list')}"
+    )
+
+
+def failure_of(data: Mapping[str, Any]) -> RasFlowError:
+    """Make a run's error again, of the class that it had."""
+    kind = getattr(errors, str(data.get("error")), None)
+    if not (isinstance(kind, type) and issubclass(kind, RasFlowError)):
+        kind = RunError
+    return kind(str(data.get("message") or "The run failed; see the server's log."))
