@@ -12,13 +12,17 @@ from ras_flow.errors import DocumentError
 from ras_flow.extras import require
 from ras_flow.retrieval.raised import RAISED, as_powers
 
-_HIDDEN = frozenset(["head", "script", "style", "template", "noscript", "rt", "rp"])
-"""Tags whose text is none of the page's; rt and rp say how the characters before them are read."""
+_HIDDEN = frozenset(
+    "head title script style template noscript datalist rt rp audio video canvas iframe".split()
+)
+"""Tags whose text is none of the page's: scripts, what browsers show that cannot do what the tag is
+for, and, as rt and rp, how the characters before them are read."""
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 """A style of an element that is not shown."""
 _BLOCKS = (
-    "address article aside blockquote caption dd details div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul"
+    "address article aside blockquote caption dd details dialog div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr "
+    "ul"
 ).split()
 _AS_BROWSERS = {
     "iso-8859-1": "windows-1252",
@@ -40,17 +44,21 @@ _AS_BROWSERS = {
 """What browsers read under these names: larger sets of characters, which pages use. A page without
 a byte order mark that can be read so far is not in UTF-16, whatever it says."""
 _BEFORE = {"br": "\n", "sup": RAISED} | dict.fromkeys(_BLOCKS, "\n\n")
-_AFTER = dict.fromkeys(["td", "th"], " ") | dict.fromkeys(_BLOCKS, "\n\n")
+_AFTER = dict.fromkeys("td th option button textarea".split(), " ") | dict.fromkeys(_BLOCKS, "\n\n")
 """What the beginning and the end of a tag add to the text."""
 _DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
 """Of XHTML; Beautiful Soup warns of it."""
+_BETWEEN = " [-–—|·•»:/]+ "
+"""Stands between a page's title and its site's name."""
+_WIKI = re.compile("MediaWiki")
 
 
 class Page(NamedTuple):
     """What of a page is read.
 
     Attributes:
-        title: Its title; empty for none.
+        title: Its title, without its site's name where the page says what that is; a wiki's page is
+            called by its heading. Empty for none.
         heading: Its first heading; empty for none.
         text: What it shows.
     """
@@ -79,8 +87,23 @@ def read_page(content: bytes, source: str) -> Page:
     markup = _DECLARATION.sub("", _decode(content, source))
     # As a file: of a text it may say that this looks like the name of one.
     soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
-    title, heading = (tag.get_text(" ", strip=True) if tag else "" for tag in (soup.title, soup.h1))
-    return Page(title, heading, as_powers("".join(_visible(soup))))
+    heading = _shown(soup.h1)
+    return Page(_title(soup, heading), heading, as_powers("".join(_visible(soup))))
+
+
+def _title(soup: Any, heading: str) -> str:
+    """Return a page's title without its site's name, which is no part of what the page is about."""
+    title = _shown(soup.head and soup.head.title)
+    if heading and soup.find("meta", {"name": "generator", "content": _WIKI}):
+        return heading
+    meta = soup.find("meta", {"property": "og:site_name"})
+    site = re.escape(" ".join(meta.get("content", "").split())) if meta else ""
+    return re.sub(f"^{site}{_BETWEEN}|{_BETWEEN}{site}$", "", title) if site else title
+
+
+def _shown(tag: Any) -> str:
+    """Return what a title or heading shows, on one line; empty for none."""
+    return " ".join(as_powers("".join(_visible(tag))).split()) if tag else ""
 
 
 def _decode(content: bytes, source: str) -> str:

@@ -153,6 +153,44 @@ def test_html_shows_what_a_reader_sees(tmp_path: Path) -> None:
     assert parts == ["One two.", "Three", "four", "five", "six"]
 
 
+def test_html_parts_words_where_a_reader_sees_them_apart(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<h1>Alvar<br>Aalto</h1><select><option>Aa<option>Bb</select><textarea>cc</textarea>"
+        "<button>Dd</button><button>Ee</button><video>old browser</video><dialog>Ff</dialog>"
+        "gg<svg><title>an icon</title></svg>"
+    )
+    [document] = read(path)
+    assert document.title == "Alvar Aalto"
+    assert document.text.split() == "Alvar Aalto Aa Bb cc Dd Ee Ff gg".split()
+
+
+_WIKI = "<meta name=generator content='MediaWiki 1.45.0'>"
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        (f"{_WIKI}<title>Alvar Aalto – Wikipedia</title>", "Alvar Aalto (architect)"),
+        ("<title>Alvar Aalto – Wikipedia</title>", "Alvar Aalto – Wikipedia"),
+        ("{}<title>Aalto: a life | Art  News</title>", "Aalto: a life"),
+        ("{}<title>Art News - Aalto - a life</title>", "Aalto - a life"),
+        ("{}<title>Aalto in Art News</title>", "Aalto in Art News"),
+        ("{}<title>Art News</title>", "Art News"),
+        ("{}", "Alvar Aalto (architect)"),
+        ("<meta property=og:site_name><title>Aalto - a life</title>", "Aalto - a life"),
+    ],
+)
+def test_a_pages_title_is_read_without_its_sites_name(
+    tmp_path: Path, head: str, title: str
+) -> None:
+    path = tmp_path / "page.html"
+    site = "<meta property='og:site_name' content='Art News '>"
+    heading = "<h1><i>Alvar Aalto</i> (architect)</h1>"
+    path.write_text(f"<head>{head.format(site)}</head><body>{heading}", encoding="utf-8")
+    assert read(path)[0].title == title
+
+
 @pytest.mark.parametrize(
     ("element", "seen"),
     [
@@ -326,7 +364,11 @@ def test_a_hyphen_that_a_browser_prints_apart_from_its_word_is_joined_too(tmp_pa
     assert read(tmp_path / "paper.pdf")[0].text == "The infrastructure of a town"
 
 
-@pytest.mark.parametrize("title", ["untitled", "Untitled Document", "PowerPoint Presentation"])
+@pytest.mark.parametrize(
+    "title",
+    ["untitled", "Untitled Document", "PowerPoint Presentation"]
+    + ["Microsoft Word - Annual report (2)", "C:\\My files\\draft 3.DOC", "main.dvi"],
+)
 def test_a_title_that_a_program_wrote_is_none(tmp_path: Path, title: str) -> None:
     page = tmp_path / "page.html"
     page.write_text(f"<title>{title}</title><h1>Radium</h1>It glows.")
