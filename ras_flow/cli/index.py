@@ -248,7 +248,7 @@ async def index_documents(
     # Unlike Path.exists, this raises nothing: a name may be too long, a folder closed to us.
     missing = [str(path) for path in docs if not os.path.exists(path)]
     if missing:
-        raise InputError(f"There is nothing at {', '.join(missing)}.")
+        raise InputError(f"There is nothing at {', '.join(missing)}: check the path.")
     encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
     docs = [path.resolve() for path in docs]
     path = cached_index_path("\0".join(map(str, docs)), encoder)
@@ -302,6 +302,7 @@ def read_and_tell(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDoc
         yield document
     _tell(report, skip)
     _tell_types(report.ignored)
+    _tell_links(report.ignored, docs)
     if not report.documents:
         raise InputError("None of these documents can be read: there is nothing to answer from.")
 
@@ -339,6 +340,27 @@ def _tell_types(ignored: list[Path]) -> None:
     if types:
         counts = ", ".join(f"{plain(kind)} ({count})" for kind, count in sorted(types.items()))
         typer.echo(f"left out: files of types that are not read: {counts}", err=True)
+
+
+def _tell_links(ignored: list[Path], docs: list[Path]) -> None:
+    """Say which linked folders are left out, but for those that lead to what is read anyway."""
+    from ras_flow.cli.render import plain
+
+    read = tuple(os.path.join(os.path.realpath(path), "") for path in docs)
+    links = [
+        path
+        for path in ignored
+        if not path.name.startswith(".")
+        and os.path.islink(path)
+        and os.path.isdir(path)
+        and not os.path.join(os.path.realpath(path), "").startswith(read)
+    ]
+    if links:
+        typer.echo(
+            f"left out: linked folders ({len(links)}), such as {plain(str(links[0]))}: a link is "
+            "followed only where it is named itself",
+            err=True,
+        )
 
 
 def _encoder_of(index: Path) -> SentenceEncoder | None:

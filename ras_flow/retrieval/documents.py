@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ras_flow.errors import DocumentError
-from ras_flow.retrieval.manifest import is_generation
+from ras_flow.retrieval.manifest import is_generation, is_index
 from ras_flow.retrieval.readers import READERS
 from ras_flow.retrieval.source import SourceDocument
 
@@ -79,10 +79,16 @@ def _files_at(path: Path, report: ReadReport) -> list[Path | DocumentError]:
     """Return the files that a path given by the caller means."""
     if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
         files = _walk(path, report)
+        if not files and is_index(path):
+            raise DocumentError(
+                f"The folder {_name(path)} is an index: name it as the index (`ras-flow ask "
+                "--index`), or the documents that it was made of."
+            )
         if not files:
+            links = " Folders that it links to are not read: name these."
             raise DocumentError(
                 f"The folder {_name(path)} has no document: put files of these types into it: "
-                f"{' '.join(READERS)}."
+                f"{' '.join(READERS)}.{links * any(map(os.path.islink, report.ignored))}"
             )
         return files
     if not os.path.exists(path):

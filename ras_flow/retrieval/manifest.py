@@ -174,9 +174,13 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     try:
         content = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except FileNotFoundError as error:
         raise IndexMissingError(
             f"There is no index at {folder}: build one there, or check the path."
+        ) from error
+    except NotADirectoryError as error:
+        raise IndexMissingError(
+            f"{folder} is a file, and an index is a folder: name what `ras-flow index build` made."
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error

@@ -203,6 +203,21 @@ def test_the_types_of_files_that_no_one_reads_are_told(docs: Path) -> None:
     assert line == "left out: files of types that are not read: .csv (2), without an ending (1)"
 
 
+def test_linked_folders_are_told_unless_they_are_read_anyway(docs: Path) -> None:
+    elsewhere = docs.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.txt").write_text("Radium glows.")
+    for name, place in {"up": docs, ".hidden": elsewhere, "link": elsewhere}.items():
+        (docs / name).symlink_to(place)
+    build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
+    done = ras_flow(*build)
+    [line] = done.err.splitlines()
+    assert "4 documents" in done.out
+    assert line.startswith(f"left out: linked folders (1), such as {docs / 'link'}: a link is")
+    done = ras_flow(*build, str(docs / "link"))
+    assert (done.err, "5 documents" in done.out) == ("", True)
+
+
 def test_scanned_pages_are_told_each_time_and_end_nothing(tmp_path: Path) -> None:
     pdf = FPDF()
     pdf.set_font("helvetica", size=12)

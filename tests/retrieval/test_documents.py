@@ -659,6 +659,8 @@ async def test_an_index_among_the_documents_is_no_document(tmp_path: Path) -> No
     await CorpusIndex.build(tmp_path / "index", read(tmp_path), encoder=None)
     assert list(tmp_path.glob("index/gen-*/passages.jsonl"))
     assert [Path(document.source).name for document in read(tmp_path)] == ["a.txt"]
+    with pytest.raises(DocumentError, match="index is an index: name it as the index"):
+        read(tmp_path / "index")
     (tmp_path / "index" / "manifest.json").unlink()
     assert [Path(document.source).name for document in read(tmp_path)] == ["a.txt"]
 
@@ -685,7 +687,10 @@ def test_odd_file_names_work_and_sources_can_be_stored(tmp_path: Path) -> None:
 
 def test_a_folder_without_documents_says_so(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a,b")
-    with pytest.raises(DocumentError, match="has no document: put files of these types"):
+    with pytest.raises(DocumentError, match=r"has no document: put files of these .*jsonl\.$"):
+        read(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path.parent)
+    with pytest.raises(DocumentError, match="that it links to are not read: name these"):
         read(tmp_path)
 
 

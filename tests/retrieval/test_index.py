@@ -233,11 +233,12 @@ async def test_another_format_says_to_build_again(path: Path) -> None:
         CorpusIndex.open(path)
 
 
-@pytest.mark.parametrize("name", ["nothing", "file.txt"])
-def test_no_index_says_so(tmp_path: Path, name: str) -> None:
+def test_no_index_says_so(tmp_path: Path) -> None:
     (tmp_path / "file.txt").write_text("x")
     with pytest.raises(IndexMissingError, match="no index at"):
-        CorpusIndex.open(tmp_path / name)
+        CorpusIndex.open(tmp_path / "nothing")
+    with pytest.raises(IndexMissingError, match="file.txt is a file, and an index is a folder"):
+        CorpusIndex.open(tmp_path / "file.txt")
 
 
 async def test_another_encoder_is_refused(path: Path) -> None:
