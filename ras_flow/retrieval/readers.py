@@ -37,7 +37,8 @@ _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
 """A file as letters: its hundreds of passages would be embedded, found and extracted."""
 _PLACEHOLDER = re.compile(
-    r"\W*(?:untitled(?: document)?|(?:word )?document|(?:powerpoint )?presentation)\W*"
+    r"\W*(?:untitled(?:\W*(?:document|\d+))?|(?:word )?document\d*|(?:powerpoint )?presentation\d*"
+    r"|(?:slide|layout) \d+)\W*"
     r"|microsoft (?:word|powerpoint|excel) - .*"
     r"|\S.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|ps|qxd|rtf|tex|xlsx?)",
     re.IGNORECASE,

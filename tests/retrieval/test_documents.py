@@ -367,7 +367,8 @@ def test_a_hyphen_that_a_browser_prints_apart_from_its_word_is_joined_too(tmp_pa
 @pytest.mark.parametrize(
     "title",
     ["untitled", "Untitled Document", "PowerPoint Presentation"]
-    + ["Microsoft Word - Annual report (2)", "C:\\My files\\draft 3.DOC", "main.dvi"],
+    + ["Untitled-1", "Document1", "Slide 1", "Microsoft Word - Annual report (2)"]
+    + ["C:\\My files\\draft 3.DOC", "main.dvi"],
 )
 def test_a_title_that_a_program_wrote_is_none(tmp_path: Path, title: str) -> None:
     page = tmp_path / "page.html"
