@@ -16,8 +16,12 @@ _THOUGHT = re.compile(
 )
 _LABEL = r"(?:final\s+)?(?:answer|output)\s*"
 _PREFIX = re.compile(rf"(\*+){_LABEL}(?:[:：]\s*\1|\1\s*[:：])\s*|{_LABEL}[:：]\s*", re.IGNORECASE)
-_QUOTES = {"“": "”", "‘": "’", "«": "»", "„": "“", "»": "«", "「": "」", "『": "』"}
-_AROUND = ('"', "'", "`", "***", "**", "*", *_QUOTES)
+_PAIRS = {
+    **{"“": "”", "‘": "’", "«": "»", "„": "“", "»": "«", "「": "」", "『": "』"},
+    # Of models that were trained on mathematics, or to search.
+    **{"\\boxed{\\text{": "}}", "\\boxed{": "}", "<answer>": "</answer>"},
+}
+_AROUND = ('"', "'", "`", "***", "**", "*", *_PAIRS)
 
 
 def without_thoughts(text: str) -> str:
@@ -33,9 +37,9 @@ def clean_answer(text: str) -> str:
         text: The reply.
 
     Returns:
-        The reply without thoughts, an "Answer:" in front, or quotes or emphasis around the whole,
-        and without characters that a checkpoint cannot hold (NUL, halves of surrogate pairs); empty
-        if nothing is left.
+        The reply without thoughts, an "Answer:" in front, or quotes, emphasis, a tag or a LaTeX
+        box around the whole, and without characters that a checkpoint cannot hold (NUL, halves of
+        surrogate pairs); empty if nothing is left.
     """
     spoken = _inner(without_thoughts(UNSTORABLE.sub("", text)).strip())
     prefix = _PREFIX.match(spoken)
@@ -43,9 +47,9 @@ def clean_answer(text: str) -> str:
 
 
 def _inner(text: str) -> str:
-    """Take away quotes or emphasis around the whole."""
+    """Take away what is around the whole."""
     for opening in _AROUND:
-        closing = _QUOTES.get(opening, opening)
+        closing = _PAIRS.get(opening, opening)
         inner = text.removeprefix(opening).removesuffix(closing)
         enclosed = len(inner) == len(text) - len(opening) - len(closing)
         if enclosed and opening[0] not in inner and closing[0] not in inner:
