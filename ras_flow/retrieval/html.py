@@ -13,10 +13,11 @@ from ras_flow.extras import require
 from ras_flow.retrieval.raised import RAISED, as_powers
 
 _HIDDEN = frozenset(
-    "head title script style template noscript datalist rt rp audio video canvas iframe".split()
+    "title script style template noscript datalist rt rp audio video canvas iframe".split()
 )
 """Tags whose text is none of the page's: scripts, what browsers show that cannot do what the tag is
-for, and, as rt and rp, how the characters before them are read."""
+for, and, as rt and rp, how the characters before them are read. The head is none of them: where a
+page has no tag for its body, lxml takes a "<main>" or "<nav>" for a part of it."""
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 """A style of an element that is not shown."""
 _BLOCKS = (
@@ -61,11 +62,13 @@ class Page(NamedTuple):
             called by its heading. Empty for none.
         heading: Its first heading; empty for none.
         text: What it shows.
+        below: The same without its first heading, where that is its title; else empty.
     """
 
     title: str
     heading: str
     text: str
+    below: str
 
 
 def read_page(content: bytes, source: str) -> Page:
@@ -88,7 +91,9 @@ def read_page(content: bytes, source: str) -> Page:
     # As a file: of a text it may say that this looks like the name of one.
     soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
     heading = _shown(soup.h1)
-    return Page(_title(soup, heading), heading, as_powers("".join(_visible(soup))))
+    title = _title(soup, heading)
+    below = "".join(_visible(soup, soup.h1)) if heading and title in ("", heading) else ""
+    return Page(title, heading, as_powers("".join(_visible(soup))), as_powers(below))
 
 
 def _title(soup: Any, heading: str) -> str:
@@ -117,8 +122,8 @@ def _decode(content: bytes, source: str) -> str:
         raise DocumentError(f"{source} is not {declared}: convert it to UTF-8.") from error
 
 
-def _visible(soup: Any) -> Iterator[str]:
-    """Yield the texts of a page and the breaks between them, in one pass.
+def _visible(soup: Any, without: Any = None) -> Iterator[str]:
+    """Yield the texts of a page but that of one tag, and the breaks between them, in one pass.
 
     Changing the tree instead takes time in the square of its depth.
     """
@@ -132,7 +137,7 @@ def _visible(soup: Any) -> Iterator[str]:
             yield _AFTER.get(tag.name, "")
         hidden = above[-1][1]
         if isinstance(node, bs4.Tag):
-            above.append((node, hidden or _is_hidden(node, opened)))
+            above.append((node, hidden or node is without or _is_hidden(node, opened)))
             yield _BEFORE.get(node.name, "")
         elif not hidden and type(node) in (bs4.NavigableString, bs4.CData):
             yield str(node)

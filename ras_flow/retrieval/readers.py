@@ -20,6 +20,7 @@ from ras_flow.formats.text import has_word
 from ras_flow.retrieval.html import read_page
 from ras_flow.retrieval.raised import RAISED, as_powers
 from ras_flow.retrieval.source import SourceDocument
+from ras_flow.retrieval.split import MAX_TITLE
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -33,6 +34,7 @@ _AROUND = (
 _NOTES = ("/footnotes", "/endnotes")
 """How the relations end that lead to the parts of a Word file with its notes."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_TOP_HEADING = re.compile(r"\s*+(?:#{1,6}[ \t].*|.+\n=+[ \t]*)(?:\r?\n|\Z)")
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _PICTURE = re.compile(r"data:[\w.+;=/-]+;base64,[A-Za-z0-9+/=_-]*")
 """A file as letters: its hundreds of passages would be embedded, found and extracted."""
@@ -62,13 +64,16 @@ def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
     The title is the front matter's, or else the first heading.
     """
     title, text = _split_front_matter(_PICTURE.sub("", _decode(path.read_bytes(), source)))
-    yield _document(source, title or _first_heading(text), text)
+    title = title or _first_heading(text)
+    top = _TOP_HEADING.match(text)
+    below = text[top.end() :] if top and _first_heading(top[0]) == title else ""
+    yield _document(source, title, text, below)
 
 
 def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read what an HTML file shows; its title is its title or first heading."""
     page = read_page(path.read_bytes(), source)
-    yield _document(source, _given(page.title) or page.heading, page.text)
+    yield _document(source, _given(page.title) or page.heading, page.text, page.below)
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
@@ -142,7 +147,8 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     # zipfile raises a RuntimeError for an encrypted entry.
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error
-    yield _document(source, as_powers(title), as_powers("\n\n".join(blocks)))
+    below = "\n\n".join(blocks[1:]) if blocks[:1] == [title] else ""
+    yield _document(source, as_powers(title), as_powers("\n\n".join(blocks)), as_powers(below))
 
 
 def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentError]:
@@ -199,9 +205,15 @@ def _unreadable(source: str, kind: str, error: Exception) -> str:
     return f"{source} is no readable {kind} file ({why}): save or download it again."
 
 
-def _document(source: str, title: str, text: str) -> SourceDocument:
+def _document(source: str, title: str, text: str, below: str = "") -> SourceDocument:
+    """Return a document whose text is what is below the title that it begins with, if it does.
+
+    Passages carry the title; in their text it would run into the first sentence.
+    """
     if not text.strip():
         raise DocumentError(f"{source} has no text: leave it out.")
+    if title and has_word(below) and len(title) <= MAX_TITLE:
+        text = below
     return SourceDocument(source, title.strip() or Path(source).stem, text)
 
 
