@@ -66,7 +66,7 @@ def read_markdown(path: Path, source: str) -> Iterator[SourceDocument]:
     title, text = _split_front_matter(_PICTURE.sub("", _decode(path.read_bytes(), source)))
     title = title or _first_heading(text)
     top = _TOP_HEADING.match(text)
-    below = text[top.end() :] if top and _first_heading(top[0]) == title else ""
+    below = text[top.end() :] if top and title and _first_heading(top[0]) == title else ""
     yield _document(source, title, text, below)
 
 
@@ -147,8 +147,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     # zipfile raises a RuntimeError for an encrypted entry.
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error
-    below = "\n\n".join(blocks[1:]) if blocks[:1] == [title] else ""
-    yield _document(source, as_powers(title), as_powers("\n\n".join(blocks)), as_powers(below))
+    yield _document(source, as_powers(title), as_powers("\n\n".join(blocks)))
 
 
 def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentError]:
@@ -206,15 +205,25 @@ def _unreadable(source: str, kind: str, error: Exception) -> str:
 
 
 def _document(source: str, title: str, text: str, below: str = "") -> SourceDocument:
-    """Return a document whose text is what is below the title that it begins with, if it does.
+    """Return a document; where its text begins with its title, without that.
 
     Passages carry the title; in their text it would run into the first sentence.
+
+    Args:
+        source: Names it.
+        title: Its title; empty for the name of its file.
+        text: Its text.
+        below: What is below the title in it, where that is not its first line as it is.
     """
     if not text.strip():
         raise DocumentError(f"{source} has no text: leave it out.")
-    if title and has_word(below) and len(title) <= MAX_TITLE:
-        text = below
-    return SourceDocument(source, title.strip() or Path(source).stem, text)
+    title = title.strip() or Path(source).stem
+    first, _, rest = text.lstrip().partition("\n")
+    if not below and first.strip() == title:
+        below = rest.lstrip()
+    return SourceDocument(
+        source, title, below if has_word(below) and len(title) <= MAX_TITLE else text
+    )
 
 
 def _given(title: str) -> str:

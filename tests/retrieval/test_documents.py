@@ -109,6 +109,15 @@ def test_the_title_that_a_text_begins_with_is_no_part_of_it(
     assert read(path)[0].text == below
 
 
+def test_a_first_line_that_is_the_title_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "Radium.txt").write_text("\n Radium \r\nIt glows.\n", newline="")
+    assert read(tmp_path / "Radium.txt")[0].text == "It glows.\n"
+    pdf = write_pdf(tmp_path / "paper.pdf", "Radium\nIt glows.", title="Radium")
+    assert read(pdf)[0].text == "It glows.\n\nRadium\nIt glows."
+    (tmp_path / "Radium.txt").write_text("Radium\n")
+    assert read(tmp_path / "Radium.txt")[0].text == "Radium\n"
+
+
 @pytest.mark.parametrize(
     ("page", "words"),
     [
