@@ -98,7 +98,8 @@ def read_page(content: bytes, source: str) -> Page:
 
 def _title(soup: Any, heading: str) -> str:
     """Return a page's title without its site's name, which is no part of what the page is about."""
-    title = _shown(soup.head and soup.head.title)
+    titles = (tag for tag in soup.find_all("title") if not tag.find_parent("svg"))
+    title = _shown(next(titles, None))
     if heading and soup.find("meta", {"name": "generator", "content": _WIKI}):
         return heading
     meta = soup.find("meta", {"property": "og:site_name"})

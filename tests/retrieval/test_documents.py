@@ -244,6 +244,7 @@ _WIKI = "<meta name=generator content='MediaWiki 1.45.0'>"
         ("{}<title>Art News</title>", "Art News"),
         ("{}", "Alvar Aalto (architect)"),
         ("<meta property=og:site_name><title>Aalto - a life</title>", "Aalto - a life"),
+        ("<svg><title>icon</title></svg><title>Aalto</title>", "Aalto"),
     ],
 )
 def test_a_pages_title_is_read_without_its_sites_name(
