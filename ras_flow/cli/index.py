@@ -343,22 +343,26 @@ def _tell_types(ignored: list[Path]) -> None:
 
 
 def _tell_links(ignored: list[Path], docs: list[Path]) -> None:
-    """Say which linked folders are left out, but for those that lead to what is read anyway."""
+    """Say which links are left out, but for those to folders that are read anyway."""
     from ras_flow.cli.render import plain
 
     read = tuple(os.path.join(os.path.realpath(path), "") for path in docs)
-    links = [
+    links = [path for path in ignored if os.path.islink(path) and not path.name.startswith(".")]
+    folders = [
         path
-        for path in ignored
-        if not path.name.startswith(".")
-        and os.path.islink(path)
-        and os.path.isdir(path)
-        and not os.path.join(os.path.realpath(path), "").startswith(read)
+        for path in links
+        if os.path.isdir(path) and not os.path.join(os.path.realpath(path), "").startswith(read)
     ]
-    if links:
+    dead = [path for path in links if not os.path.exists(path)]
+    if folders:
         typer.echo(
-            f"left out: linked folders ({len(links)}), such as {plain(str(links[0]))}: a link is "
-            "followed only where it is named itself",
+            f"left out: linked folders ({len(folders)}), such as {plain(str(folders[0]))}: a link "
+            "is followed only where it is named itself",
+            err=True,
+        )
+    if dead:
+        typer.echo(
+            f"left out: links that lead nowhere ({len(dead)}), such as {plain(str(dead[0]))}",
             err=True,
         )
 

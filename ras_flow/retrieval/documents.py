@@ -85,10 +85,11 @@ def _files_at(path: Path, report: ReadReport) -> list[Path | DocumentError]:
                 "--index`), or the documents that it was made of."
             )
         if not files:
-            links = " Folders that it links to are not read: name these."
+            links = any(map(os.path.islink, report.ignored))
+            more = " Linked folders are not read, name these; nor are links that lead nowhere."
             raise DocumentError(
                 f"The folder {_name(path)} has no document: put files of these types into it: "
-                f"{' '.join(READERS)}.{links * any(map(os.path.islink, report.ignored))}"
+                f"{' '.join(READERS)}.{more * links}"
             )
         return files
     if not os.path.exists(path):

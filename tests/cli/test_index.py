@@ -203,7 +203,7 @@ def test_the_types_of_files_that_no_one_reads_are_told(docs: Path) -> None:
     assert line == "left out: files of types that are not read: .csv (2), without an ending (1)"
 
 
-def test_linked_folders_are_told_unless_they_are_read_anyway(docs: Path) -> None:
+def test_links_that_are_left_out_are_told(docs: Path) -> None:
     elsewhere = docs.parent / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "a.txt").write_text("Radium glows.")
@@ -214,8 +214,10 @@ def test_linked_folders_are_told_unless_they_are_read_anyway(docs: Path) -> None
     [line] = done.err.splitlines()
     assert "4 documents" in done.out
     assert line.startswith(f"left out: linked folders (1), such as {docs / 'link'}: a link is")
+    (docs / "dead.txt").symlink_to(docs / "nothing.txt")
     done = ras_flow(*build, str(docs / "link"))
-    assert (done.err, "5 documents" in done.out) == ("", True)
+    assert "5 documents" in done.out
+    assert done.err == f"left out: links that lead nowhere (1), such as {docs / 'dead.txt'}\n"
 
 
 def test_scanned_pages_are_told_each_time_and_end_nothing(tmp_path: Path) -> None:

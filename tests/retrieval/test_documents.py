@@ -756,7 +756,7 @@ def test_a_folder_without_documents_says_so(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match=r"has no document: put files of these .*jsonl\.$"):
         read(tmp_path)
     (tmp_path / "link").symlink_to(tmp_path.parent)
-    with pytest.raises(DocumentError, match="that it links to are not read: name these"):
+    with pytest.raises(DocumentError, match="Linked folders are not read, name these"):
         read(tmp_path)
 
 
