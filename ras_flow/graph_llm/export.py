@@ -53,6 +53,9 @@ def export_graph_llm(name: str, folder: Path, *, dtype: DType = "float32") -> Ex
 
 def _write(model: GraphLLM, identity: str, dtype: DType, folder: Path) -> Exported:
     safetensors = require("safetensors.torch", extra="local")
+    # It imports torch.
+    from ras_flow.graph_llm.soft import all_words  # noqa: PLC0415
+
     base, tokenizer = model.base, model.tokenizer
     ends = tuple(sorted(end_tokens(base, tokenizer)))
     save_plain(base, tokenizer, ends, folder, dtype)
@@ -60,21 +63,13 @@ def _write(model: GraphLLM, identity: str, dtype: DType, folder: Path) -> Export
     tokenizer.save_pretrained(part)
     if model.config.gnn:
         safetensors.save_file(_plain(model.graph_modules.state_dict()), part / GNN)
-        safetensors.save_file(_plain({"words": _words(base)}), part / WORDS)
+        safetensors.save_file(_plain({"words": all_words(base)}), part / WORDS)
     files = {path.name: checksum(path) for path in sorted(part.glob("*.safetensors"))}
     served_name = f"graph-llm-{hash_text(f'{identity} {dtype}')}"
     exported = Exported(model.config, identity, served_name, ends, files)
     text = json.dumps(exported.to_mapping(), indent=2, ensure_ascii=False)
     (part / NAME).write_text(f"{text}\n", encoding="utf-8")
     return exported
-
-
-def _words(base: Any) -> Any:
-    """Return the embeddings of all tokens as the language model reads them: some scale theirs."""
-    torch = require("torch", extra="local")
-    embeddings = base.get_input_embeddings()
-    with torch.inference_mode():
-        return embeddings(torch.arange(embeddings.weight.shape[0], device=base.device))
 
 
 def _plain(weights: Any) -> dict[str, Any]:

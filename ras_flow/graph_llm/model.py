@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from typing import Any, Self
@@ -15,7 +16,7 @@ from ras_flow.extras import require
 from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
-from ras_flow.graph_llm.soft import Graphs, encode_graphs, graph_part, place
+from ras_flow.graph_llm.soft import Graphs, all_words, encode_graphs, graph_part, place
 from ras_flow.llms import capacity, decoding, generation
 from ras_flow.llms.local import LoadedModel
 from ras_flow.llms.tuned import without_peft_warnings
@@ -51,12 +52,13 @@ class GraphLLM(nn.Module):
         self.tokenizer = tokenizer
         self.formatter = PromptFormatter(tokenizer, config)
         language_model.requires_grad_(False)
-        weight = language_model.get_input_embeddings().weight
+        words = all_words(language_model) if config.gnn else None
         self.lm = _with_lora(language_model, config) if config.lora else language_model
         self.has_adapter = config.lora is not None
-        if config.gnn is not None:
-            size = weight.float().square().mean().sqrt().item()
-            made = graph_part(config, weight.shape[1], size=size).to(weight.device)
+        if words is not None:
+            size = float(torch.linalg.vector_norm(words, dtype=torch.float32))
+            size /= math.sqrt(words.numel())
+            made = graph_part(config, words.shape[1], size=size).to(words.device)
             self.encoder, self.projector = made["encoder"], made["projector"]
         self._loaded = LoadedModel(self.base)
 

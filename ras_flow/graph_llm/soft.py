@@ -18,6 +18,23 @@ from ras_flow.graph_llm.prompt import SOFT
 Graphs = Sequence[AttributedGraph | None]
 
 
+def all_words(language_model: Any) -> torch.Tensor:
+    """Return the embeddings of all tokens as a language model reads them: some scale theirs.
+
+    Args:
+        language_model: A decoder-only model of transformers.
+
+    Returns:
+        Shape (tokens, width of a word embedding).
+    """
+    embeddings = language_model.get_input_embeddings()
+    with torch.inference_mode():
+        words: torch.Tensor = embeddings(
+            torch.arange(embeddings.weight.shape[0], device=embeddings.weight.device)
+        )
+    return words
+
+
 def graph_part(config: GraphLLMConfig, width: int, *, size: float = 1.0) -> nn.ModuleDict:
     """Make an untrained graph encoder and projector.
 

@@ -29,6 +29,7 @@ from tests.graph_llm.tiny import (
     chain,
     config,
     graph,
+    save_base,
 )
 
 Q = "Where was she born?"
@@ -107,6 +108,16 @@ def test_one_token_a_hop_and_models_whose_cache_cannot_be_shared(
     assert texts(model, asked) == expected
     monkeypatch.setattr(decoding, "can_share", lambda model: False)
     assert texts(model, asked) == expected
+
+
+def test_new_soft_tokens_are_as_large_as_words_that_the_base_scales(tmp_path: Path) -> None:
+    model = build(save_base(tmp_path, "gemma3"))
+    words = model.base.get_input_embeddings()
+    with torch.inference_mode():
+        read = words(torch.arange(words.weight.shape[0]))
+        [soft] = model.soft_tokens([graph(*BRIDGE)])
+    assert read.square().mean() > 20 * words.weight.square().mean(), "it scales them"
+    torch.testing.assert_close(soft.square().mean(), read.square().mean(), rtol=1e-3, atol=0)
 
 
 def test_the_instruction_is_read_once(model: GraphLLM, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import (
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 from ras_flow.components import AttributedGraph, ChainLink
 from ras_flow.graph_llm.attributes import attribute_graph
@@ -87,11 +94,14 @@ def save_base(folder: Path, kind: str = "llama") -> Path:
     """Save a tiny random base model of a type, with the tiny Llama's tokenizer."""
     save_tiny_model(folder, window=2000)
     if kind != "llama":
-        configs = {"qwen2": Qwen2Config, "qwen3": Qwen3Config}
-        models = {"qwen2": Qwen2ForCausalLM, "qwen3": Qwen3ForCausalLM}
+        configured, causal = {
+            "gemma3": (Gemma3TextConfig, Gemma3ForCausalLM),
+            "qwen2": (Qwen2Config, Qwen2ForCausalLM),
+            "qwen3": (Qwen3Config, Qwen3ForCausalLM),
+        }[kind]
         torch.manual_seed(7)
-        made = models[kind](
-            configs[kind](
+        made = causal(
+            configured(
                 vocab_size=261,
                 hidden_size=24,
                 intermediate_size=48,
