@@ -17,7 +17,7 @@ from typing import Any
 from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.formats.history import format_history
 from ras_flow.graph_llm.config import GraphLLMConfig
-from ras_flow.llms.generation import as_plain_text
+from ras_flow.llms.generation import as_plain_text, chat_text
 from ras_flow.prompts.planner import AGAIN
 
 VERSION = 1
@@ -137,9 +137,7 @@ class PromptFormatter:
         if self.tokenizer.chat_template:
             # Not as a system message: some templates refuse one.
             content = f"{instruction}\n{_MARK}"
-            text = self.tokenizer.apply_chat_template(
-                [{"role": "user", "content": content}], tokenize=False, add_generation_prompt=True
-            )
+            text = chat_text(self.tokenizer, [{"role": "user", "content": content}])
         else:
             text = f"{self.tokenizer.bos_token or ''}{instruction}\n{_MARK}\n"
         before, _, after = text.partition(_MARK)

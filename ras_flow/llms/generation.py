@@ -172,8 +172,15 @@ def _controls(tokenizer: Any) -> list[str]:
     ]
 
 
+_ONE_DAY = "{% macro strftime_now(format) %}26 Jul 2024{% endmacro %}"
+"""Stands before a template and hides the clock; the day is what Llama's has where there is none."""
+
+
 def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: bool = True) -> str:
-    """Write messages by a tokenizer's chat template.
+    """Write messages by a tokenizer's chat template, the same on every day.
+
+    Some templates tell the model the date: what was trained would be asked otherwise than it
+    learnt, and figures could not be had again.
 
     Args:
         tokenizer: One that has a template.
@@ -182,7 +189,11 @@ def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: boo
             of our outputs have room for thoughts.
     """
     written: str = tokenizer.apply_chat_template(
-        messages, tokenize=False, add_generation_prompt=ask, enable_thinking=False
+        messages,
+        chat_template=_ONE_DAY + tokenizer.get_chat_template(),
+        tokenize=False,
+        add_generation_prompt=ask,
+        enable_thinking=False,
     )
     return written
 

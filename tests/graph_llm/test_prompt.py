@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,18 @@ def test_models_without_a_chat_template(tokenizer: Any, llama: Path) -> None:
     prompt = formatter(plain).prompt(PlanRequest(Q))
     assert decode(plain, list(prompt.head)) == f"{PLAN_INSTRUCTION}\n"
     assert decode(plain, prompt.input_ids[prompt.head_length + 1 :]) == f"Question: {Q}\n"
+
+
+def test_a_model_that_may_think_first_is_asked_not_to_on_any_day(tokenizer: Any) -> None:
+    thinker = copy.deepcopy(tokenizer)
+    thinker.chat_template = (
+        "{{ strftime_now('%Y-%m-%d') }}" + tokenizer.chat_template
+        + "{% if enable_thinking | default(true) %}<think>{% endif %}"
+    )  # fmt: skip
+    expected, found = (formatter(one).prompt(PlanRequest(Q)) for one in (tokenizer, thinker))
+    day = "26 Jul 2024"
+    assert decode(thinker, found.input_ids[: len(day)]) == day
+    assert found.input_ids[len(day) :] == expected.input_ids
 
 
 def test_targets_end_and_read_back(tokenizer: Any) -> None:

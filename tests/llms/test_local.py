@@ -39,6 +39,7 @@ from ras_flow.llms import (
     text,
     weights,
 )
+from ras_flow.llms.generation import chat_text
 from tests.llms.tiny import TEMPLATE, save_tiny_model
 
 
@@ -225,6 +226,13 @@ async def test_a_model_that_may_think_first_is_asked_not_to(
     asked = [chat("a")]
     expected = await model.generate(asked, max_new_tokens=9)
     assert await thinker.generate(asked, max_new_tokens=9) == expected
+
+
+async def test_a_template_that_tells_the_date_writes_the_same_every_day(tmp_path: Path) -> None:
+    clock = "{% if strftime_now is defined %}It is {{ strftime_now('%f') }}.{% endif %}"
+    name = with_template(tmp_path, clock).name
+    written = {chat_text(local.load_tokenizer(name), chat("a")) for _ in range(3)}
+    assert len(written) == 1 and written.pop().startswith("It is 26 Jul 2024.<|")
 
 
 async def test_a_template_that_wants_a_user_shares_no_beginning_without_one(
