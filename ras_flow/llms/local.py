@@ -101,8 +101,11 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
             transformers = require("transformers", extra="local")
             source = resolve(name)
             try:
-                tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-            except (OSError, ValueError) as error:
+                tokenizer = transformers.AutoTokenizer.from_pretrained(
+                    source, trust_remote_code=False
+                )
+            except Exception as error:
+                # Of a file that it cannot read tokenizers says so by no class of its own.
                 raise load_error(name, error) from error
             _tokenizers[name] = tokenizer
         if chat and not _tokenizers[name].chat_template:
@@ -124,8 +127,8 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
         A model of transformers in evaluation mode on the GPU where there is one, else the CPU.
 
     Raises:
-        ConfigurationError: It cannot be found, downloaded or read, it has no keys and values, or a
-            file of what training wrote is missing or altered.
+        ConfigurationError: It cannot be found, downloaded or read, weights are missing from it, it
+            has no keys and values, or a file of what training wrote is missing or altered.
     """
     tuned = find_tuned(name)
     if tuned:
@@ -138,11 +141,29 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     source = resolve(name)
     try:
         with without_progress_bars():
-            model = getattr(transformers, kind).from_pretrained(source, dtype=getattr(torch, dtype))
-    except (OSError, ValueError, RuntimeError, safetensors.SafetensorError) as error:
+            model, loaded = getattr(transformers, kind).from_pretrained(
+                source,
+                dtype=getattr(torch, dtype),
+                # Otherwise it asks on the terminal whether to run a model's own code.
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+    except (
+        ImportError,
+        OSError,
+        ValueError,
+        RuntimeError,
+        safetensors.SafetensorError,
+    ) as error:
         if isinstance(error, RuntimeError) and is_memory_error(error):
             raise
         raise load_error(name, error) from error
+    if missing := sorted(loaded["missing_keys"]):
+        raise ConfigurationError(
+            f"The model {name!r} has no weights for {missing[0]}"
+            f"{f' and {len(missing) - 1} others' if missing[1:] else ''}, which would be chance. "
+            f"Restore its files, or name a model that {kind} of transformers reads whole."
+        )
     if not states_name(model):
         raise ConfigurationError(
             f"The model {name!r} is a {type(model).__name__}, which has no keys and values: that "

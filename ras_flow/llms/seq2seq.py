@@ -43,7 +43,8 @@ def is_seq2seq(name: str) -> bool:
                 raise ValueError("config.json is no JSON object")
             return config.get("is_encoder_decoder") is True
         transformers = require("transformers", extra="local")
-        return bool(transformers.AutoConfig.from_pretrained(name).is_encoder_decoder)
+        config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
+        return bool(config.is_encoder_decoder)
     except (OSError, ValueError) as error:
         raise load_error(name, error) from error
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import (
     LlamaForCausalLM,
     MambaConfig,
@@ -468,6 +469,38 @@ def test_damaged_weights(tmp_path: Path, kept: int | None) -> None:
         file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(ConfigurationError, match="no loadable transformers model"):
         load(str(tmp_path))
+
+
+def test_weights_that_are_not_there_are_not_made_up(tmp_path: Path) -> None:
+    file = save_tiny_model(tmp_path) / "model.safetensors"
+    kept = load_file(file)
+    save_file(
+        {name: w for name, w in kept.items() if "layers.1" not in name}, file, {"format": "pt"}
+    )
+    with pytest.raises(ConfigurationError, match=r"no weights for model.layers.1.*and 8 others"):
+        load(str(tmp_path))
+
+
+def test_what_cannot_be_read_is_told_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A format of a package that is not installed, code of the model's own, a later tokenizer."""
+    config, tokenizer = (save_tiny_model(tmp_path) / f"{n}.json" for n in ("config", "tokenizer"))
+    plain = json.loads(config.read_text())
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"quantization_config": {"quant_method": "awq", "bits": 4}}, "gptqmodel"),
+        ({"model_type": "own", "auto_map": {"AutoConfig": "own.Own"}}, "custom code"),
+    ]
+    for change, reason in wrong:
+        config.write_text(json.dumps({**plain, **change}))
+        with pytest.raises(ConfigurationError, match=reason):
+            load(str(tmp_path))
+    assert "run the custom code" not in capsys.readouterr().out, "nobody is asked"
+    config.write_text(json.dumps(plain))
+    later = {**json.loads(tokenizer.read_text()), "model": {"type": "of next year"}}
+    tokenizer.write_text(json.dumps(later))
+    with pytest.raises(ConfigurationError, match="did not match any variant"):
+        LocalLanguageModel(str(tmp_path)).count_tokens("a")
 
 
 @pytest.mark.parametrize("name", ["cache", "past_key_values"])
