@@ -34,6 +34,7 @@ from ras_flow.llms.precision import Precision, local_precision
 from ras_flow.llms.tuned import check_files, find_tuned
 from ras_flow.llms.weights import (
     SMOLLM2,
+    check_words,
     fingerprint,
     load_error,
     positions,
@@ -91,7 +92,7 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
         chat: Whether a chat template is needed.
 
     Raises:
-        ConfigurationError: There is none, or it has no chat template.
+        ConfigurationError: There is none, it cannot be read, or it has no chat template.
     """
     tuned = find_tuned(name)
     if tuned and tuned.adapter:
@@ -107,6 +108,7 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
             except Exception as error:
                 # Of a file that it cannot read tokenizers says so by no class of its own.
                 raise load_error(name, error) from error
+            check_words(name, tokenizer)
             _tokenizers[name] = tokenizer
         if chat and not _tokenizers[name].chat_template:
             raise ConfigurationError(

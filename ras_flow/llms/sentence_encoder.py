@@ -16,7 +16,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import checksum
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
-from ras_flow.llms.weights import without_progress_bars
+from ras_flow.llms.weights import check_words, load_error, without_progress_bars
 from ras_flow.scoped import PerProcess
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class LocalSentenceEncoder:
         self._cache_size = cache_size
         self._cache: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
+        self._loading = threading.Lock()
         self._calls: JoinedCalls[str, None, npt.NDArray[np.float32]] = JoinedCalls(
             self._serve, most=GROUP * batch_size, submit=lambda work: _LANE.here().submit(work)
         )
@@ -173,14 +174,35 @@ class LocalSentenceEncoder:
 
     @cached_property
     def _model(self) -> Any:
+        with self._loading:
+            # Since Python 3.12 threads that ask at once would each load it.
+            if "_model" not in vars(self):
+                vars(self)["_model"] = self._load()
+            return vars(self)["_model"]
+
+    def _load(self) -> Any:
         sentence_transformers = require("sentence_transformers", extra="local")
+        safetensors = require("safetensors", extra="local")
         folder = _weights(self.name).parent
-        with without_progress_bars():
-            # The identity was made of these weights: never load others, such as a pickled file.
-            return sentence_transformers.SentenceTransformer(
-                str(folder) if _is_local(self.name) else self.name,
-                model_kwargs={"use_safetensors": True},
-            )
+        source = str(folder) if _is_local(self.name) else self.name
+        try:
+            with without_progress_bars():
+                model = sentence_transformers.SentenceTransformer(
+                    source,
+                    model_kwargs={
+                        # The identity was made of these weights: never load others, such as a
+                        # pickled file.
+                        "use_safetensors": True,
+                        # In half precision a vector would depend on the texts beside it.
+                        "dtype": "float32",
+                    },
+                )
+        except (ImportError, OSError, ValueError, safetensors.SafetensorError) as error:
+            raise load_error(source, error) from error
+        tokenizer = getattr(model, "tokenizer", None)
+        if hasattr(tokenizer, "added_tokens_decoder"):  # Static embeddings have another kind.
+            check_words(source, tokenizer)
+        return model
 
 
 def same_encoder(one: str, other: str) -> bool:

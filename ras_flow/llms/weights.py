@@ -155,6 +155,27 @@ def load_error(name: str, error: Exception) -> ConfigurationError:
     )
 
 
+def check_words(name: str, tokenizer: Any) -> None:
+    """Refuse a tokenizer that knows no words.
+
+    Where its file is missing transformers makes several kinds of tokenizer all the same, of their
+    special tokens alone, and a model then reads nothing of any text.
+
+    Args:
+        name: The model, as the user gave it.
+        tokenizer: Its tokenizer, of transformers.
+
+    Raises:
+        ConfigurationError: It knows none.
+    """
+    # T5's has its mark for a space beside them.
+    if len(tokenizer) <= len(tokenizer.added_tokens_decoder) + 1:
+        raise ConfigurationError(
+            f"The tokenizer of {name!r} knows no words. Restore the model's files: tokenizer.json "
+            "is missing, or what it is made of."
+        )
+
+
 @contextmanager
 def without_progress_bars() -> Iterator[None]:
     """Keep transformers from drawing progress bars."""

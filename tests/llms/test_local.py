@@ -503,6 +503,15 @@ def test_what_cannot_be_read_is_told_with_the_reason(
         LocalLanguageModel(str(tmp_path)).count_tokens("a")
 
 
+def test_a_tokenizer_without_its_file_is_refused(tmp_path: Path) -> None:
+    """transformers makes some that read every text as nothing."""
+    (save_tiny_model(tmp_path) / "tokenizer.json").unlink()
+    for kind in ("LlamaTokenizer", "Qwen2Tokenizer", "GemmaTokenizer", "T5Tokenizer"):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": kind}))
+        with pytest.raises(ConfigurationError, match="knows no words"):
+            local.load_tokenizer(str(tmp_path), chat=False)
+
+
 @pytest.mark.parametrize("name", ["cache", "past_key_values"])
 async def test_keys_and_values_by_either_name_that_transformers_has_for_them(
     name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,6 +153,54 @@ def test_a_folder_is_a_model_and_its_identity_follows_the_weights(
     assert encoder.identity == f"{copy}@53aa51172d14"
     assert encoder.dimension == 384
     assert encoder.encode_sync(["text"]) == pytest.approx(minilm.encode_sync(["text"]), abs=1e-5)
+
+
+def test_a_model_in_half_precision_computes_in_whole(
+    minilm: LocalSentenceEncoder, tmp_path: Path
+) -> None:
+    """Else a text's vector would depend on those beside it, and its length would not be one."""
+    half = copy.deepcopy(minilm._model).half()
+    half.save(str(tmp_path / "half"))
+    encoder = LocalSentenceEncoder(str(tmp_path / "half"), cache_size=0)
+    alone = encoder.encode_sync(["Narvik"])
+    assert alone.dtype == np.float32
+    assert np.linalg.norm(alone) == pytest.approx(1, abs=1e-6)
+    assert encoder.encode_sync(["Narvik", "word " * 99])[0] == pytest.approx(alone[0], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        (("tokenizer.json", "vocab.txt"), "knows no words"),
+        (("config.json",), "no loadable transformers model"),
+    ],
+)
+def test_a_folder_with_missing_files_is_refused(
+    model_folder: Path, tmp_path: Path, gone: tuple[str, ...], told: str
+) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "model", ignore=lambda *_: gone)
+    with pytest.raises(ConfigurationError, match=told):
+        LocalSentenceEncoder(str(folder)).encode_sync(["text"])
+
+
+def test_threads_that_ask_at_once_load_one_model(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sentence_transformers
+
+    loads: list[str] = []
+    real = sentence_transformers.SentenceTransformer
+
+    def slow(*args: Any, **settings: Any) -> Any:
+        loads.append("")
+        time.sleep(0.05)
+        return real(*args, **settings)
+
+    monkeypatch.setattr(sentence_transformers, "SentenceTransformer", slow)
+    encoder = LocalSentenceEncoder(str(shutil.copytree(model_folder, tmp_path / "model")))
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: encoder.dimension, range(8)))
+    assert (found, len(loads)) == ([384] * 8, 1)
 
 
 def test_a_folder_without_weights_says_so(tmp_path: Path) -> None:
