@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ras_flow.extras import require
 from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def build_graph_llm(config: GraphLLMConfig) -> GraphLLM:
         The model in evaluation mode, on the GPU where there is one.
 
     Raises:
-        ConfigurationError: The base cannot be loaded or has no layers for LoRA.
+        ConfigurationError: The base cannot be loaded or has no layers for LoRA, or memory ran out.
         MissingExtraError: torch, transformers, torch-geometric or peft is not installed.
     """
     for package in ("torch", "torch_geometric", "peft"):
@@ -31,4 +32,10 @@ def build_graph_llm(config: GraphLLMConfig) -> GraphLLM:
     from ras_flow.graph_llm.model import GraphLLM  # noqa: PLC0415
 
     tokenizer = load_tokenizer(config.base, chat=False)
-    return GraphLLM(config, read_model(config.base), tokenizer).eval()
+    with memory_errors_say(
+        f"Memory ran out while {config.base!r} was loaded as the base of a Graph LLM, in float32. "
+        "Use a machine with more, hide a GPU that is too small (CUDA_VISIBLE_DEVICES=), or name a "
+        "smaller base. One that was trained also runs on vLLM, in half the memory: "
+        "ras-flow export --dtype bfloat16"
+    ):
+        return GraphLLM(config, read_model(config.base), tokenizer).eval()

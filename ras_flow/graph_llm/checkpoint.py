@@ -144,6 +144,7 @@ def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
             f"The weights in {str(folder)!r} do not fit its own description "
             f"({str(error).splitlines()[0]}). Copy or train the Graph LLM again."
         ) from error
+    model.forget()
 
 
 def base_facts(language_model: Any) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class GraphLLM(nn.Module):
             size /= math.sqrt(words.numel())
             made = graph_part(config, words.shape[1], size=size).to(words.device)
             self.encoder, self.projector = made["encoder"], made["projector"]
-        self._loaded = LoadedModel(self.base)
+        self.forget()
 
     @property
     def base(self) -> Any:
@@ -78,9 +78,13 @@ class GraphLLM(nn.Module):
         device: torch.device = self.base.device
         return device
 
+    def forget(self) -> None:
+        """Forget what was computed with other weights: those of a prompt's beginning are kept."""
+        self._loaded = LoadedModel(self.base)
+
     def train(self, mode: bool = True) -> Self:
         """Switch between training and evaluation; what was computed before is forgotten."""
-        self._loaded = LoadedModel(self.base)
+        self.forget()
         return super().train(mode)
 
     def merge(self) -> None:

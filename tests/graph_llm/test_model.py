@@ -288,6 +288,15 @@ def test_memory_errors_name_the_settings(model: GraphLLM, monkeypatch: pytest.Mo
         texts(model, requests()[:1])
 
 
+def test_a_base_that_is_too_large_is_told(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr("ras_flow.graph_llm.build.read_model", exhausted)
+    with pytest.raises(ConfigurationError, match="loaded as the base .* name a smaller base"):
+        build(llama)
+
+
 def test_lora_on_layers_that_are_not_there_is_refused(llama: Path) -> None:
     with pytest.raises(ConfigurationError, match="c_attn"):
         build(llama, lora=LoraConfig(targets=("c_attn",)))

@@ -38,7 +38,8 @@ def spread_soft_tokens(model: GraphLLM, graphs: Graphs) -> None:
     training = model.training
     model.eval()
     with torch.no_grad():
-        vectors = torch.cat(encoder(graphs))
+        # One by one: all of them together may need more memory than a step of training.
+        vectors = torch.cat([encoder([graph])[0] for graph in graphs])
         vectors = vectors[(vectors != encoder.empty).any(1)]
         if len(vectors) > 1:
             inner.weight.div_(vectors.std(0).clamp(min=_LEAST))

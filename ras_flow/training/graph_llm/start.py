@@ -10,6 +10,7 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.llms.generation import memory_errors_say
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
@@ -91,11 +92,18 @@ def start_graph(
         train: What all learn from.
         dev: What is measured on.
         log: Told how far it is.
+
+    Raises:
+        ConfigurationError: Memory ran out, or a graph's attributes have another length.
     """
     seed = config.optimizer.seed
-    pretrain_graph_encoder(
-        model, LaterPlans(plans), LaterPlans(dev), config.pretrain, seed=seed, log=log
-    )
+    with memory_errors_say(
+        "Memory ran out where the graph encoder learns alone. Lower pretrain.batch_size (now "
+        f"{config.pretrain.batch_size}), or leave it out: pretrain.epochs = 0."
+    ):
+        pretrain_graph_encoder(
+            model, LaterPlans(plans), LaterPlans(dev), config.pretrain, seed=seed, log=log
+        )
     every = max(1, len(train) // SPREAD_OVER)
     some = [train[position] for position in range(0, len(train), every)]
     spread_soft_tokens(model, [example.request.graph for example in some])

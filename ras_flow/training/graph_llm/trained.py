@@ -56,4 +56,4 @@ def load_trained(model: GraphLLM, folder: Path) -> None:
     with torch.no_grad():
         for name, weight in weights.items():
             own[name].copy_(weight)
-    model.train(model.training)  # What was computed with other weights is forgotten.
+    model.forget()

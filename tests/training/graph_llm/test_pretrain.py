@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from ras_flow.components import AttributedGraph
-from ras_flow.errors import InputError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.state.kg import triple_id
@@ -23,6 +23,7 @@ from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.placed import read_split
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
+from ras_flow.training.graph_llm.start import start_graph
 from ras_flow.training.graph_llm.training import train_graph_llm
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
 
@@ -78,6 +79,21 @@ def test_without_plans_nothing_is_learnt() -> None:
     before = {name: weight.clone() for name, weight in model.encoder.named_parameters()}
     assert pretrain_graph_encoder(model, [], [], PretrainSettings(epochs=2), seed=1) == []
     assert all(torch.equal(before[name], w) for name, w in model.encoder.named_parameters())
+
+
+def test_memory_that_runs_out_says_what_to_lower(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+
+    monkeypatch.setattr(GraphEncoder, "forward", full)
+    rows: Any = records(1)
+    placed = read_split([write_set(tmp_path, rows)], "train")
+    examples = Examples(placed, build_graphs(rows, ENCODER))
+    settings = config(tmp_path, pretrain={"epochs": 1, "batch_size": 3})
+    with pytest.raises(ConfigurationError, match=r"Lower pretrain.batch_size \(now 3\)"):
+        start_graph(settings, Alone(queries=True), examples, examples, examples, print)  # type: ignore[arg-type]
 
 
 def test_training_begins_with_it_once(base: Path, data: Path, tmp_path: Path) -> None:

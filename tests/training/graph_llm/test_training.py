@@ -409,7 +409,6 @@ def test_loaded_weights_are_those_that_write(base: Path, unbroken: Path, tmp_pat
 
     first = said()
     load_weights(model, unbroken)
-    model.train().eval()
     assert said() != first
     load_trained(model, tmp_path)
     assert said() == first
