@@ -28,11 +28,13 @@ def without_copies(model: Any) -> Iterator[None]:
     Its masks must be given with four dimensions, ready to be added.
 
     Args:
-        model: A causal language model of transformers; one that consists of several is left as
-            it is.
+        model: A causal language model of transformers; one that consists of several, or whose
+            attention is its own, is left as it is.
     """
     config = model.config
-    if config._attn_implementation != PLAIN or config.sub_configs:
+    replaced = config._attn_implementation == PLAIN and not config.sub_configs
+    # Falcon's has attention of its own, and each attempt would be logged.
+    if not (replaced and model._can_set_attn_implementation()):
         yield
         return
     model.set_attn_implementation(_registered())

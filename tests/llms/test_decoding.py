@@ -194,6 +194,21 @@ def test_models_whose_attention_goes_by_column(kind: str) -> None:
     assert written == [expected[0][:5], *expected[1:]]
 
 
+def test_attention_that_cannot_be_replaced_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each attempt would be logged."""
+    torch.manual_seed(4)
+    own = {**BY_COLUMN["falcon"], "alibi": False}
+    config = AutoConfig.for_model("falcon", vocab_size=WORDS, initializer_range=0.6, **own)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    tried: list[object] = []
+    monkeypatch.setattr(type(model), "set_attn_implementation", lambda *_: tried.append(_))
+    prompts = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [4], [5, 1, 5, 1]]
+    assert decoding.can_share(model)
+    written = in_a_batch(model, prompts, 2, max_new_tokens=10, has_ended=lambda *_: False)
+    assert written == [one_at_a_time(model, [*HEAD[:2], *prompt], 10, -1) for prompt in prompts]
+    assert not tried
+
+
 def test_what_was_guessed_is_not_read_token_by_token(
     model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
