@@ -73,6 +73,23 @@ def test_what_is_sampled_down_is_seen_in_time() -> None:
     assert epoch(mixed(first_subq=0.3, plan=0, answer=0, seed=2), 0) != epochs[0]
 
 
+def test_another_seed_draws_others_and_another_epoch_orders_them_anew() -> None:
+    drawn = {frozenset(epoch(mixed(seed=seed, first_subq=0.3), 0)) for seed in range(4)}
+    assert len(drawn) == 4
+    orders = [epoch(mixed(first_subq=1), number) for number in (0, 1)]
+    assert sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]
+
+
+def test_records_of_a_step_are_of_like_length() -> None:
+    """Less is padded; the shortest and the longest are hundreds apart."""
+    lengths = [(at * 17) % 40 * 10 for at in range(40)]
+    order = Mixed(ROWS, lengths, MixSettings(first_subq=1), step=4, seed=1)
+    drawn = [lengths[at] for at in epoch(order, 1)]
+    steps = [drawn[start : start + 4] for start in range(0, 40, 4)]
+    assert max(max(step) - min(step) for step in steps) == 30
+    assert drawn != sorted(drawn), "and yet mixed"
+
+
 def test_temperature_evens_out_sources() -> None:
     rows = records(16) + [{**row, "source": "small"} for row in records(1)]
     counts = {t: mixed(rows=rows, temperature=t).counts for t in (1, 2, 1e6)}

@@ -18,6 +18,7 @@ from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple
+from ras_flow.testing import HashEncoder
 from ras_flow.training.graph_llm.config import PretrainSettings
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
@@ -50,6 +51,7 @@ def asked_for(name: str, found: str) -> AttributedGraph:
 @pytest.mark.parametrize("queries", [True, False])
 def test_what_depends_on_the_question_is_learnt_from_the_question(queries: bool) -> None:
     """Each name is found as often when it was asked for as when another one was."""
+    lines: list[str] = []
     plans = [
         (asked_for(name, NAMES[(at + shift) % 4]), shift == 0)
         for at, name in enumerate(NAMES)
@@ -61,9 +63,11 @@ def test_what_depends_on_the_question_is_learnt_from_the_question(queries: bool)
         plans,
         PretrainSettings(epochs=40, learning_rate=5e-3, batch_size=8),
         seed=1,
+        log=lines.append,
     )
     right = sum((one > 0) == label for one, (_, label) in zip(said, plans, strict=True))
     assert right == len(plans) if queries else right <= len(plans) / 2
+    assert lines[-1].endswith(f"pass 40 over 24 plans: {right} of 24 others right")
 
 
 def test_plans_after_a_search_alone_are_learnt_from(tmp_path: Path) -> None:
@@ -139,9 +143,9 @@ def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
 def test_an_earlier_model_gets_a_new_graph_encoder(base: Path, data: Path, tmp_path: Path) -> None:
     train_graph_llm(config(base), tmp_path / "old", data=data, encoder=ENCODER)
     still = {"learning_rate": 0.0, "graph_learning_rate": 0.0}
-    start = {"start": f"local:{tmp_path / 'old'}", "new_graph": True}
+    start = {"start": f"local:{tmp_path / 'old'}", "new_graph": True, "projector_hidden": 8}
     settings = config(base, model=start, gnn={"hidden": 24, "queries": True}, optimizer=still)
-    train_graph_llm(settings, tmp_path / "new", data=data, encoder=ENCODER)
+    train_graph_llm(settings, tmp_path / "new", data=data, encoder=HashEncoder(6))
     old, new = (load_file(tmp_path / n / "adapter_model.safetensors") for n in ("old", "new"))
     assert all(torch.equal(old[key], new[key]) for key in old)
     widths = {

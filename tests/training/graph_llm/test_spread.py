@@ -51,8 +51,19 @@ def test_too_few_graphs_change_nothing(base: Path, graphs: list[object]) -> None
     assert all(torch.equal(before[name], weight) for name, weight in model.named_parameters())
 
 
-def test_the_model_stays_in_its_mode(base: Path) -> None:
-    for mode in (True, False):
-        model = build(base).train(mode)
+def test_graphs_that_are_all_alike_leave_numbers(base: Path) -> None:
+    model = build(base)
+    spread_soft_tokens(model, [graph(*LOOP)] * 3)
+    with torch.no_grad():
+        assert all(tokens.isfinite().all() for tokens in model.soft_tokens(GRAPHS))
+
+
+def test_the_model_stays_in_its_mode_which_changes_nothing(base: Path) -> None:
+    learning, used = build(base).train(), build(base).eval()
+    for model, mode in ((learning, True), (used, False)):
         spread_soft_tokens(model, GRAPHS)
         assert model.training is mode
+    for one, other in zip(
+        learning.projector.parameters(), used.projector.parameters(), strict=True
+    ):
+        assert torch.equal(one, other), "without dropout"

@@ -259,11 +259,12 @@ def test_training_goes_on_from_an_earlier_one(
         ours, theirs = load_file(tmp_path / "still" / name), load_file(unbroken / name)
         assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
     assert f"| Began with | {begun} |" in (tmp_path / "still" / "README.md").read_text()
-    elsewhere = {"start": begun, "max_triples": 3, "top_k": 2}
-    train(base, data, tmp_path / "more", model=elsewhere, gnn={"place": "label"})
+    elsewhere = {"start": begun, "max_triples": 3, "top_k": 2, "window": 500}
+    gnn = {"place": "label", "dropout": 0.0}
+    train(base, data, tmp_path / "more", model=elsewhere, gnn=gnn, lora={"dropout": 0.0})
     config = read_manifest(tmp_path / "more").config
     assert config.gnn is not None and config.gnn.place == "label"
-    assert (config.max_triples, config.top_k) == (3, 2)
+    assert (config.max_triples, config.top_k, config.window) == (3, 2, 500)
     before, after = (
         json.loads((folder / "training.json").read_text())["dev_loss"]
         for folder in (unbroken, tmp_path / "more")
@@ -303,6 +304,11 @@ def test_training_goes_on_with_the_same_model_only(
     assert not list(tmp_path.iterdir())
 
 
+def test_what_is_written_has_the_number_format_of_the_settings(unbroken: Path) -> None:
+    kept = {weight.dtype for name in FILES for weight in load_file(unbroken / name).values()}
+    assert kept == {torch.float16}
+
+
 def test_what_is_written_is_a_planner_and_answerer(unbroken: Path) -> None:
     shared = find_graph_llm(f"local:{unbroken}")
     assert shared is not None and shared.takes_soft_tokens
@@ -315,9 +321,11 @@ def test_what_is_written_is_a_planner_and_answerer(unbroken: Path) -> None:
 def test_the_card_tells_seed_data_and_figures(unbroken: Path) -> None:
     card = (unbroken / "README.md").read_text()
     for said in ("| Seed | 7 |", "| Data | set |", "| Steps | 4 |", "| Left out | nothing |",
-                 "| Training records | 16 |", "Measured on dev: plan"):  # fmt: skip
+                 "| Training records | 16 |", "| Records seen an epoch | 13 |",
+                 "| Records a step | 4 |", "Measured on dev: plan"):  # fmt: skip
         assert said in card
     report = json.loads((unbroken / "training.json").read_text())
+    assert f"| Loss on dev | {report['dev_loss']} |" in card
     assert report["records"]["train"] == {
         "places/answer": 4, "places/first_subq": 4, "places/plan": 8
     }  # fmt: skip
@@ -427,9 +435,19 @@ def test_a_checkpoint_of_a_run_is_measured(
         for folder in (*sorted((tmp_path / "run.run").iterdir()), unbroken)
     )
     assert last == finished != first
-    other = config(base, gnn={"hidden": 8})
-    with pytest.raises(ConfigurationError, match="do not fit"):
-        evaluate(other, str(tmp_path / "run.run/checkpoint-4"), data=data, encoder=ENCODER)
+    checkpoint = tmp_path / "run.run/checkpoint-4"
+    others: list[dict[str, Any]] = [
+        {"gnn": {"hidden": 8}},
+        {"model": {"without": ("graph",)}},
+        {"lora": {"targets": ("q_proj", "v_proj", "o_proj")}},
+    ]
+    for changes in others:
+        with pytest.raises(ConfigurationError, match="do not fit"):
+            evaluate(config(base, **changes), str(checkpoint), data=data, encoder=ENCODER)
+    weights = checkpoint / "trained.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-9])
+    with pytest.raises(ConfigurationError, match="Remove that checkpoint"):
+        evaluate(settings, str(checkpoint), data=data, encoder=ENCODER)
 
 
 def test_learning_rates_are_apart(base: Path, data: Path, tmp_path: Path) -> None:
