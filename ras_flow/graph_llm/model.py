@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from typing import Any, Self
@@ -56,8 +55,7 @@ class GraphLLM(nn.Module):
         self.lm = _with_lora(language_model, config) if config.lora else language_model
         self.has_adapter = config.lora is not None
         if words is not None:
-            size = float(torch.linalg.vector_norm(words, dtype=torch.float32))
-            size /= math.sqrt(words.numel())
+            size = words.float().square().mean().sqrt().item()
             made = graph_part(config, words.shape[1], size=size).to(words.device)
             self.encoder, self.projector = made["encoder"], made["projector"]
         self.forget()
