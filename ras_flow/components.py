@@ -357,19 +357,26 @@ class Reading:
     Attributes:
         top_k: Passages for each subquery (eq. 3); the answerer's counts.
         max_triples: Triples of each hop, those nearest to its subquery; None for all.
+        answer_passages: Passages of each hop, the best first, that an answerer reads as text beside
+            the triples; a planner reads none.
     """
 
     top_k: int = 5
     max_triples: int | None = None
+    answer_passages: int = 0
 
     def __post_init__(self) -> None:
-        """Check both.
+        """Check all.
 
         Raises:
-            ConfigurationError: One is less than 1.
+            ConfigurationError: One is too small.
         """
         if self.top_k < 1 or (self.max_triples is not None and self.max_triples < 1):
-            raise ConfigurationError(f"{self!r} reads nothing: both must be at least 1.")
+            raise ConfigurationError(
+                f"{self!r} reads nothing: top_k and max_triples must be at least 1."
+            )
+        if self.answer_passages < 0:
+            raise ConfigurationError(f"{self!r}: answer_passages must be at least 0.")
 
 
 def reading_of(reader: Planner | Answerer) -> Reading:

@@ -61,7 +61,8 @@ class Context:
             which is all unless a Graph LLM's own settings say otherwise. The graph, its
             citations and what is stored stay whole.
         answer_passages: Of each hop's passages, how many the answerer reads as text beside the
-            triples, the best first; 0 for none, as in the paper.
+            triples, the best first: 0 for none, as in the paper; None for as many as it reads best,
+            which is none unless a Graph LLM's own settings say otherwise.
         max_hops: Subqueries at most; the planner is not called after the last.
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
         max_seconds: Budget for working time in seconds; None for no limit. A call under way is
@@ -92,7 +93,7 @@ class Context:
     task: str = "short_qa"
     instruction: str = ""
     max_triples: int | None = None
-    answer_passages: int = 0
+    answer_passages: int | None = None
     max_hops: int = 5
     max_tokens: int | None = None
     max_seconds: float | None = None
@@ -125,7 +126,8 @@ class Context:
         _one_of("retriever", self.retriever, get_args(RetrieverKind))
         _one_of("planning", self.planning, get_args(Planning))
         _one_of("extractor_output", self.extractor_output, get_args(ExtractorOutput))
-        _at_least("answer_passages", self.answer_passages, 0)
+        if self.answer_passages is not None:
+            _at_least("answer_passages", self.answer_passages, 0)
         _at_least("max_hops", self.max_hops, 0)
         _at_least("max_retries", self.max_retries, 0)
         _at_least("max_concurrency", self.max_concurrency, 1)

@@ -101,8 +101,12 @@ def ask(
         ),
     ] = None,
     answer_passages: Annotated[
-        int, typer.Option(help="Passages of each hop that the answerer reads beside the triples.")
-    ] = Context.answer_passages,
+        int | None,
+        typer.Option(
+            help="Passages of each hop that the answerer reads beside the triples; if left out, as "
+            "many as it reads best."
+        ),
+    ] = None,
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = Context.max_hops,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,

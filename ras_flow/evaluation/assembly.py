@@ -113,7 +113,7 @@ class Cell:
         seen = cast(RasState, state)
         texts = [
             passage
-            for hop in texts_read(seen, self.context, self.parts, answers=True)
+            for hop in texts_read(seen, self.context, self.parts, answerer)
             for passage in hop
         ]
         read = await in_view(seen, self.context, self.parts, answerer)

@@ -138,6 +138,8 @@ class GraphLLMConfig:
         top_k: Passages for each subquery where a run does not say, and it is the answerer.
         max_triples: Triples of each hop that it reads where a run does not say: those nearest to
             the hop's subquery. None for all. Training always reads all.
+        answer_passages: Passages of each hop that it reads as text beside the triples, where a run
+            does not say, and it is the answerer.
     """
 
     base: str
@@ -149,6 +151,7 @@ class GraphLLMConfig:
     window: int = 2500
     top_k: int = Reading.top_k
     max_triples: int | None = None
+    answer_passages: int = Reading.answer_passages
 
     def __post_init__(self) -> None:
         """Check every value.
@@ -162,13 +165,18 @@ class GraphLLMConfig:
         _at_least("top_k", self.top_k, 1)
         if self.max_triples is not None:
             _at_least("max_triples", self.max_triples, 1)
+        _at_least("answer_passages", self.answer_passages, 0)
         if self.gnn is None and self.lora is None:
             raise ConfigurationError("Without gnn and without lora nothing is left to train.")
 
     @property
     def reading(self) -> Reading:
         """How much it reads best."""
-        return Reading(top_k=self.top_k, max_triples=self.max_triples)
+        return Reading(
+            top_k=self.top_k,
+            max_triples=self.max_triples,
+            answer_passages=self.answer_passages,
+        )
 
     @property
     def encoder_name(self) -> str:

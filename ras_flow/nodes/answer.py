@@ -49,7 +49,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
     text = clean_answer(reply.text)
     warnings = report_loss(runtime, "answerer", reply)
     warnings += report_end(runtime, "answerer", text, reply)
-    texts = texts_read(state, context, parts, answers=True)
+    texts = texts_read(state, context, parts, answerer)
     citations = await asyncio.to_thread(_cite, text, state, texts)
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
@@ -80,7 +80,7 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
         ModelError: The answerer cannot be reached or its reply is unusable.
     """
     task = get_task(context.task)
-    texts = texts_read(state, context, parts, answers=True)
+    texts = texts_read(state, context, parts, answerer)
     seen = await view(state, context, parts, answerer, texts)
     request = AnswerRequest(
         question=state["question"],

@@ -42,7 +42,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
     )
     cost = Cost("planner", f"plan:{record['index']}")
-    texts = texts_read(state, context, parts, answers=False)
+    texts = texts_read(state, context, parts, None)
     seen = await view(state, context, parts, planner, texts)
     request = PlanRequest(
         question=state["question"],

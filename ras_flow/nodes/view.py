@@ -126,7 +126,7 @@ async def in_view(
 
 
 def texts_read(
-    state: RasState, context: Context, parts: Parts, *, answers: bool
+    state: RasState, context: Context, parts: Parts, answerer: Answerer | None
 ) -> list[list[Passage]]:
     """Return the passages of each hop that are read as text, best first.
 
@@ -134,11 +134,15 @@ def texts_read(
         state: Hops and passages.
         context: The run's settings.
         parts: Whether there is an extractor; without one all passages are read.
-        answers: Whether it is the answerer that reads; the planner reads triples alone.
+        answerer: Who reads; None for the planner, which reads triples alone.
     """
-    most: int | None = context.answer_passages if answers else 0
+    most: int | None = context.answer_passages
     if parts.keeps_text(context):
         most = None
+    elif answerer is None:
+        most = 0
+    elif most is None:
+        most = reading_of(answerer).answer_passages
     passages = state["passages"]
     return [
         [passages[id] for id in hop["passages"] if id in passages][:most] for hop in state["hops"]

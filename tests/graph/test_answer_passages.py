@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest
+from ras_flow.components import AnswerRequest, Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.roles import KeptText
 from ras_flow.testing import ListRetriever, ScriptedAnswerer
@@ -79,6 +79,22 @@ async def test_without_an_extractor_all_passages_are_read() -> None:
     assert all(len(hop) == 2 for hop in titles(request))
 
 
+@pytest.mark.parametrize(("settings", "read"), [({}, 2), ({"answer_passages": 0}, 0)])
+async def test_the_answerer_says_how_many_it_reads_unless_the_run_does(
+    saver: Any, settings: dict[str, Any], read: int
+) -> None:
+    asked = parts(retriever=ListRetriever(DOCUMENTS[1:3]))
+    asked["planner"].reading = Reading(answer_passages=1)
+    asked["answerer"].reading = Reading(answer_passages=2)
+    graph = build(asked, checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(**settings))
+    [request] = asked["answerer"].requests
+    assert [len(hop) for hop in titles(request)] == [read, read]
+    assert bool(result["citations"]) == bool(read), "what is read can be cited"
+    assert all(titles(one) == [[] for _ in one.chain] for one in asked["planner"].requests)
+
+
 def test_a_negative_number_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="answer_passages"):
-        Context(answer_passages=-1)
+    for kind in (Context, Reading):
+        with pytest.raises(ConfigurationError, match="answer_passages"):
+            kind(answer_passages=-1)

@@ -69,9 +69,9 @@ async def test_a_reply_never_depends_on_the_others(source: SharedGraphLLM) -> No
 
 
 def test_how_much_it_reads_is_said_by_its_folder(llama: Path, tmp_path: Path) -> None:
-    save_graph_llm(build_model(llama, top_k=3, max_triples=4), tmp_path / "near")
+    save_graph_llm(build_model(llama, top_k=3, max_triples=4, answer_passages=1), tmp_path / "near")
     near = SharedGraphLLM(tmp_path / "near")
-    reading = Reading(top_k=3, max_triples=4)
+    reading = Reading(top_k=3, max_triples=4, answer_passages=1)
     assert GraphPlanner(near).reading == GraphAnswerer(near).reading == reading
 
 

@@ -61,6 +61,8 @@ class ModelSettings:
         top_k: Passages for each subquery in runs of which the trained model is the answerer.
         max_triples: Triples of each hop that the trained model is to read in runs, those nearest to
             its subquery; 0 for all. It learns from all that its records have.
+        answer_passages: Passages of each hop that the trained model is to read beside the triples
+            in runs that it answers. It learns from those that its records have.
         target: Tokens of a target at most.
         without: Parts that are left out: ``graph`` (no graph encoder), ``lora`` (graph encoder and
             projector alone are trained).
@@ -79,6 +81,7 @@ class ModelSettings:
     window: Positive[int] = 2500
     top_k: Positive[int] = Reading.top_k
     max_triples: NonNegative[int] = 0
+    answer_passages: NonNegative[int] = Reading.answer_passages
     target: Positive[int] = 300
     without: tuple[str, ...] = ()
     task: Task = "both"
@@ -217,4 +220,5 @@ class TrainingConfig:
             window=self.model.window,
             top_k=self.model.top_k,
             max_triples=self.model.max_triples or None,
+            answer_passages=self.model.answer_passages,
         )

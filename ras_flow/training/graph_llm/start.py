@@ -20,7 +20,7 @@ from ras_flow.training.run import Logger, flat
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
-_FREE = ("window", "top_k", "max_triples", "dropout", "place")
+_FREE = ("window", "top_k", "max_triples", "answer_passages", "dropout", "place")
 """What weights can be used with another value of."""
 
 _GRAPH = ("gnn.", "projector_hidden", "encoder")

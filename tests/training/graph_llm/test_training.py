@@ -259,12 +259,13 @@ def test_training_goes_on_from_an_earlier_one(
         ours, theirs = load_file(tmp_path / "still" / name), load_file(unbroken / name)
         assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
     assert f"| Began with | {begun} |" in (tmp_path / "still" / "README.md").read_text()
-    elsewhere = {"start": begun, "max_triples": 3, "top_k": 2, "window": 500}
+    elsewhere = {"max_triples": 3, "top_k": 2, "answer_passages": 1, "window": 500}
     gnn = {"place": "label", "dropout": 0.0}
-    train(base, data, tmp_path / "more", model=elsewhere, gnn=gnn, lora={"dropout": 0.0})
+    model = {"start": begun} | elsewhere
+    train(base, data, tmp_path / "more", model=model, gnn=gnn, lora={"dropout": 0.0})
     config = read_manifest(tmp_path / "more").config
     assert config.gnn is not None and config.gnn.place == "label"
-    assert (config.max_triples, config.top_k, config.window) == (3, 2, 500)
+    assert {name: getattr(config, name) for name in elsewhere} == elsewhere
     before, after = (
         json.loads((folder / "training.json").read_text())["dev_loss"]
         for folder in (unbroken, tmp_path / "more")
