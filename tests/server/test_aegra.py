@@ -237,7 +237,11 @@ async def test_what_is_too_long_or_wrong_is_named_to_the_client(
     ):
         [*_, error] = await streamed(client, thread, input=given)
         run: Any = (await client.runs.list(thread, limit=1))[0]
-        told: Any = await client.runs.get(thread, run["run_id"])
+        told: Any = None
+        async with asyncio.timeout(30):
+            # aegra writes why a run failed after its stream has ended.
+            while told is None or told["error_message"] is None:
+                told = await client.runs.get(thread, run["run_id"])
         assert error["error"] == name and message in told["error_message"]
     given = {"question": QUESTION, "settings": {}}
     events = await streamed(client, thread, input=given, context=settings)
