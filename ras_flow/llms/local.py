@@ -107,7 +107,9 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
                 )
             except Exception as error:
                 # Of a file that it cannot read tokenizers says so by no class of its own.
-                raise load_error(name, error) from error
+                if type(error) is Exception or isinstance(error, OSError | ValueError):
+                    raise load_error(name, error) from error
+                raise
             check_words(name, tokenizer)
             _tokenizers[name] = tokenizer
         if chat and not _tokenizers[name].chat_template:

@@ -155,8 +155,9 @@ class _Run:
             return self.case.answer
         wanted = normalize_name(self.case.answer)
         missing = self.missing()
-        for at in reversed(range(len(self.case.steps))):
-            for subject, _, object in () if at in missing else self.case.steps[at].facts:
+        read = [step for at, step in enumerate(self.case.steps) if at not in missing]
+        for step in reversed(read):
+            for subject, _, object in step.facts:
                 for name in (object, subject):
                     if normalize_name(name) == wanted:
                         return self.surface.name(name)

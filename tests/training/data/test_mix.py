@@ -164,13 +164,24 @@ def test_the_nearest_triples_are_all_that_is_read(folder: Path) -> None:
     assert labels == {"SUBQ", "SUFFICIENT"}
 
 
-def test_passages_as_text_are_not_chosen_by_triples(folder: Path) -> None:
-    (folder / "mix.toml").write_text("max_triples = 4" + MIX)
+@pytest.mark.parametrize(
+    ("setting", "least", "said"),
+    [
+        ("max_triples", 1, "as_text writes whole passages"),
+        ("answer_passages", 0, "answer_passages some beside the triples"),
+    ],
+)
+def test_what_chooses_among_triples_and_passages_is_in_range_and_not_for_text(
+    folder: Path, setting: str, least: int, said: str
+) -> None:
+    (folder / "mix.toml").write_text(f"{setting} = 2" + MIX)
     done = run("data", "convert", str(folder / "mix.toml"), "--as-text", "--out", str(folder / "o"))
     assert done.code == 1
-    assert "as_text writes whole passages" in done.err
-    (folder / "mix.toml").write_text("max_triples = 0" + MIX)
-    with pytest.raises(ConfigurationError, match="max_triples = 0 must be at least 1"):
+    assert said in done.err
+    (folder / "mix.toml").write_text(f"{setting} = {least - 1}" + MIX)
+    with pytest.raises(
+        ConfigurationError, match=f"{setting} = {least - 1} must be at least {least}"
+    ):
         load_config(folder / "mix.toml")
 
 
@@ -185,16 +196,6 @@ def test_answers_have_as_many_passages_beside_their_triples_as_the_mix_says(fold
     }
     assert ("answer", 2) in counts
     assert counts <= {("plan", 0), ("answer", 0), ("answer", 1), ("answer", 2)}
-
-
-def test_passages_beside_triples_are_at_least_none_and_not_all(folder: Path) -> None:
-    (folder / "mix.toml").write_text("answer_passages = 2" + MIX)
-    done = run("data", "convert", str(folder / "mix.toml"), "--as-text", "--out", str(folder / "o"))
-    assert done.code == 1
-    assert "answer_passages some beside the triples" in done.err
-    (folder / "mix.toml").write_text("answer_passages = -1" + MIX)
-    with pytest.raises(ConfigurationError, match="answer_passages = -1 must be at least 0"):
-        load_config(folder / "mix.toml")
 
 
 def test_weights_and_limits(folder: Path) -> None:
