@@ -120,13 +120,16 @@ class Parts:
             the models that a person chose for this run.
 
         Raises:
-            ConfigurationError: A name or value among the settings or chosen models is wrong, or a
-                model server that the deployment does not allow.
+            ConfigurationError: A name or value among the settings or chosen models is wrong, a
+                model is chosen for a role that this graph was built with an object for, or a model
+                server that the deployment does not allow.
         """
         given = runtime.context if runtime else None
         context = resolve_context(given, self.defaults, state.get("settings") or {})
         if chosen := state.get("models"):
             context = replace(context, **_chosen(chosen))
+            for role in chosen:
+                self._check_named(role)
         if context.base_url not in (None, self.defaults.base_url):
             deployed = runtime is not None and _is_deployed(runtime)
             check_server(context.base_url, deployed=deployed)
@@ -203,13 +206,17 @@ class Parts:
             ConfigurationError: The model's name, key or package is missing or wrong, or this graph
                 was built with an object for the role, which no name replaces.
         """
-        if getattr(self, role) is not None:
-            raise ConfigurationError(
-                f"This graph was built with a {role} of its own; naming a model does not change it."
-            )
+        self._check_named(role)
         build = _ROLES[role]
         changed: dict[str, Any] = {role: name}
         await asyncio.to_thread(build, replace(context, **changed))
+
+    def _check_named(self, role: str) -> None:
+        if getattr(self, role) is not None:
+            raise ConfigurationError(
+                f"This graph was built with a {role} of its own, which no name replaces: leave its "
+                "model as it is, or build the graph without it."
+            )
 
     async def get_encoder(self, context: Context) -> Encoder:
         """Return the sentence encoder of the graph's attributes (eq. 5).

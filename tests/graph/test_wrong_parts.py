@@ -239,6 +239,7 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"settings": {"max_hop": 1}},
         {"settings": {"top_k": 0}},
         {"models": {"planner": 5}},
+        {"models": {"planner": "openai:gpt-5"}},  # the graph has a planner of its own
     ],
 )
 async def test_a_malformed_edit_is_refused_before_it_is_stored(
