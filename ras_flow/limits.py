@@ -87,7 +87,10 @@ def check_sizes(passages: Mapping[str, Passage]) -> None:
         InputError: They are.
         ConfigurationError: The limit is no number.
     """
-    total = sum(len(passage["title"]) + len(passage["text"]) for passage in passages.values())
+    total = sum(
+        len(passage["title"]) + len(passage["text"]) + len(passage.get("source", ""))
+        for passage in passages.values()
+    )
     if total > (most := _own(MAX_CHARACTERS)):
         raise InputError(
             f"The documents have {total} characters together; at most {most} are taken "

@@ -240,4 +240,4 @@ def _documents(given: Path, skip: bool) -> list[Any]:
     from ras_flow.cli.index import read_and_tell
 
     found = read_and_tell([given], skip=skip)
-    return [{"title": document.title, "text": document.text} for document in found]
+    return [{"title": one.title, "text": one.text, "source": one.source} for one in found]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.config import get_config
 from langgraph.constants import CONFIG_KEY_CHECKPOINTER
@@ -105,11 +105,17 @@ def _passage(document: Document) -> Passage:
     if not isinstance(document, dict):
         raise InputError(
             f"A document is a {type(document).__name__}: pass objects with a `text` and, where "
-            "there is one, a `title`."
+            "there are any, a `title` and a `source`."
         )
     text = _text(document.get("text"), "text of a document", "text")
-    title = document.get("title") or ""
-    if not isinstance(title, str):
-        raise InputError(f"The title of a document is a {type(title).__name__}: pass a text.")
-    title = scrub(title).strip()
-    return make_passage(title, text)
+    passage = make_passage(_label(document, "title"), text)
+    if source := _label(document, "source"):
+        passage["source"] = source
+    return passage
+
+
+def _label(document: Document, key: Literal["title", "source"]) -> str:
+    value = document.get(key) or ""
+    if not isinstance(value, str):
+        raise InputError(f"The {key} of a document is a {type(value).__name__}: pass a text.")
+    return scrub(value).strip()

@@ -31,10 +31,14 @@ MODEL_ROLES: tuple[Role, ...] = ("planner", "extractor", "answerer")
 
 
 class Document(TypedDict):
-    """A text that the caller hands in: the paper's given first context t0."""
+    """A text that the caller hands in: the paper's given first context t0.
+
+    ``source`` says where it is from, as a file or an address; it names a document without a title.
+    """
 
     title: NotRequired[str]
     text: str
+    source: NotRequired[str]
 
 
 class Passage(TypedDict):

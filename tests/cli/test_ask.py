@@ -177,6 +177,8 @@ def test_given_documents_alone_can_be_answered_from(model: Model, tmp_path: Path
     result = json.loads(done.out)
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "static")
     assert [role for role, _ in model.asked] == ["extractor", "answerer"]
+    [passage] = result["passages"].values()
+    assert passage["source"] == f"{given}#1"
 
 
 def test_without_documents_the_demo_is_asked_and_says_so(model: Model) -> None:

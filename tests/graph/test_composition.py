@@ -238,6 +238,16 @@ async def test_the_tool_cites_documents_without_a_title_by_their_source() -> Non
     assert text.splitlines()[1:] == ["- Mira Lund | place of birth | Narvik [people.txt]"]
 
 
+async def test_given_documents_without_a_title_are_cited_by_their_source(saver: Any) -> None:
+    given = [{"text": "Mira Lund was born in Narvik.", "source": "people.txt"}]
+    extractor = MappingExtractor({"": "(S> Mira Lund| P> place of birth| O> Narvik)"})
+    graph = build(world(extractor=extractor), checkpointer=saver)
+    question = {"question": "Where was Mira Lund born?", "documents": given}
+    result = await graph.ainvoke(question, THREAD, context=Context(planning="static"))
+    [line] = describe(result).splitlines()[1:]
+    assert line == "- Mira Lund | place of birth | Narvik [people.txt]"
+
+
 async def test_the_tool_says_of_a_fact_that_a_person_added_that_no_passage_states_it(
     saver: Any,
 ) -> None:

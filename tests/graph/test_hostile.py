@@ -86,6 +86,7 @@ async def test_a_hostile_question_is_asked_as_far_as_it_can_be_read() -> None:
         ({"question": "Q?", "documents": [{"text": 5}]}, "text of a document is a int: pass a"),
         ({"question": "Q?", "documents": [{"title": "T"}]}, "text of a document is empty"),
         ({"question": "Q?", "documents": [{"title": 5, "text": "x"}]}, "title of a document is a"),
+        ({"question": "Q?", "documents": [{"source": 5, "text": "x"}]}, "source of a document is"),
     ],
 )
 async def test_input_of_a_wrong_shape_is_refused_by_name(given: Any, said: str | None) -> None:

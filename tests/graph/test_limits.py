@@ -56,8 +56,9 @@ async def test_what_is_within_the_limits_is_answered() -> None:
 async def test_what_is_just_as_large_as_the_limits_is_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = {"question": QUESTION, "documents": [{"title": "Narvik", "text": "A town."}]}
-    for name, most in ((MAX_QUESTION, len(QUESTION)), (MAX_DOCUMENTS, 1), (MAX_CHARACTERS, 13)):
+    document = {"title": "Narvik", "text": "A town.", "source": "n.txt"}
+    given = {"question": QUESTION, "documents": [document]}
+    for name, most in ((MAX_QUESTION, len(QUESTION)), (MAX_DOCUMENTS, 1), (MAX_CHARACTERS, 18)):
         monkeypatch.setenv(name, str(most))
     assert (await build(world()).ainvoke(given))["answer"]
 
