@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from ras_flow.errors import RunError
+from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.files import write_whole
@@ -61,16 +61,28 @@ class RunFolder:
         """Write settings, versions and what is asked.
 
         Raises:
-            ConfigurationError: There are answers that were made with other settings.
+            ConfigurationError: There are answers that were made with other settings, or to another
+                question of the same id. Nothing is written then.
         """
         for cell in cells:
             self.rows.agree(cell.benchmark.name, cell.system.name, cell.record())
+        self._check_questions(cells)
         for cell in cells:
             self.rows.note(cell.benchmark.name, cell.system.name, cell.record())
         for name, benchmark in {cell.benchmark.name: cell.benchmark for cell in cells}.items():
             self.rows.ask(name, (question.id for question in benchmark.questions))
         write_text(self.path / "config.toml", config.text)
         write_text(self.path / "versions.json", json.dumps(_versions(config, cells), indent=1))
+
+    def _check_questions(self, cells: Sequence[Cell]) -> None:
+        asked = {(cell.benchmark.name, cell.system.name): cell.benchmark.by_id for cell in cells}
+        for row in self.rows.all():
+            question = asked.get((row.benchmark, row.system), {}).get(row.id)
+            if question is not None and row.question != question.question:
+                raise ConfigurationError(
+                    f"{row.benchmark}: the question {row.id!r} is another one than the folder has "
+                    "the answer to. Choose a new folder, or give new questions new ids."
+                )
 
     def write_predictions(self, cells: Sequence[Cell]) -> None:
         """Write the rows as files, those of each benchmark in its order."""

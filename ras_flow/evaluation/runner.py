@@ -15,7 +15,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from ras_flow.components import LanguageModel
 from ras_flow.concurrency import to_its_end
-from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.asking import Asker
 from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
@@ -104,7 +103,8 @@ async def evaluate(
 
     Raises:
         ConfigurationError: A setting, name or key is wrong or missing, or the folder has answers
-            that were made with other settings. Nothing that is done is lost.
+            that were made with other settings, or to another question of the same id. Nothing
+            that is done is lost.
         InputError: A benchmark's file cannot be read.
         RunError: The folder is in use, damaged, or cannot be written.
     """
@@ -202,11 +202,6 @@ class _Run:
             if entry is None:
                 continue
             question = entry.asker.cell.benchmark.by_id.get(row.id)
-            if question is not None and row.question != question.question:
-                raise ConfigurationError(
-                    f"{row.benchmark}: the question {row.id!r} is another one than the folder has "
-                    "the answer to. Choose a new folder, or give new questions new ids."
-                )
             if self._retry and row.outcome.error and question is not None:
                 continue  # Its next row has the cost of both attempts.
             self._purse.pay(row, entry.asker.cell.system.models)

@@ -600,9 +600,26 @@ async def test_gold_answers_that_were_mended_are_judged_by_without_asking_again(
     answers = [row.outcome.answer for row in rows_of(tmp_path, "ras")]
     assert [row.right for row in rows_of(tmp_path, "ras")] == [a == "Narvik" for a in answers]
     assert {one.system: one.score for one in report.standings}["ras"] == 1 / 3
+
+
+async def test_a_question_that_is_another_one_now_is_refused_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    def written() -> dict[Path, bytes]:
+        kinds = (".toml", ".json", ".jsonl", ".md", ".html")
+        files = [file for file in (tmp_path / "out").rglob("*.*") if file.suffix in kinds]
+        return {file: file.read_bytes() for file in files}
+
+    settings = config(tmp_path, {"ras": {}})
+    await evaluate(settings, tmp_path / "out", parts=World().parts)
+    before = written()
     write_questions(tmp_path, [{**QUESTIONS[0], "question": "Who?"}])
+    other = replace(settings, text=settings.text + "# changed")
     with pytest.raises(ConfigurationError, match="'born' is another one"):
-        await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+        await evaluate(other, tmp_path / "out", parts=World().parts)
+    assert written() == before
+    with open_rows(tmp_path / "out") as rows:
+        assert len(rows.current()) == len(QUESTIONS)
 
 
 async def test_support_and_metrics_that_changed_are_judged_by_without_asking_again(
