@@ -41,6 +41,9 @@ _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _LAST_COMMA = re.compile(r",(?=\s*\}\Z)")
 _COMMENT = re.compile(r"/\*[^*]*\*/|(?://|#)[^\n\"]{0,300}$", re.MULTILINE)
+_NONE = re.compile(
+    r"(?:```\w*\s+)?(?:\{\s*[\"']triples[\"']\s*:\s*)?\[\s*\](?:\s*\})?(?:\s*```)?", re.IGNORECASE
+)
 _SPACES = " \t,;"
 
 
@@ -122,6 +125,7 @@ def parse_triples(text: str) -> ParsedTriples:
                                                triple has no "(" either
     a triple that was read before              left out (compared by normalised names)
     text around the triples                    left out; dropped if there is no triple at all
+    "[]", '{"triples": []}'                    no triples, none dropped
     =========================================  ==================================================
 
     Args:
@@ -130,6 +134,8 @@ def parse_triples(text: str) -> ParsedTriples:
     Returns:
         The triples with cleaned fields, and the dropped pieces.
     """
+    if _NONE.fullmatch(text.strip()):
+        return ParsedTriples()
     if _WIDE.search(text):
         text = text.translate(_NARROW)
     text = _UNMARKED_OBJECT.sub(r"\1 O>", _INVISIBLE.sub("", text))

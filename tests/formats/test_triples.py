@@ -286,6 +286,20 @@ def test_spaced_markers_begin_a_field_and_a_triple(mark: str) -> None:
     assert [piece.rstrip("), (") for piece in parsed.dropped] == ["P > 0.05"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        '{"triples": []}',
+        ' {"Triples" : [ ] }\n',
+        '```json\n{"triples": []}\n```',
+        "```\n[]\n```",
+    ],
+)
+def test_an_empty_list_says_that_there_are_none(text: str) -> None:
+    assert parse_triples(text) == ParsedTriples()
+
+
 def test_text_without_triples():
     assert parse_triples("") == parse_triples(" \n") == ParsedTriples()
     assert parse_triples("I found no facts.") == ParsedTriples([], ["I found no facts."])
@@ -403,6 +417,8 @@ def test_good_triples_survive_bad_neighbours(text):
         "//",
         "/*",
         "**",
+        " ",
+        "[ ",
     ],
 )
 def test_hostile_text_takes_linear_time(piece):
