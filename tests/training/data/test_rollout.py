@@ -319,6 +319,23 @@ def test_answers_are_spelled_as_the_graph_spells_them() -> None:
     assert spellings == {"3 May 1921", "May 3, 1921"}
 
 
+def test_answers_from_text_alone_are_spelled_as_the_text_spells_them() -> None:
+    for seed in range(20):
+        assert told(noise=replace(PERFECT, respelled=0.7), seed=seed)[-1]["target"] == {
+            "answer": "3 May 1921"
+        }
+
+
+@pytest.mark.parametrize("passages", [1, 2, 5])
+def test_a_hop_has_no_more_passages_than_a_search_returns(passages: int) -> None:
+    own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),), "A text.") for n in range(9))
+    case = replace(WITH_TEXTS, context=own)
+    noise = replace(PERFECT, passages=passages)
+    made = roll_out(case, POOL, noise, seed=1, number=0, split="train", as_text=True)
+    for link in list(made)[-1]["chain"]:
+        assert len(link["passages"]) == passages
+
+
 def test_given_documents_need_no_plan() -> None:
     static = replace(CASE, static=True, steps=CASE.steps[:1], instruction="Write a passage.")
     [record] = play(static, Noise(dead_end=1.0))
