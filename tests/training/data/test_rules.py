@@ -12,6 +12,8 @@ from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import parse_plan
 from ras_flow.formats.triples import format_triple, parse_triples
+from ras_flow.training.data.agenda import Agenda
+from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.relations import RELATIONS, ask, spellings
 from ras_flow.training.data.sentences import sentence_triples
 from ras_flow.training.data.surface import Surface
@@ -50,6 +52,18 @@ SENTENCES = [
         "Pier House -LRB- built 1931 -RRB- , an office building , is located in Halden .",
         [("Pier House", "is located in", "Halden")],
     ),
+    (
+        "Salt Road",
+        "In 1931, after two years, Pier House opened in Halden.",
+        [("Pier House", "opened in", "Halden")],
+    ),
+    ("Salt Road", "In 1931 she moved to Oulu.", [("In 1931 she", "moved to", "Oulu")]),
+    (
+        "Salt Road",
+        f"{'A very long name of a company ' * 3}owns it.",
+        [("Salt Road", "owns", "it")],
+    ),
+    ("Salt Road", f"It won {'a prize, ' * 30}", [("Salt Road", "won", "a prize, " * 17 + "a")]),
     ("x", "A list without any verb", []),
     ("", "", []),
 ]
@@ -84,6 +98,26 @@ QUESTIONS = [
 @pytest.mark.parametrize(("step", "question"), QUESTIONS)
 def test_a_step_is_written_as_a_question(step: str, question: str) -> None:
     assert as_question(step) == question
+
+
+def test_what_was_asked_for_least_is_asked_next_and_of_equals_the_first() -> None:
+    page = Page("", ())
+    steps = [Step((f"{word} one", f"{word} two"), (), page) for word in ("Who", "What", "Where")]
+    agenda = Agenda(Case("test", "1", "Q?", "a", tuple(steps)))
+    asked = []
+    while (plan := agenda.next({0, 1, 2}))[0]:
+        target, step = plan
+        asked.append((step, target and target.get("subquery")))
+        agenda.ask(str(asked[-1][1]), step)
+    assert asked == [
+        (0, "Who one"),
+        (1, "What one"),
+        (2, "Where one"),
+        (0, "Who two"),
+        (1, "What two"),
+        (2, "Where two"),
+    ]
+    assert agenda.next(set()) == ({"label": "SUFFICIENT"}, None)
 
 
 def test_references_are_filled_and_gaps_closed() -> None:
