@@ -12,9 +12,65 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
-from ras_flow.components import AnswerRequest, Extraction, PlanRequest, Reply, ScoredPassage
+from ras_flow.components import (
+    AnswerRequest,
+    Extraction,
+    Generation,
+    Message,
+    PlanRequest,
+    Reply,
+    ScoredPassage,
+)
 from ras_flow.formats.triples import parse_triples
 from ras_flow.state.schema import Document, Passage, make_passage
+
+
+class ScriptedModel:
+    """A language model that replies by a function of the last message, or always the same.
+
+    For any model role, and as the model of a system of your own. A word counts as a token.
+
+    Args:
+        reply: The reply, or what makes it.
+        window: Tokens of a prompt that fit.
+
+    Attributes:
+        prompts: What it was asked, in order.
+        limits: The limit of new tokens of each call.
+    """
+
+    identity = "testing:model"
+    batch_size = 4
+
+    def __init__(self, reply: str | Callable[[str], str] = "", *, window: int = 2500) -> None:
+        self.window = window
+        self.prompts: list[Sequence[Message]] = []
+        self.limits: list[int] = []
+        self._reply = reply
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of words."""
+        return len(text.split())
+
+    async def generate(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+    ) -> list[Generation]:
+        """Reply to each prompt, up to the first stop string; the limit cuts nothing off."""
+        self.prompts += prompts
+        self.limits.append(max_new_tokens)
+        made = []
+        for prompt in prompts:
+            reply = self._reply
+            text = reply if isinstance(reply, str) else reply(prompt[-1]["content"])
+            for string in stop:
+                text = text.partition(string)[0]
+            read = sum(self.count_tokens(message["content"]) for message in prompt)
+            made.append(Generation(text, read, self.count_tokens(text)))
+        return made
 
 
 class ScriptedPlanner:

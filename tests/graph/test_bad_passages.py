@@ -8,9 +8,8 @@ import pytest
 
 from ras_flow import Context
 from ras_flow.roles import PromptedExtractor
-from ras_flow.testing import ListRetriever
+from ras_flow.testing import ListRetriever, ScriptedModel
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
-from tests.roles.test_roles import Recorder
 
 FOUND = "In which town was the designer of the Aurora Bridge born? "
 """Words of the question, by which the retriever finds the passage first."""
@@ -33,7 +32,7 @@ def extract(text: str) -> str:
 
 
 async def run(documents: list[dict[str, str]]) -> dict[str, Any]:
-    extractor = PromptedExtractor(Recorder(extract))
+    extractor = PromptedExtractor(ScriptedModel(extract))
     parts = world(retriever=ListRetriever(documents), extractor=extractor)
     result: dict[str, Any] = await build(parts).ainvoke(
         {"question": QUESTION}, context=Context(top_k=4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,35 +14,11 @@ from ras_flow.formats.history import format_history
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.formats.triples import format_triples, parse_triples
-from ras_flow.llms.generation import cut_at
 from ras_flow.prompts import answerer, extractor
 from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
 from ras_flow.state.schema import Passage, Triple
+from ras_flow.testing import ScriptedModel
 from tests.formats.parsed_history import parse_history
-
-
-class Recorder:
-    """Answers by a function of the last message; counts words as tokens."""
-
-    identity = "recorder"
-    batch_size = 4
-
-    def __init__(self, answer: Callable[[str], str] = lambda _: "", window: int = 2500) -> None:
-        self.window = window
-        self.prompts: list[Sequence[Message]] = []
-        self.limits: list[int] = []
-        self._answer = answer
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-    async def generate(
-        self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
-    ) -> list[Generation]:
-        self.prompts += prompts
-        self.limits.append(max_new_tokens)
-        texts = [self._answer(prompt[-1]["content"]) for prompt in prompts]
-        return [Generation(text[: cut_at(text, stop)], 5, 2) for text in texts]
 
 
 def triple(subject: str) -> Triple:
@@ -57,7 +33,7 @@ CHAIN = [ChainLink("Where was Mira Lund born?", [triple("Mira Lund")])]
 
 
 async def test_the_first_plan_has_no_sufficient_among_its_examples() -> None:
-    model = Recorder(lambda _: "[SUBQ] who?")
+    model = ScriptedModel(lambda _: "[SUBQ] who?")
     [first] = await PromptedPlanner(model).plan([PlanRequest("Q {x}?")])
     await PromptedPlanner(model).plan([PlanRequest("Q {x}?", CHAIN)])
     replies = [
@@ -67,7 +43,8 @@ async def test_the_first_plan_has_no_sufficient_among_its_examples() -> None:
     assert "[SUFFICIENT]" in replies[1] and "[NO_RETRIEVAL]" not in replies[1]
     assert model.prompts[0][-1]["content"].endswith("Question: Q {x}?")
     assert "(S> Mira Lund| P> place of birth| O> Narvik)" in model.prompts[1][-1]["content"]
-    assert (first.text, first.input_tokens, first.output_tokens) == ("[SUBQ] who?", 5, 2)
+    words = sum(len(message["content"].split()) for message in model.prompts[0])
+    assert (first.text, first.input_tokens, first.output_tokens) == ("[SUBQ] who?", words, 2)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +62,15 @@ async def test_the_first_plan_has_no_sufficient_among_its_examples() -> None:
 async def test_a_plan_is_read_from_any_line_and_ends_where_the_model_plays_on(
     written: str, read: tuple[str | None, str]
 ) -> None:
-    [reply] = await PromptedPlanner(Recorder(lambda _: written)).plan([PlanRequest("Q?", CHAIN)])
+    [reply] = await PromptedPlanner(ScriptedModel(lambda _: written)).plan(
+        [PlanRequest("Q?", CHAIN)]
+    )
     plan = parse_plan(reply.text)
     assert (plan.label, plan.subquery) == read
 
 
 async def test_the_reason_for_asking_again_is_told() -> None:
-    model = Recorder()
+    model = ScriptedModel()
     request = PlanRequest("Q?", CHAIN, problem="The subquery '{0}' was already asked.")
     await PromptedPlanner(model).plan([request])
     assert "The subquery '{0}' was already asked." in model.prompts[0][-1]["content"]
@@ -99,7 +78,7 @@ async def test_the_reason_for_asking_again_is_told() -> None:
 
 @pytest.mark.parametrize("role", ["planner", "answerer"])
 async def test_a_history_that_is_too_long_loses_triples_and_says_so(role: str) -> None:
-    model = Recorder(window=400)
+    model = ScriptedModel(window=400)
     chain = [ChainLink("Who?", [triple(f"Person {i}") for i in range(100)])]
     if role == "planner":
         [reply] = await PromptedPlanner(model).plan([PlanRequest("Who is Person 7?", chain)])
@@ -114,21 +93,21 @@ async def test_a_history_that_is_too_long_loses_triples_and_says_so(role: str) -
 
 async def test_a_question_longer_than_the_window_is_refused() -> None:
     with pytest.raises(InputError):
-        await PromptedPlanner(Recorder(window=300)).plan([PlanRequest("word " * 400)])
+        await PromptedPlanner(ScriptedModel(window=300)).plan([PlanRequest("word " * 400)])
 
 
 async def test_an_answer_that_came_to_its_limit_says_so() -> None:
-    class Limited(Recorder):
+    class Limited(ScriptedModel):
         async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
             return [Generation("It is the", truncated=True) for _ in prompts]
 
     [cut] = await PromptedAnswerer(Limited()).answer([AnswerRequest("Q?", CHAIN)])
-    [whole] = await PromptedAnswerer(Recorder()).answer([AnswerRequest("Q?", CHAIN)])
+    [whole] = await PromptedAnswerer(ScriptedModel()).answer([AnswerRequest("Q?", CHAIN)])
     assert cut.truncated and not whole.truncated
 
 
 async def test_long_answers_have_two_examples_and_a_limit_of_their_own() -> None:
-    model = Recorder()
+    model = ScriptedModel()
     answerer = PromptedAnswerer(model)
     await answerer.answer([AnswerRequest("Q?", CHAIN)])
     await answerer.answer([AnswerRequest("Q?", max_new_tokens=300)])
@@ -142,7 +121,7 @@ async def test_long_answers_have_two_examples_and_a_limit_of_their_own() -> None
 
 
 async def test_the_planner_is_shown_every_case_of_appendix_f1() -> None:
-    model = Recorder()
+    model = ScriptedModel()
     planner = PromptedPlanner(model)
     await planner.plan([PlanRequest("Q?")])
     await planner.plan([PlanRequest("Q?", CHAIN)])
@@ -184,7 +163,7 @@ async def test_passages_are_extracted_in_order_with_what_was_dropped() -> None:
         title = text.splitlines()[0].removeprefix("Title: ")
         return f"(S> {title}| P> is| O> here), (S> broken"
 
-    model = Recorder(answer)
+    model = ScriptedModel(answer)
     made = await PromptedExtractor(model).extract([passage("A1"), passage("B2")])
     assert [extraction.triples for extraction in made] == [
         [("A1", "is", "here")],
@@ -196,7 +175,7 @@ async def test_passages_are_extracted_in_order_with_what_was_dropped() -> None:
 
 
 async def test_one_rejected_passage_does_not_fail_its_batch() -> None:
-    class Rejects(Recorder):
+    class Rejects(ScriptedModel):
         async def generate(
             self, prompts: Sequence[Sequence[Message]], **limits: object
         ) -> list[Generation]:  # type: ignore[override]
@@ -210,7 +189,7 @@ async def test_one_rejected_passage_does_not_fail_its_batch() -> None:
 
 
 def test_a_changed_prompt_is_another_extractor(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = PromptedExtractor(Recorder()).identity
+    before = PromptedExtractor(ScriptedModel()).identity
     monkeypatch.setattr("ras_flow.prompts.extractor.INSTRUCTION", "Other rules.")
-    assert PromptedExtractor(Recorder()).identity != before
-    assert before.startswith("recorder")
+    assert PromptedExtractor(ScriptedModel()).identity != before
+    assert before.startswith("testing:model")

@@ -8,7 +8,7 @@ from ras_flow.errors import InputError
 from ras_flow.evaluation.systems.prompting import Block, fit, passage_blocks
 from ras_flow.roles.prompting import MESSAGE_OVERHEAD
 from ras_flow.state.schema import Passage
-from tests.roles.test_roles import Recorder
+from ras_flow.testing import ScriptedModel
 
 QUESTION = Block("Question: what is the capital?")
 SMALL = [Passage(id=f"{i}", title=f"P{i}", text="Paris is the capital.") for i in range(4)]
@@ -18,7 +18,7 @@ NOTES = Block("Notes: " + "x " * 500, rank=0)
 
 def in_room(room: int, blocks: list[Block]) -> tuple[str, int]:
     """Fit blocks into a message of so many words; each block takes one more than it has."""
-    return fit(Recorder(window=room + MESSAGE_OVERHEAD), [], blocks)
+    return fit(ScriptedModel(window=room + MESSAGE_OVERHEAD), [], blocks)
 
 
 def test_the_last_passages_are_left_out_first() -> None:

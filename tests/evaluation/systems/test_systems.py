@@ -18,9 +18,8 @@ from ras_flow.parts import Parts
 from ras_flow.roles import KeptText
 from ras_flow.runs import Runs
 from ras_flow.runs.reading import get_branch, spent
-from ras_flow.testing import ListRetriever
+from ras_flow.testing import ListRetriever, ScriptedModel
 from tests.graph.world import DOCUMENTS, QUESTION, world
-from tests.roles.test_roles import Recorder
 
 Saver = BaseCheckpointSaver[str]
 
@@ -80,7 +79,7 @@ def build(kind: str, model: Any = None, *, top_k: int | None = 1, **changes: Any
 async def test_a_baseline_searches_for_five_whatever_ras_s_answerer_reads(saver: Saver) -> None:
     """The settings name `local:default`, which reads two and which no baseline asks."""
     documents = [{"title": f"Bridge {at}", "text": "A bridge."} for at in range(9)]
-    graph = build("single", Recorder(str), top_k=None, retriever=ListRetriever(documents))
+    graph = build("single", ScriptedModel(str), top_k=None, retriever=ListRetriever(documents))
     await ask(graph, saver)
     state = await graph.compile(checkpointer=saver).aget_state(
         {"configurable": {"thread_id": "t1"}}
@@ -98,7 +97,7 @@ async def ask(graph: Any, saver: Saver | None = None, **given: Any) -> dict[str,
 
 @pytest.mark.parametrize("kind", list(REPLIES))
 async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str, saver: Saver) -> None:
-    model = Recorder(REPLIES[kind])
+    model = ScriptedModel(REPLIES[kind])
     top_k = 4 if kind in ("single", "sure") else 1
     result = await ask(build(kind, model, top_k=top_k), saver)
     assert result["answer"] == "Narvik"
@@ -119,7 +118,7 @@ async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str, saver: Sav
 @pytest.mark.parametrize("kind", list(REPLIES))
 async def test_what_a_model_says_to_itself_first_is_no_reply(kind: str) -> None:
     thought = "<think>\nSearch[Oslo]? So the final answer is: Oslo\n</think>\n\n"
-    model = Recorder(lambda text: thought + REPLIES[kind](text))
+    model = ScriptedModel(lambda text: thought + REPLIES[kind](text))
     result = await ask(build(kind, model, top_k=4 if kind in ("single", "sure") else 1))
     assert result["answer"] == "Narvik"
     assert not any("Oslo" in prompt[-1]["content"] for prompt in model.prompts)
@@ -143,13 +142,13 @@ async def test_what_a_model_says_to_itself_first_is_no_reply(kind: str) -> None:
 async def test_a_baseline_searches_as_its_method_says(
     kind: str, searches: list[str], reason: str
 ) -> None:
-    result = await ask(build(kind, Recorder(REPLIES[kind])))
+    result = await ask(build(kind, ScriptedModel(REPLIES[kind])))
     assert [hop["subquery"] for hop in result["hops"]] == searches
     assert result["stop_reason"] == reason
 
 
 async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_second() -> None:
-    model = Recorder(sure)
+    model = ScriptedModel(sure)
     result = await ask(build("sure", model, top_k=4))
     assert result["answer"] == "Narvik"
     # Candidates, two summaries, two verdicts, and the comparison in both orders.
@@ -160,7 +159,7 @@ async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_seco
 async def test_sure_takes_no_longer_for_what_it_asks_at_once() -> None:
     took: list[float] = []
 
-    class Slow(Recorder):
+    class Slow(ScriptedModel):
         async def generate(self, *args: Any, **more: Any) -> Any:
             began = perf_counter()
             await asyncio.sleep(0.1)
@@ -174,10 +173,10 @@ async def test_sure_takes_no_longer_for_what_it_asks_at_once() -> None:
 
 
 async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
-    one = Recorder(lambda text: "1. Narvik\n2. narvik")
+    one = ScriptedModel(lambda text: "1. Narvik\n2. narvik")
     assert (await ask(build("sure", one)))["answer"] == "Narvik"
     assert len(one.prompts) == 1
-    none = Recorder(
+    none = ScriptedModel(
         lambda text: "Narvik" if one.prompts != none.prompts and none.prompts[1:] else ""
     )
     assert (await ask(build("sure", none)))["answer"] == "Narvik"
@@ -186,7 +185,7 @@ async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
 
 @pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
 async def test_a_model_that_writes_nonsense_is_asked_again_and_then_answers(kind: str) -> None:
-    model = Recorder(lambda text: "???")
+    model = ScriptedModel(lambda text: "???")
     result = await ask(build(kind, model))
     assert result["stop_reason"] == "no_progress"
     # Two attempts, and one reading of what was found.
@@ -201,7 +200,7 @@ async def test_a_repeated_search_is_refused_once_and_then_ends_the_search(kind: 
         "self_ask": "Follow up: Aurora?",
         "ircot": "Aurora is a bridge.",
     }
-    model = Recorder(lambda text: replies[kind])
+    model = ScriptedModel(lambda text: replies[kind])
     result = await ask(build(kind, model))
     searches = [hop["subquery"] for hop in result["hops"]]
     assert len(searches) == len(set(searches)) == (2 if kind == "ircot" else 1)
@@ -220,16 +219,16 @@ async def test_hops_and_tokens_are_limited(kind: str) -> None:
             "ircot": f"Bridge {number} is one.",
         }[kind]
 
-    result = await ask(build(kind, Recorder(again), settings={"max_hops": 3}))
+    result = await ask(build(kind, ScriptedModel(again), settings={"max_hops": 3}))
     assert (len(result["hops"]), result["stop_reason"]) == (3, "max_hops")
-    result = await ask(build(kind, Recorder(again), settings={"max_tokens": 10}))
+    result = await ask(build(kind, ScriptedModel(again), settings={"max_tokens": 10}))
     assert result["stop_reason"] == "budget"
     assert sum(use["calls"] for use in result["usage"].values()) <= 3
 
 
 @pytest.mark.parametrize("kind", ["single", "sure", "react", "self_ask", "ircot"])
 async def test_given_documents_are_read_without_a_search_where_that_is_the_task(kind: str) -> None:
-    model = Recorder(REPLIES[kind])
+    model = ScriptedModel(REPLIES[kind])
     graph = build(kind, model, settings={"planning": "static"})
     result = await ask(graph, documents=[DOCUMENTS[0], DOCUMENTS[1]])
     assert len(result["hops"]) == 1
@@ -242,7 +241,7 @@ async def test_a_long_answer_is_a_text_of_its_own(kind: str) -> None:
     def reply(text: str) -> str:
         return REPLIES[kind](text)
 
-    model = Recorder(reply)
+    model = ScriptedModel(reply)
     graph = build(kind, model, settings={"task": "explain"}, top_k=4)
     result = await ask(graph)
     if kind == "sure":
@@ -254,29 +253,29 @@ async def test_a_long_answer_is_a_text_of_its_own(kind: str) -> None:
 
 
 async def test_passages_that_do_not_fit_are_left_out_from_the_end_and_the_question_stays() -> None:
-    model = Recorder(REPLIES["single"], window=400)
+    model = ScriptedModel(REPLIES["single"], window=400)
     whole = await ask(build("single", model, top_k=4))
     assert not whole["warnings"] and "Harbour Bridge" in model.prompts[0][-1]["content"]
-    small = Recorder(REPLIES["single"], window=_used(model) - 20)
+    small = ScriptedModel(REPLIES["single"], window=_used(model) - 20)
     cut = await ask(build("single", small, top_k=4))
     said = small.prompts[0][-1]["content"]
     assert QUESTION in said and "[Aurora Bridge]" in said
     assert cut["warnings"] and said.count("\n[") + 1 < 4
     with pytest.raises(InputError, match="larger window"):
-        await ask(build("single", Recorder(window=100), top_k=4))
+        await ask(build("single", ScriptedModel(window=100), top_k=4))
 
 
 async def test_sure_tells_of_passages_that_do_not_fit() -> None:
-    model = Recorder(sure)
+    model = ScriptedModel(sure)
     assert not (await ask(build("sure", model, top_k=4)))["warnings"]
-    small = Recorder(sure, window=_used(model) - 20)
+    small = ScriptedModel(sure, window=_used(model) - 20)
     cut = await ask(build("sure", small, top_k=4))
     assert cut["answer"] == "Narvik" and "did not fit" in cut["warnings"][0]
 
 
 @pytest.mark.parametrize("kind", ["direct", "single", "react"])
 async def test_an_answer_that_is_cut_off_is_told(kind: str) -> None:
-    class Limited(Recorder):
+    class Limited(ScriptedModel):
         async def generate(self, *args: Any, **more: Any) -> Any:
             return [replace(one, truncated=True) for one in await super().generate(*args, **more)]
 
@@ -285,7 +284,7 @@ async def test_an_answer_that_is_cut_off_is_told(kind: str) -> None:
     assert warning == "The answer ends where the model came to its limit of new tokens."
 
 
-def _used(model: Recorder) -> int:
+def _used(model: ScriptedModel) -> int:
     return sum(model.count_tokens(m["content"]) + 8 for m in model.prompts[0])
 
 
@@ -294,7 +293,7 @@ async def test_react_forgets_old_passages_before_new_ones() -> None:
     documents = [{"title": f"Bridge {n}", "text": text} for n, text in enumerate(texts)]
 
     steps = iter(f"Action: Search[number {n}]" for n in range(5))
-    model = Recorder(lambda text: next(steps, "Action: Finish[x]"), window=420)
+    model = ScriptedModel(lambda text: next(steps, "Action: Finish[x]"), window=420)
     await ask(build("react", model, retriever=ListRetriever(documents)))
     last = model.prompts[-1][-1]["content"]
     assert "[Bridge 4]" in last and "[Bridge 0]" not in last
@@ -317,7 +316,7 @@ async def test_the_last_answer_is_read_from_the_newest_passages(kind: str) -> No
     # IRCoT's first search is the question itself.
     hops = 4 if kind == "ircot" else 3
     steps = iter(form.format(n) for n in range(3))
-    model = Recorder(lambda text: next(steps, "x"), window=360)
+    model = ScriptedModel(lambda text: next(steps, "x"), window=360)
     retriever = ListRetriever(documents)
     graph = build(kind, model, retriever=retriever, top_k=2, settings={"max_hops": hops})
     result = await ask(graph)
@@ -333,7 +332,7 @@ async def test_a_passage_found_again_is_as_new_as_its_last_search() -> None:
         {"title": f"Bridge {n}", "text": f"The number{n} bridge. {'word ' * 100}"} for n in range(2)
     ]
     steps = iter(f"Action: Search[{search}]" for search in ("number0", "number1", "number0 bridge"))
-    model = Recorder(lambda text: next(steps, "x"), window=360)
+    model = ScriptedModel(lambda text: next(steps, "x"), window=360)
     graph = build("react", model, retriever=ListRetriever(documents), settings={"max_hops": 3})
     result = await ask(graph)
     first, _, last = (hop["passages"] for hop in result["hops"])
@@ -351,7 +350,7 @@ async def test_a_reader_that_fails_after_a_hop_leaves_the_answer_to_what_was_fou
             raise ModelUnavailableError("gone")
         return react(text)
 
-    result = await ask(build("react", Recorder(reply)))
+    result = await ask(build("react", ScriptedModel(reply)))
     assert result["stop_reason"] == "error"
     assert result["warnings"] == ["gone"]
 
@@ -436,7 +435,7 @@ def test_settings_that_make_no_sense_are_named() -> None:
 @pytest.mark.parametrize("kind", ["react", "self_ask", "ircot", "sure"])
 async def test_the_form_of_the_answer_is_asked_of_the_answer_alone(kind: str) -> None:
     """A model that obeys "reply with 'true' or 'false' only" at each step would never search."""
-    model = Recorder(REPLIES[kind])
+    model = ScriptedModel(REPLIES[kind])
     await ask(build(kind, model, settings={"task": "fact_check"}))
     first = model.prompts[0][-1]["content"]
     assert "How to give the final answer, once it is known: Is the statement true" in first
@@ -445,7 +444,7 @@ async def test_the_form_of_the_answer_is_asked_of_the_answer_alone(kind: str) ->
 
 async def test_react_keeps_its_action_after_a_guess_in_words() -> None:
     step = "Thought: The answer is probably in her page.\nAction: Search[Mira Lund]"
-    model = Recorder(lambda text: "Action: Finish[x]" if "Observation" in text else step)
+    model = ScriptedModel(lambda text: "Action: Finish[x]" if "Observation" in text else step)
     await ask(build("react", model))
     assert step in model.prompts[1][-1]["content"]
 
@@ -457,7 +456,7 @@ async def test_react_searches_for_its_action_not_for_what_its_thought_tells() ->
         said = react(text)
         return said.replace("Thought: Mira Lund.", thought)
 
-    model = Recorder(step)
+    model = ScriptedModel(step)
     result = await ask(build("react", model))
     assert (result["answer"], len(model.prompts)) == ("Narvik", 3)
     assert f"{thought}\nAction: Search[Where" in model.prompts[-1][-1]["content"]
@@ -465,14 +464,14 @@ async def test_react_searches_for_its_action_not_for_what_its_thought_tells() ->
 
 @pytest.mark.parametrize("before", ["\n", "\n\n", " \n"])
 async def test_ircot_reads_a_reply_that_begins_with_newlines(before: str) -> None:
-    model = Recorder(lambda text: before + ircot(text))
+    model = ScriptedModel(lambda text: before + ircot(text))
     result = await ask(build("ircot", model))
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
     assert [hop["subquery"] for hop in result["hops"]][1:] == ["She was Mira Lund, an engineer."]
 
 
 async def test_ircot_takes_nothing_from_the_lines_after_the_first() -> None:
-    model = Recorder(lambda text: f"{ircot(text)}\nSo the answer is: Oslo")
+    model = ScriptedModel(lambda text: f"{ircot(text)}\nSo the answer is: Oslo")
     result = await ask(build("ircot", model))
     assert result["answer"] == "Narvik"
     assert "Oslo" not in model.prompts[-1][-1]["content"]
@@ -483,7 +482,7 @@ async def test_no_step_ends_at_the_newline_that_it_may_begin_with(kind: str) -> 
     """A server takes the stop strings by the letter, so that nothing would come back."""
     stops: list[str] = []
 
-    class Listener(Recorder):
+    class Listener(ScriptedModel):
         async def generate(self, *args: Any, stop: Sequence[str] = (), **more: Any) -> Any:
             stops.extend(stop)
             return await super().generate(*args, stop=stop, **more)
@@ -500,13 +499,13 @@ async def test_self_ask_forgets_no_answer_whose_follow_up_is_refused() -> None:
             return "Intermediate answer: Mira Lund\nFollow up: Who designed the Aurora Bridge?"
         return self_ask(text)
 
-    model = Recorder(again)
+    model = ScriptedModel(again)
     await ask(build("self_ask", model))
     known = "Follow up: Who designed the Aurora Bridge?\nIntermediate answer: Mira Lund"
     assert known in model.prompts[-1][-1]["content"]
 
 
 async def test_self_ask_reads_no_answer_that_was_not_given() -> None:
-    model = Recorder(lambda text: "Follow up: Who designed the Aurora Bridge?")
+    model = ScriptedModel(lambda text: "Follow up: Who designed the Aurora Bridge?")
     await ask(build("self_ask", model, settings={"max_hops": 1}))
     assert "unknown" not in model.prompts[-1][-1]["content"]
