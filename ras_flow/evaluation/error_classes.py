@@ -36,7 +36,7 @@ ABOUT: dict[ErrorKind, str] = {
     "stopped_early": "The planner ended the search before it had asked for all that was needed.",
     "wandered": "The planner used up its limits without asking for all that was needed.",
     "retrieval_missed": "The retriever did not find what was asked for; for a system that does not "
-    "plan, whatever is missing.",
+    "plan, or that has a graph of its own, whatever is missing.",
     "extraction_missed": "The passage was found, but what it says is not in the graph.",
     "not_read": "It is in the graph, but not among the triples that the answerer was given.",
     "answerer_wrong": "All that was needed was there, and the answer is wrong all the same.",
@@ -59,10 +59,11 @@ class Evidence:
     Attributes:
         searches: What it searched for, in order.
         passages: What it found.
-        triples: Its graph; None for systems that read passages.
+        triples: Its graph; None for systems that read passages alone.
         stop_reason: Why it stopped.
         plans: Whether the system decides by itself what to search for, and when to stop.
-        may_search: Whether it can search at all.
+        may_search: Whether it can search at all; one that cannot may have triples all the same, of
+            a graph of its own.
         error: Why it failed; empty where it did not.
         read: What the answerer read of the graph; None for all of it.
         texts: The passages that it read as text beside the graph.
@@ -105,6 +106,8 @@ def classify(question: Question, evidence: Evidence) -> ErrorFinding:
     if evidence.error:
         return ErrorFinding("failed", evidence.error)
     if not evidence.may_search:
+        if evidence.triples:
+            return _given_graphs(question, evidence)
         return ErrorFinding("from_memory", "The system does not search.")
     support = [one for one in question.support if one.title or one.text]
     if support:
@@ -189,6 +192,16 @@ def _graphs(question: Question, support: Sequence[Support], evidence: Evidence) 
     return _answers_way(_names(question), evidence) or ErrorFinding("answerer_wrong", said)
 
 
+def _given_graphs(question: Question, evidence: Evidence) -> ErrorFinding:
+    """Decide for a system that took its triples from a graph of its own, not from passages."""
+    facts = [fact for one in question.support for fact in one.facts]
+    if not facts:
+        return _by_answer(question, evidence)
+    if lost := _not_held(facts, evidence.triples or {}):
+        return ErrorFinding("retrieval_missed", f"Not among its triples: {lost}.")
+    return ErrorFinding("answerer_wrong", "All gold facts were among its triples.")
+
+
 def _not_held(facts: Sequence[Spo], triples: Mapping[str, Triple]) -> str:
     """Return the facts that triples do not hold, written out."""
     spo = [(one["subject"], one["predicate"], one["object"]) for one in triples.values()]
@@ -204,9 +217,9 @@ def _by_answer(question: Question, evidence: Evidence) -> ErrorFinding:
     if found := _answers_way(answers, evidence):
         return found
     if evidence.plans and evidence.stop_reason in ("sufficient", "no_retrieval"):
-        said = f"Stopped as {evidence.stop_reason} though no passage has {answers[0]!r}."
+        said = f"Stopped as {evidence.stop_reason} though nothing found has {answers[0]!r}."
         return ErrorFinding("stopped_early", said)
-    return ErrorFinding("retrieval_missed", f"No passage has {answers[0]!r}.")
+    return ErrorFinding("retrieval_missed", f"Nothing found has {answers[0]!r}.")
 
 
 def _answers_way(answers: Sequence[str], evidence: Evidence) -> ErrorFinding | None:

@@ -18,7 +18,7 @@ from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 
-JUDGING = 4
+JUDGING = 5
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 
@@ -106,7 +106,8 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
     passages, hops = state.get("passages", {}), state.get("hops", [])
     found = [[passages[id] for id in hop["passages"] if id in passages] for hop in hops]
     by: By = "title" if any(one.title for one in question.support) else "text"
-    recall = recall_by_hop(question.support, found, by)
+    searched = found if cell.system.system.searches else []
+    recall = recall_by_hop(question.support, searched, by)
     if recall:
         measures["recall"] = recall[-1].recall
         measures["all_support"] = float(recall[-1].all_support)
@@ -126,11 +127,11 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
 def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read) -> Evidence:
     system = cell.system.system
     reads_text = system.baseline or cell.context.extractor == NO_EXTRACTOR
-    passages = state.get("passages", {})
+    passages, triples = state.get("passages", {}), state.get("triples", {})
     return Evidence(
         searches=[hop.subquery for hop in outcome.hops],
         passages=list(passages.values()),
-        triples=None if reads_text else state.get("triples", {}),
+        triples=None if reads_text and not triples else triples,
         read=read.triples,
         texts=read.texts,
         stop_reason=outcome.stop_reason,

@@ -196,8 +196,10 @@ def _system(
     settings, given = dict(own), {**system.budget, **shared}
     options = {key: settings.pop(key, default) for key, default in system.options.items()}
     for key, value in options.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigurationError(f"{where}: {key} = {value!r} must be a number.")
+        kind = str if isinstance(system.options[key], str) else int | float
+        if isinstance(value, bool) or not isinstance(value, kind):
+            what = "a text" if kind is str else "a number"
+            raise ConfigurationError(f"{where}: {key} = {value!r} must be {what}.")
     answerer = {**given, **settings}.get("answerer") or Context().answerer
     reader = settings.pop("reader", None) or given.pop("reader", None) or answerer
     if not isinstance(reader, str):

@@ -46,12 +46,14 @@ class System:
         about: What it does, in a few words.
         build: Makes its graph, to be compiled: it takes a ``question`` and gives an ``answer``.
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
-        searches: Whether it looks for anything; without, it is not given documents either.
+        searches: Whether it looks for passages in what the benchmark names; without, no index is
+            opened, and it is given no documents. What it may look at instead, as a graph of its
+            own, is its ``build``'s to open.
         plans: Whether it decides by itself what to search for, and when to stop.
         draws: Whether chance decides what it does.
         budget: Values of :class:`ras_flow.Context` that suit it; settings may say otherwise.
         fixed: Values without which it would be another system.
-        options: Its own options, with their defaults.
+        options: Its own options, with their defaults: numbers, or texts such as a folder's name.
     """
 
     kind: str
@@ -63,7 +65,7 @@ class System:
     draws: bool = False
     budget: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[str, float | int] = field(default_factory=dict)
+    options: Mapping[str, float | int | str] = field(default_factory=dict)
 
 
 def find_system(kind: str) -> System:

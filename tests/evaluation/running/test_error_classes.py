@@ -56,6 +56,17 @@ FULL = Evidence(
         ("extraction_missed", replace(FULL, triples={}, texts=(LUND,)), "Aurora Bridge"),
         ("failed", replace(FULL, error="timed out"), "timed out"),
         ("from_memory", Evidence(may_search=False), ""),
+        ("from_memory", Evidence(may_search=False, triples={}), ""),
+        (
+            "answerer_wrong",
+            Evidence(may_search=False, triples={"a": DESIGNER, "b": BORN}),
+            "'Narvik' is in the graph",
+        ),
+        (
+            "retrieval_missed",
+            Evidence(may_search=False, plans=False, triples={"a": DESIGNER}),
+            "Nothing found has 'Narvik'",
+        ),
         (
             "stopped_early",
             replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,)),
@@ -147,6 +158,11 @@ def test_gold_facts_decide_what_extraction_missed() -> None:
     unread = classify(question, replace(FULL, read={"b": BORN}))
     assert unread.kind == "not_read"
     assert "Aurora Bridge | designer | Mira Lund" in unread.why
+    given = replace(FULL, passages=(), may_search=False)
+    assert classify(question, given).kind == "answerer_wrong"
+    missed = classify(question, replace(given, triples={"a": DESIGNER, "c": JOB}))
+    assert missed.kind == "retrieval_missed"
+    assert "Mira Lund | place of birth | Narvik" in missed.why
 
 
 @pytest.mark.parametrize(

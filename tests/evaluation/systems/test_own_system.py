@@ -53,6 +53,23 @@ def build_facts(given):
     builder.add_edge("answer", END)
     return builder
 
+def build_graph(given):
+    facts = [["Narvik", "country", given.options["country"]]]
+    triples = to_new_triples([{"passage": "a graph", "triples": facts}])
+    hop = {"index": 0, "subquery": "?", "passages": [], "scores": []}
+    builder = StateGraph(RasState, input_schema=RasInput)
+    builder.add_node("retrieve", lambda state: {"hops": [hop], "triples": triples})
+    builder.add_node("answer", lambda state: {"answer": "Oslo", "stop_reason": "sufficient"})
+    builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "answer")
+    builder.add_edge("answer", END)
+    return builder
+
+GRAPH = System(
+    kind="graph", about="a graph of its own", build=build_graph,
+    searches=False, plans=False, options={"country": "Norway"},
+)
+READS = System(kind="reads", about="a model over triples", build=build_facts, baseline=True)
 FACTS = System(kind="facts", about="reads all that it found", build=build_facts)
 TINY = System(kind="tiny", about="knows one town", build=build, searches=False, plans=False)
 """
@@ -125,6 +142,40 @@ async def test_of_another_graph_all_triples_count_as_read(modules: Path, tmp_pat
     report = await evaluate(asked, tmp_path / "out", parts=World().parts, reader=World().reader)
     [norway] = [row for row in report.standings[0].rows if row.id == "country"]
     assert (norway.error_class, norway.outcome.triples) == ("answerer_wrong", 10)
+
+
+async def test_of_a_baseline_too_the_triples_that_it_has_are_looked_at(
+    modules: Path, tmp_path: Path
+) -> None:
+    asked = config(tmp_path, {"reads": {"kind": "tiny_system:READS"}})
+    world = World()
+    report = await evaluate(asked, tmp_path / "out", parts=world.parts, reader=world.reader)
+    [norway] = [row for row in report.standings[0].rows if row.id == "country"]
+    assert norway.why == "'Norway' is in the graph."
+
+
+async def test_a_system_with_a_graph_of_its_own_is_judged_by_its_triples(
+    modules: Path, tmp_path: Path
+) -> None:
+    table = {"kind": "tiny_system:GRAPH", "country": ["Norway", "Sweden"]}
+    asked = config(tmp_path, {"graph": table, "direct": {}})
+    world = World()
+    report = await evaluate(asked, tmp_path / "out", parts=world.parts, reader=world.reader)
+    rows = {one.system: row for one in report.standings for row in one.rows if row.id == "country"}
+    assert {name: row.error_class for name, row in rows.items()} == {
+        "graph-Norway": "answerer_wrong",
+        "graph-Sweden": "retrieval_missed",
+        "direct": "from_memory",
+    }
+    # No passage was searched for, so that none was missed.
+    assert not any(row.measures for row in rows.values())
+
+
+def test_an_option_is_of_the_kind_of_its_default(modules: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="systems: graph: country = 3 must be a text"):
+        config(tmp_path, {"graph": {"kind": "tiny_system:GRAPH", "country": 3}})
+    with pytest.raises(ConfigurationError, match="share = 'half' must be a number"):
+        config(tmp_path, {"ras_share": {"share": "half"}})
 
 
 @pytest.mark.parametrize(
