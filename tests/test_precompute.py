@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from langgraph.store.memory import InMemoryStore
@@ -12,10 +15,14 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow import Context
 from ras_flow.components import Extraction
 from ras_flow.errors import ModelUnavailableError
+from ras_flow.formats.triples import parse_triples
 from ras_flow.precompute import Filling, precompute
+from ras_flow.retrieval import CorpusIndex, SourceDocument
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import MappingExtractor
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
+
+EXTRACTION = Path(__file__).parents[1] / "docs" / "extraction.md"
 
 
 def corpus(size: int) -> list[Passage]:
@@ -138,3 +145,20 @@ async def test_a_warm_question_makes_no_extractor_call() -> None:
     assert result["answer"] == "Narvik"
     costs = [use for use in result["usage"].values() if use["role"] == "extractor"]
     assert costs and all(use["calls"] == use["input_tokens"] == 0 for use in costs)
+
+
+async def test_the_program_of_the_page_reads_a_corpuss_triples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [program] = re.findall(r"```python\n(.*?)```", EXTRACTION.read_text("utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(program, names)
+    documents = [SourceDocument(d["title"], d["title"], d["text"]) for d in DOCUMENTS]
+    index = await CorpusIndex.build(tmp_path / "index", documents, encoder=None)
+    extractor = MappingExtractor(TRIPLES)
+    monkeypatch.setattr("ras_flow.named.extractor_of", lambda context: extractor)
+    for _ in range(2):
+        found = await names["triples_of"](tmp_path / "index")
+        by_title = {one["title"]: found[one["id"]] for one in index.passages}
+        assert by_title["Mira Lund"] == parse_triples(TRIPLES["Mira Lund"]).triples
+    assert sum(map(len, extractor.calls)) == len(index), "the second time they are known"

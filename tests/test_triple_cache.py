@@ -15,7 +15,7 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow.components import Extraction
 from ras_flow.errors import RunError
-from ras_flow.runs.stores import open_store
+from ras_flow.runs import open_store
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.triple_cache import KeptTriples, TripleCache, clear_kept, read_kept
 

@@ -141,7 +141,7 @@ def play(
     goes on where it was stopped.
     """
     from ras_flow.parts import Parts
-    from ras_flow.runs.stores import open_store
+    from ras_flow.runs import open_store
     from ras_flow.training.data.config import load_config
     from ras_flow.training.data.playing import play_mix
 

@@ -162,7 +162,7 @@ def clear(
     database: Database = None,
 ) -> None:
     """Delete what is kept; runs keep the triples that are in their graphs."""
-    from ras_flow.runs.stores import open_store
+    from ras_flow.runs import open_store
     from ras_flow.triple_cache import clear_kept
 
     async def delete() -> int:
@@ -230,7 +230,7 @@ def _progress() -> Iterator[Callable[[Filling], None]]:
 
 
 def _visit(database: str | None, extractor: str, visit: Callable[[KeptTriples], None]) -> None:
-    from ras_flow.runs.stores import open_store
+    from ras_flow.runs import open_store
     from ras_flow.triple_cache import read_kept
 
     async def read() -> None:

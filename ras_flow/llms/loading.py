@@ -22,10 +22,12 @@ def load_language_model(
     """Return the language model of a name; weights are loaded on first use.
 
     Args:
-        name: ``local:default``, ``local:`` with a folder or a name on the model hub (a causal
-            language model or, as its configuration tells, an encoder-decoder), ``vllm:`` with the
-            same for a vLLM server that calls the model by that name, or ``provider:model`` as
-            LangChain's ``init_chat_model`` takes it, for example
+        name: ``local:default`` (the embedded model as it was before training: the trained planner,
+            extractor and answerer that this name means elsewhere are made by
+            :class:`ras_flow.parts.Parts`), ``local:`` with a folder or a name on the model hub (a
+            causal language model or, as its configuration tells, an encoder-decoder), ``vllm:``
+            with the same for a vLLM server that calls the model by that name, or
+            ``provider:model`` as LangChain's ``init_chat_model`` takes it, for example
             ``anthropic:claude-sonnet-4-5`` or ``openai:gpt-5-mini``.
         base_url: Address of the provider's server, for example of an OpenAI-compatible one, or of
             the vLLM server. Local models have none.

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from ras_flow.runs.runs import Runs
     from ras_flow.runs.sqlite import open_runs
     from ras_flow.runs.stored import RunSummary, StoredRun
+    from ras_flow.runs.stores import open_store
 
 _HOMES = {
     "RunSummary": "stored",
     "Runs": "runs",
     "StoredRun": "stored",
     "open_runs": "sqlite",
+    "open_store": "stores",
 }
 
-__all__ = ["RunSummary", "Runs", "StoredRun", "open_runs"]
+__all__ = ["RunSummary", "Runs", "StoredRun", "open_runs", "open_store"]
 
 __getattr__ = load_on_use(__name__, _HOMES)

@@ -15,7 +15,7 @@ import pytest
 from ras_flow.cli.triples import export
 from ras_flow.components import Extraction
 from ras_flow.errors import InputError, RunError
-from ras_flow.runs.stores import open_store
+from ras_flow.runs import open_store
 from ras_flow.triple_cache import TripleCache
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
