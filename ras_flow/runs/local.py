@@ -17,9 +17,9 @@ from ras_flow.errors import EditError, RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on, current_values
-from ras_flow.state.channels import RasInput, RasOutput, RasState
+from ras_flow.state.channels import RasInput
 
-Graph = CompiledStateGraph[RasState, Context, RasInput, RasOutput]
+Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 _OURS = {"plans", "hops", "passages", "triples"}
 """Delta channels by which a run is told from what another app keeps in the same checkpointer."""
@@ -166,11 +166,11 @@ class LocalThreads:
         # where it has just been, it is among the values instead.
         counted = saved.metadata.get("counters_since_delta_snapshot", {})
         written = saved.checkpoint["channel_versions"]
-        # A parent's state may have all of our channels, and then has more.
+        # A parent's state may have all of our channels, and then has more; so may that of an
+        # evaluation's system, which says whose it is.
         state = {name for name in written if not name.startswith(("__", "branch:"))}
-        return (
-            _OURS <= {*counted, *saved.checkpoint["channel_values"]}
-            and state <= self.graph.channels.keys()
+        return _OURS <= {*counted, *saved.checkpoint["channel_values"]} and (
+            SYSTEM in saved.metadata or state <= self.graph.channels.keys()
         )
 
 

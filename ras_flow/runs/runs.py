@@ -24,9 +24,10 @@ from ras_flow.runs.threads import Saved, Threads
 from ras_flow.runs.timeline import build_document, check_values
 from ras_flow.runs.times import with_zone
 from ras_flow.runs.ways import find_ways
-from ras_flow.state.channels import RasInput, RasOutput, RasState
+from ras_flow.state.channels import RasInput, RasState
 
-Builder = StateGraph[RasState, Context, RasInput, RasOutput]
+Builder = StateGraph[Any, Any, Any, Any]
+"""A graph to be compiled: RAS's, or one of one's own over :class:`ras_flow.RasState`."""
 
 
 class Runs:

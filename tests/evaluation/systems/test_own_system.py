@@ -9,9 +9,9 @@ import pytest
 
 from ras_flow import Context, RasState
 from ras_flow.components import Reply
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.runner import evaluate
-from ras_flow.evaluation.systems import find_system
+from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.evaluation.systems.loop import Thought, build_loop
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
@@ -52,6 +52,20 @@ def build_facts(given):
     builder.add_edge("retrieve", "answer")
     builder.add_edge("answer", END)
     return builder
+
+class Clues(RasState):
+    clues: list[str]
+
+def build_clues(given):
+    builder = StateGraph(Clues, input_schema=RasInput)
+    builder.add_node("retrieve", lambda state: {**found(state), "clues": ["Narvik"], "plans": []})
+    builder.add_node("answer", lambda state: {"answer": "Oslo", "stop_reason": "sufficient"})
+    builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "answer")
+    builder.add_edge("answer", END)
+    return builder
+
+CLUES = System(kind="clues", about="with a channel of its own", build=build_clues)
 
 def build_graph(given):
     facts = [["Narvik", "country", given.options["country"]]]
@@ -142,6 +156,23 @@ async def test_of_another_graph_all_triples_count_as_read(modules: Path, tmp_pat
     report = await evaluate(asked, tmp_path / "out", parts=World().parts, reader=World().reader)
     [norway] = [row for row in report.standings[0].rows if row.id == "country"]
     assert (norway.error_class, norway.outcome.triples) == ("answerer_wrong", 10)
+
+
+async def test_a_run_of_a_graph_with_channels_of_its_own_is_shown_as_the_others(
+    modules: Path, tmp_path: Path
+) -> None:
+    asked = config(tmp_path, {"clues": {"kind": "tiny_system:CLUES"}})
+    report = await evaluate(asked, tmp_path / "out", parts=World().parts, reader=World().reader)
+    rows = report.standings[0].rows
+    async with open_runs(tmp_path / "out") as runs:
+        assert {run.id for run in await runs.recent()} == {row.run for row in rows}
+        branch = get_branch(await runs.document(rows[0].run))
+        assert (branch["answer"], len(branch["hops"])) == ("Oslo", 1)
+        with pytest.raises(RunError, match="of an evaluation's system 'clues'"):
+            await anext(runs.fork(rows[0].run, branch["steps"][-2]))
+    builder = find_system("tiny_system:CLUES").build(Ingredients(parts=World().parts))
+    async with open_runs(tmp_path / "out", builder=builder) as runs:
+        assert (await runs.history(rows[0].run))[-1].values["clues"] == ["Narvik"]
 
 
 async def test_of_a_baseline_too_the_triples_that_it_has_are_looked_at(
