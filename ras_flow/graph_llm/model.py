@@ -24,7 +24,12 @@ from ras_flow.llms.tuned import without_peft_warnings
 class GraphLLM(nn.Module):
     """A frozen causal language model with LoRA, a graph encoder and a projector.
 
-    Only LoRA, graph encoder and projector are trainable.
+    Only LoRA, graph encoder and projector are trainable. Another module may be put in the place of
+    ``encoder``: it takes a list of graphs, None for an empty one, and returns for each a tensor of
+    shape (``config.gnn.count_tokens(graph)``, ``config.gnn.width``). What was saved of such a
+    model, :func:`ras_flow.graph_llm.checkpoint.load_weights` reads once it is made again; a
+    subclass of :class:`ras_flow.graph_llm.shared.SharedGraphLLM` with its ``config``, whose
+    ``model`` returns it, plays the roles of :mod:`ras_flow.graph_llm.roles`.
 
     Args:
         config: What it is made of.
@@ -38,6 +43,8 @@ class GraphLLM(nn.Module):
     Attributes:
         formatter: Formats requests for it.
         has_adapter: LoRA is in place, not merged into the base.
+        encoder: The graph encoder.
+        projector: From its vectors to the size of word embeddings.
     """
 
     def __init__(self, config: GraphLLMConfig, language_model: Any, tokenizer: Any) -> None:

@@ -59,7 +59,7 @@ def encode_graphs(encoder: Any, projector: Any, graphs: Graphs) -> list[torch.Te
     """Encode graphs.
 
     Args:
-        encoder: A :class:`ras_flow.graph_llm.gnn.GraphEncoder`.
+        encoder: A :class:`ras_flow.graph_llm.gnn.GraphEncoder`, or a module that is called alike.
         projector: A :class:`ras_flow.graph_llm.projector.Projector`.
         graphs: Graphs, None for an empty one.
 
@@ -70,7 +70,8 @@ def encode_graphs(encoder: Any, projector: Any, graphs: Graphs) -> list[torch.Te
         ConfigurationError: A graph's attributes have another length.
     """
     # Sums over many edges lose too much in half precision, and graphs are small.
-    with torch.autocast(encoder.empty.device.type, enabled=False):
+    device = next(projector.parameters()).device
+    with torch.autocast(device.type, enabled=False):
         vectors = encoder(graphs)
         projected = projector(torch.cat(vectors))
     return list(torch.split(projected, [len(tokens) for tokens in vectors]))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.components import AnswerRequest, AttributedGraph, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
+from ras_flow.graph_llm.checkpoint import load_weights, save_graph_llm
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.prompt import SOFT
+from ras_flow.graph_llm.roles import PLAN_TOKENS, GraphPlanner
+from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms import decoding
 from ras_flow.llms.local import load_tokenizer, read_model
 from tests.graph_llm.tiny import (
@@ -47,6 +52,57 @@ def model(models: dict[str, GraphLLM]) -> Iterator[GraphLLM]:
     models["llama"].eval()
     yield models["llama"]
     models["llama"].zero_grad()
+
+
+class TwoTokens(GnnConfig):
+    def count_tokens(self, graph: AttributedGraph | None) -> int:
+        return 2
+
+
+class Means(torch.nn.Module):
+    """A graph encoder of one's own: the means of nodes and of edges, a soft token each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 16)
+
+    def forward(self, graphs: Sequence[AttributedGraph | None]) -> list[torch.Tensor]:
+        return [self.linear(self._means(graph)) for graph in graphs]
+
+    def _means(self, graph: AttributedGraph | None) -> torch.Tensor:
+        if graph is None or not graph.nodes:
+            return torch.zeros(2, 8)
+        return torch.tensor(np.stack([graph.node_attr.mean(0), graph.edge_attr.mean(0)]))
+
+
+def test_a_graph_encoder_of_ones_own_takes_the_place_of_ours(llama: Path, tmp_path: Path) -> None:
+    def make(seed: int) -> GraphLLM:
+        made = build(llama, seed, gnn=TwoTokens(hidden=16, layers=1, heads=2))
+        made.encoder = Means()
+        return made
+
+    model = make(0)
+    assert model.formatter.prompt(requests()[0]).input_ids.count(SOFT) == 2
+    model(**Collator(model.formatter)([example()])).loss.backward()
+    assert model.encoder.linear.weight.grad.abs().sum() > 0
+    said = texts(model, requests())
+    save_graph_llm(model, tmp_path / "mine")
+    again = make(1)
+    assert texts(again, requests()) != said
+    load_weights(again, tmp_path / "mine")
+    assert texts(again, requests()) == said
+
+    class Mine(SharedGraphLLM):
+        def __init__(self, folder: Path) -> None:
+            super().__init__(folder)
+            self.config = again.config
+
+        def model(self) -> GraphLLM:
+            return again
+
+    planner = GraphPlanner(Mine(tmp_path / "mine"))
+    plans = asyncio.run(planner.plan(requests()))
+    assert [plan.text for plan in plans] == texts(again, requests(), PLAN_TOKENS)
 
 
 def requests() -> list[PlanRequest]:
