@@ -12,12 +12,12 @@ from langgraph.store.base import BaseStore, Op, Result
 
 from ras_flow.context import Context
 from ras_flow.nodes.sync_loop import run_sync
-from ras_flow.state.channels import RasState
 
-Work = Callable[[RasState, Runtime[Context]], Coroutine[Any, Any, dict[str, Any]]]
+Work = Callable[[Any, Runtime[Context]], Coroutine[Any, Any, dict[str, Any]]]
+"""Takes the state: RAS's, or that of a graph of one's own."""
 
 
-class Node(Runnable[RasState, dict[str, Any]]):
+class Node(Runnable[Any, dict[str, Any]]):
     """An async function as a node that ``invoke`` and ``stream`` can run too.
 
     Args:
@@ -28,13 +28,13 @@ class Node(Runnable[RasState, dict[str, Any]]):
         self._work = work
 
     async def ainvoke(
-        self, input: RasState, config: RunnableConfig | None = None, **kwargs: Any
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         """Run the function."""
         return await self._work(input, get_runtime(Context))
 
     def invoke(
-        self, input: RasState, config: RunnableConfig | None = None, **kwargs: Any
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         """Run the function in the event loop of sync callers."""
         runtime = get_runtime(Context)

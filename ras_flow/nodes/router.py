@@ -7,10 +7,8 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-from ras_flow.state.channels import RasState
 
-
-class Router(RunnableLambda[RasState, str]):
+class Router(RunnableLambda[Any, str]):
     """A function from the state to what comes next, as LangGraph's conditional edges take it.
 
     LangGraph writes what a node returned, and only then asks its router, in a thread. To it a step
@@ -18,9 +16,7 @@ class Router(RunnableLambda[RasState, str]):
     answer. So the decision is waited for, and the run ends after it.
     """
 
-    async def ainvoke(
-        self, input: RasState, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> str:
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> str:
         """Decide what comes next."""
         decision = asyncio.ensure_future(super().ainvoke(input, config, **kwargs))
         cancelled = False
