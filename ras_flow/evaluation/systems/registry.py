@@ -44,7 +44,9 @@ class System:
     Attributes:
         kind: Its name in settings, and in what is kept of its answers.
         about: What it does, in a few words.
-        build: Makes its graph, to be compiled: it takes a ``question`` and gives an ``answer``.
+        build: Makes its graph, to be compiled: it takes a ``question`` and gives an ``answer``. It
+            is called within the event loop and cannot await: what :class:`ras_flow.parts.Parts`
+            has by ``await``, such as a model by its name, is for the graph's nodes to get.
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
         searches: Whether it looks for passages in what the benchmark names; without, no index is
             opened, and it is given no documents. What it may look at instead, as a graph of its
