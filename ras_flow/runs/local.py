@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
@@ -20,6 +21,10 @@ from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on,
 from ras_flow.state.channels import RasInput
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+DATA_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
+"""Reads checkpoints without calling what they name, as LangGraph's own does unless its environment
+variable says otherwise: a folder of runs may be somebody else's."""
 
 _OURS = {"plans", "hops", "passages", "triples"}
 """Delta channels by which a run is told from what another app keeps in the same checkpointer."""

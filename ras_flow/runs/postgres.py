@@ -15,7 +15,7 @@ from ras_flow.errors import RunError
 from ras_flow.events import Event
 from ras_flow.extras import require
 from ras_flow.graph import build_graph
-from ras_flow.runs.local import Graph, LocalThreads
+from ras_flow.runs.local import DATA_ONLY, Graph, LocalThreads
 from ras_flow.runs.locks import ThreadLocks
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.state.channels import RasInput
@@ -100,6 +100,7 @@ async def open_postgres_runs(
             password.
     """
     async with open_postgres(address) as database:
+        database.saver.serde = DATA_ONLY
         graph = (builder or build_graph()).compile(
             checkpointer=database.saver, store=database.store, name="ras"
         )

@@ -13,6 +13,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ras_flow.errors import RunError
 from ras_flow.paths import home_folder
+from ras_flow.runs.local import DATA_ONLY
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.runs.stores import advice, open_sqlite_store
 
@@ -69,6 +70,7 @@ async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
         DatabaseError: The file is no database of ours.
     """
     async with AsyncSqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
+        saver.serde = DATA_ONLY
         await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
         await saver.setup()
         # A killed process loses nothing. A power cut may lose the last steps, never the rest;

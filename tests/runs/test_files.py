@@ -7,7 +7,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import ormsgpack
 import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ras_flow import build_graph, open_runs
@@ -126,3 +128,33 @@ async def test_a_run_from_before_models_were_kept_is_read_forked_and_replayed(
         new_document = await runs.document("a")
     assert new_document["branches"][0] == old["branches"][0]
     assert [way["answer"] for way in new_document["branches"]] == ["Narvik", "unknown", "Narvik"]
+
+
+called: list[str] = []
+
+
+async def test_what_a_database_of_somebody_else_names_is_not_called(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As LangGraph is where its variable for strictness is not set.
+    monkeypatch.setattr(
+        BaseCheckpointSaver, "serde", JsonPlusSerializer(allowed_msgpack_modules=True)
+    )
+    named = ormsgpack.Ext(0, ormsgpack.packb((__name__, "call", "by checkpoint")))
+    serde = JsonPlusSerializer()
+    with sqlite3.connect(home / "runs.sqlite") as database:
+        rows = database.execute("SELECT rowid, checkpoint FROM checkpoints").fetchall()
+        for row, blob in rows:
+            checkpoint = serde.loads_typed(("msgpack", blob))
+            checkpoint["channel_values"]["question"] = named
+            _, new = serde.dumps_typed(checkpoint)
+            database.execute("UPDATE checkpoints SET checkpoint = ? WHERE rowid = ?", (new, row))
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        [found] = await runs.recent()
+        await runs.document("a")
+    assert (found.question, called) == ("by checkpoint", [])
+
+
+def call(by: str) -> str:
+    called.append(by)
+    return by
