@@ -8,10 +8,11 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from io import SEEK_END
 from itertools import groupby
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
 from zlib import error as ZlibError
 
 from ras_flow.errors import DocumentError
@@ -33,6 +34,9 @@ _AROUND = (
 """Elements around paragraphs, rows and runs, which python-docx does not look into."""
 _NOTES = ("/footnotes", "/endnotes")
 """How the relations end that lead to the parts of a Word file with its notes."""
+_UNPACKED_FREELY, _UNPACKED_FOLD = 128 * 1024 * 1024, 20
+"""A Word file may unpack to so many bytes, or to so many times its size: one that was made to fill
+the memory of who reads it is small."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _TOP_HEADING = re.compile(r"\s*+(?:#{1,6}[ \t].*|.+\n=+[ \t]*)(?:\r?\n|\Z)")
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
@@ -92,6 +96,8 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
             for number, (page, text) in enumerate(pages, start=1)
             if not has_word(text) and _has_picture(page)
         ]
+    except DocumentError:
+        raise
     except pypdf.errors.DependencyError as error:
         raise DocumentError(
             f"{source} is encrypted with AES, which pypdf reads only with the package "
@@ -120,6 +126,7 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     )
     try:
         with path.open("rb") as file:
+            _check_unpacked(file, source)
             document = docx.Document(file)
         notes = [
             docx.oxml.parse_xml(relation.target_part.blob)
@@ -134,16 +141,20 @@ def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
         # python-docx writes a title of its own where there are no properties.
         title = _given(document.core_properties.title)
         blocks: list[str] = []
+        plain: set[str | None] = set()  # To find a style takes python-docx a millisecond.
         for block in document.iter_inner_content():
             if isinstance(block, docx.table.Table):
                 blocks.extend(_rows(block))
                 continue
             blocks.extend(_paragraphs(block._p))
-            if not title and block.style is not None and block.text.strip():
-                style = str(block.style.name)
-                title = block.text if style.startswith(("Title", "Heading")) else title
+            if not title and block._p.style not in plain and block.text.strip():
+                if block.style and str(block.style.name).startswith(("Title", "Heading")):
+                    title = block.text
+                plain.add(block._p.style)
         for note in notes:
             blocks.extend(_paragraphs(note))
+    except DocumentError:
+        raise
     # zipfile raises a RuntimeError for an encrypted entry.
     except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *_DAMAGE) as error:
         raise DocumentError(_unreadable(source, ".docx", error)) from error
@@ -202,6 +213,19 @@ _DAMAGE = (
 def _unreadable(source: str, kind: str, error: Exception) -> str:
     why = " ".join(str(error).split()).rstrip(".")
     return f"{source} is no readable {kind} file ({why}): save or download it again."
+
+
+def _check_unpacked(file: BinaryIO, source: str) -> None:
+    """Refuse an archive that unpacks to far more than it is."""
+    with ZipFile(file) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
+    size = file.seek(0, SEEK_END)
+    file.seek(0)
+    if unpacked > max(_UNPACKED_FREELY, _UNPACKED_FOLD * size):
+        raise DocumentError(
+            f"{source} has {size} bytes and would unpack to {unpacked}, as files do that are to "
+            "fill the memory: leave it out, or save its text as .txt."
+        )
 
 
 def _document(source: str, title: str, text: str, below: str = "") -> SourceDocument:

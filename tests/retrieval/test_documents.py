@@ -6,6 +6,7 @@ import re
 import time
 import tracemalloc
 import zipfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -650,7 +651,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
         broken("empty.md", b""): "has no text",
         broken("no.pdf", b"no pdf"): "no readable PDF",
         broken("cut.pdf", (tmp_path / "plain.pdf").read_bytes()[:300]): "no readable PDF|no text",
-        encrypted: "encrypted: save a copy",
+        encrypted: r"encrypted: save a copy without a password\.$",
         write_pdf(tmp_path / "scan.pdf", text=" "): "OCR",
         write_pdf(tmp_path / "font.pdf", text="- . -"): "OCR",
         broken("no.docx", b"no zip"): "no readable .docx",
@@ -685,6 +686,33 @@ def test_damage_that_the_libraries_report_oddly_is_named_too(tmp_path: Path) -> 
     for name in ("old.pdf", "cut.docx", "locked.docx"):
         with pytest.raises(DocumentError, match=f"{name} is no readable"):
             read(tmp_path / name)
+
+
+def test_a_docx_that_unpacks_to_fill_the_memory_is_refused_before_that(tmp_path: Path) -> None:
+    with (
+        zipfile.ZipFile(write_docx(tmp_path / "whole.docx")) as whole,
+        zipfile.ZipFile(tmp_path / "bomb.docx", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bomb,
+    ):
+        for name in whole.namelist():
+            bomb.writestr(name, whole.read(name))
+        with bomb.open("word/media/image.png", "w") as picture:
+            for _ in range(150):
+                picture.write(bytes(1024 * 1024))
+    with pytest.raises(DocumentError, match=r"bomb.docx has \d+ bytes and would unpack to 158"):
+        read(tmp_path / "bomb.docx")
+
+
+def test_a_long_docx_without_a_title_is_read_in_seconds(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("A line.")
+    [line] = document.element.body.p_lst
+    for _ in range(10_000):
+        line.addnext(deepcopy(line))
+    document.save(str(tmp_path / "long.docx"))
+    began = time.process_time()
+    [read_back] = read(tmp_path / "long.docx")
+    assert read_back.text.count("A line.") == 10_001
+    assert time.process_time() - began < 4, "it took 11 s, a millisecond for each style"
 
 
 def test_an_empty_owner_password_does_not_keep_a_pdf_from_being_read(tmp_path: Path) -> None:
