@@ -23,7 +23,7 @@ _SEARCHES = re.compile(r"search|look|retrieve", re.IGNORECASE)
 _CONCLUSION = re.compile(
     r"\b(?:(?:so|therefore|thus|hence)[,:]?\s+)?(?:the\s+)?(?:final\s+)?answer\s+(?:is|would\s+be)"
     r"(?:\s*:|\s+(?!not\b))\s*([^\n]*)"
-    r"|^\W*final\s+answer\W*:\s*([^\n]*)",
+    r"|^[^\w\n]*final\s+answer\W*:\s*([^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _FOLLOW_UP = re.compile(

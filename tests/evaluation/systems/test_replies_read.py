@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from ras_flow.evaluation.systems.replies import (
@@ -9,6 +11,7 @@ from ras_flow.evaluation.systems.replies import (
     cut_step,
     first_line,
     parse_action,
+    parse_conclusion,
 )
 
 BORN = "Thought: My first search (Where was Clara Novak born?) found Lindau"
@@ -67,3 +70,9 @@ def test_a_step_ends_with_the_line_of_the_action_that_is_taken() -> None:
 def test_the_first_line_is_one_with_words() -> None:
     assert first_line("\n \n...\nIt is so.\nAnd more.") == "It is so."
     assert first_line("...\n") == ""
+
+
+def test_empty_lines_without_end_are_read_in_no_time() -> None:
+    began = process_time()
+    assert parse_conclusion("\n" * 50_000 + "so the answer is Aach") == "Aach"
+    assert process_time() - began < 5, "it took half a minute"
