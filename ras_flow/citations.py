@@ -162,6 +162,8 @@ def _searchable(text: str) -> str:
 
 def _contains(text: str, name: str) -> bool:
     """Tell whether normalised words contain a name that is long enough to mean something."""
+    if len(name) > len(text):  # A long answer would be looked through once for each entity.
+        return False
     if UNSPACED.search(name):
         return len(name) > 1 and name in text
     if _HANGUL_END.search(name):
