@@ -113,7 +113,7 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         f"what the pictures show on pages of {source} without text: {_ranges(pictures)} of "
         f"{len(pages)}. If they are scans, run text recognition (OCR) on it first."
     )
-    document = _document(source, _given(str(title or "")), _rejoined(text))
+    document = _document(source, _given(title if isinstance(title, str) else ""), _rejoined(text))
     yield replace(document, gap=gap) if pictures else document
 
 

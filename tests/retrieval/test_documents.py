@@ -23,6 +23,7 @@ from fpdf import FPDF
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from pypdf.generic import ArrayObject, NameObject, TextStringObject
 
 from ras_flow.errors import DocumentError
 from ras_flow.retrieval import CorpusIndex, ReadReport, SourceDocument, read_documents
@@ -713,6 +714,16 @@ def test_a_long_docx_without_a_title_is_read_in_seconds(tmp_path: Path) -> None:
     [read_back] = read(tmp_path / "long.docx")
     assert read_back.text.count("A line.") == 10_001
     assert time.process_time() - began < 4, "it took 11 s, a millisecond for each style"
+
+
+def test_a_pdf_whose_title_is_no_text_is_titled_by_its_file(tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter(write_pdf(tmp_path / "plain.pdf"))
+    assert writer._info is not None
+    words = ArrayObject([TextStringObject("Radium"), TextStringObject("notes")])
+    writer._info[NameObject("/Title")] = words
+    writer.write(tmp_path / "lab.pdf")
+    [document] = read(tmp_path / "lab.pdf")
+    assert document.title == "lab"
 
 
 def test_an_empty_owner_password_does_not_keep_a_pdf_from_being_read(tmp_path: Path) -> None:
