@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from ras_flow import build_graph, open_runs
 from ras_flow.edits import parse_edits
 from ras_flow.errors import RunError
-from tests.cli.command import Command
+from tests.cli.command import Command, ras_flow
 from tests.graph.world import QUESTION, world
 from tests.runs import killed_fork
 from tests.runs.stories import BIRTH, TOP1, branch, drop, events
@@ -128,6 +128,19 @@ async def test_a_run_from_before_models_were_kept_is_read_forked_and_replayed(
         new_document = await runs.document("a")
     assert new_document["branches"][0] == old["branches"][0]
     assert [way["answer"] for way in new_document["branches"]] == ["Narvik", "unknown", "Narvik"]
+
+
+async def test_a_database_of_somebody_else_drives_no_terminal(home: Path) -> None:
+    serde = JsonPlusSerializer()
+    with sqlite3.connect(home / "runs.sqlite") as database:
+        rows = database.execute("SELECT rowid, checkpoint FROM checkpoints").fetchall()
+        for row, blob in rows:
+            checkpoint = serde.loads_typed(("msgpack", blob))
+            checkpoint["channel_values"]["stop_reason"] = "\x1b]0;title\x07"
+            _, new = serde.dumps_typed(checkpoint)
+            database.execute("UPDATE checkpoints SET checkpoint = ? WHERE rowid = ?", (new, row))
+    done = ras_flow("runs", "list", "--database", str(home))
+    assert "title" in done.out and "\x1b" not in done.out + done.err
 
 
 called: list[str] = []

@@ -67,7 +67,7 @@ def list_runs(
             (
                 plain(run.id),
                 run.started,
-                run.stop_reason or "unfinished",
+                plain(run.stop_reason or "unfinished"),
                 snippet(run.question),
                 snippet(run.answer),
             )
