@@ -114,6 +114,12 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = ras_flow.nonsense
 
 
+def test_a_graph_llm_loads_its_packages_without_their_warnings() -> None:
+    code = "from ras_flow.graph_llm.packages import require_packages\nrequire_packages()"
+    told = ["-W", "error:`torch.jit.script` is deprecated"]
+    subprocess.run([sys.executable, *told, "-c", code], check=True)
+
+
 @pytest.mark.parametrize(
     ("given", "used"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "active"}, "ACTIVE")]
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ras_flow.extras import require
 from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.graph_llm.packages import require_packages
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 
@@ -26,8 +26,7 @@ def build_graph_llm(config: GraphLLMConfig) -> GraphLLM:
         ConfigurationError: The base cannot be loaded or has no layers for LoRA, or memory ran out.
         MissingExtraError: torch, transformers, torch-geometric or peft is not installed.
     """
-    for package in ("torch", "torch_geometric", "peft"):
-        require(package, extra="local")
+    require_packages("peft")
     # Its classes are torch modules, so this imports torch.
     from ras_flow.graph_llm.model import GraphLLM  # noqa: PLC0415
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.components import AttributedGraph, Generation
 from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ConfigurationError, ModelResponseError
-from ras_flow.extras import require
 from ras_flow.graph_llm.exported import PART, is_export, read_export
+from ras_flow.graph_llm.packages import require_packages
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.completions import CompletionsServer
@@ -64,8 +64,7 @@ class ServedGraphLLM(GraphLLMSource):
         Raises:
             ConfigurationError: A file is missing or damaged.
         """
-        for package in ("torch", "torch_geometric", "safetensors"):
-            require(package, extra="local")
+        require_packages("safetensors")
         # Its imports need torch.
         from ras_flow.graph_llm.embedder import PromptEmbedder  # noqa: PLC0415
 
