@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
+from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state.schema import Passage
 
@@ -23,6 +24,14 @@ MAX_CHARACTERS = "RAS_FLOW_MAX_CHARACTERS"
 
 MODEL_SERVERS = "RAS_FLOW_MODEL_SERVERS"
 """Environment variable: addresses of model servers that callers may name, with commas between."""
+
+MODELS = "RAS_FLOW_MODELS"
+"""Environment variable: models and sentence encoders that callers may name, with commas between."""
+
+INDEXES = "RAS_FLOW_INDEXES"
+"""Environment variable: indexes that callers may name, with commas between."""
+
+_NAMES = {MODELS: ("planner", "extractor", "answerer", "encoder"), INDEXES: ("index",)}
 
 DEFAULTS = {MAX_QUESTION: 20_000, MAX_DOCUMENTS: 1_000, MAX_CHARACTERS: 2_000_000}
 
@@ -96,6 +105,32 @@ def check_sizes(passages: Mapping[str, Passage]) -> None:
             f"The documents have {total} characters together; at most {most} are taken "
             f"({MAX_CHARACTERS}). Give less, or build an index of them."
         )
+
+
+def check_names(context: Context, own: Context) -> None:
+    """Refuse names of models and indexes that were not allowed: what is named is loaded or opened.
+
+    Args:
+        context: A run's settings.
+        own: The graph's own settings, whose names are always allowed, as is to have no extractor.
+
+    Raises:
+        ConfigurationError: :data:`MODELS` or :data:`INDEXES` is set, and does not hold a name.
+    """
+    for variable, settings in _NAMES.items():
+        given = os.environ.get(variable)
+        if given is None:
+            continue
+        allowed = {name.strip() for name in given.split(",")} | {NO_EXTRACTOR}
+        allowed |= {getattr(own, setting) for setting in settings}
+        for setting in settings:
+            if getattr(context, setting) not in allowed:
+                # Callers may be strangers: they are not told what it holds.
+                raise ConfigurationError(
+                    f"This deployment does not take that name as {setting}. Leave it out, or have "
+                    "whoever runs the deployment add it to the environment variable "
+                    f"{variable}."
+                )
 
 
 def check_server(address: str, *, deployed: bool) -> None:

@@ -27,7 +27,7 @@ from ras_flow.components import (
 from ras_flow.components import SentenceEncoder as Encoder
 from ras_flow.context import NO_EXTRACTOR, Context, resolve_context
 from ras_flow.errors import ConfigurationError
-from ras_flow.limits import check_server
+from ras_flow.limits import check_names, check_server
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.retrieval import LangChainRetriever
@@ -121,8 +121,8 @@ class Parts:
 
         Raises:
             ConfigurationError: A name or value among the settings or chosen models is wrong, a
-                model is chosen for a role that this graph was built with an object for, or a model
-                server that the deployment does not allow.
+                model is chosen for a role that this graph was built with an object for, or a
+                model, index or model server is named that the deployment does not allow.
         """
         given = runtime.context if runtime else None
         context = resolve_context(given, self.defaults, state.get("settings") or {})
@@ -130,6 +130,7 @@ class Parts:
             context = replace(context, **_chosen(chosen))
             for role in chosen:
                 self._check_named(role)
+        check_names(context, self.defaults)
         if context.base_url not in (None, self.defaults.base_url):
             deployed = runtime is not None and _is_deployed(runtime)
             check_server(context.base_url, deployed=deployed)
@@ -203,12 +204,14 @@ class Parts:
             context: The other settings.
 
         Raises:
-            ConfigurationError: The model's name, key or package is missing or wrong, or this graph
-                was built with an object for the role, which no name replaces.
+            ConfigurationError: The model's name, key or package is missing or wrong, the deployment
+                does not allow it, or this graph was built with an object for the role, which no
+                name replaces.
         """
         self._check_named(role)
         build = _ROLES[role]
         changed: dict[str, Any] = {role: name}
+        check_names(replace(context, **changed), self.defaults)
         await asyncio.to_thread(build, replace(context, **changed))
 
     def _check_named(self, role: str) -> None:

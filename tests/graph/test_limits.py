@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.limits import (
     DEFAULTS,
+    INDEXES,
     MAX_CHARACTERS,
     MAX_DOCUMENTS,
     MAX_QUESTION,
     MODEL_SERVERS,
+    MODELS,
 )
 from tests.graph.world import DOCUMENTS, QUESTION, build, world
 
@@ -163,6 +166,67 @@ async def test_models_edited_into_a_run_are_names_and_nothing_else(
     with pytest.raises(InputError, match="planner, extractor, answerer"):
         await graph.aupdate_state(thread, {"models": models}, as_node="merge_graph")
     assert len(parts["planner"].requests) == asked
+
+
+@pytest.mark.parametrize(
+    ("variable", "setting", "allowed", "name", "taken"),
+    [
+        (MODELS, "planner", "openai:a, local:b", "local:b", True),
+        (MODELS, "answerer", "openai:a", "openai:ab", False),
+        (MODELS, "encoder", "", "somebody/else", False),
+        (MODELS, "extractor", "", "none", True),
+        (MODELS, "planner", "", "local:default", True),
+        (MODELS, "index", "", "/any", True),
+        (INDEXES, "index", "/srv/a,/srv/b", "/srv/b", True),
+        (INDEXES, "index", "/srv", "/srv/b", False),
+        (INDEXES, "index", "", "demo", True),
+        (INDEXES, "planner", "", "openai:a", True),
+    ],
+)
+async def test_a_deployment_lists_what_callers_may_name(
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    setting: str,
+    allowed: str,
+    name: str,
+    taken: bool,
+) -> None:
+    monkeypatch.setenv(variable, allowed)
+    parts, settings = world(), {setting: name}
+    graph = build(parts)
+    for asked in (
+        graph.ainvoke({"question": QUESTION}, context=Context.from_mapping(settings)),
+        graph.ainvoke({"question": QUESTION, "settings": settings}),
+    ):
+        if taken:
+            assert (await asked)["answer"]
+            continue
+        with pytest.raises(ConfigurationError, match=f"as {setting}.* {variable}") as refused:
+            await asked
+        assert not parts["planner"].requests and "srv" not in str(refused.value)
+
+
+async def test_a_model_that_a_person_chooses_is_one_of_those_that_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(MODELS, "openai:listed")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    own = {name: part for name, part in world().items() if name != "extractor"}
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    context = Context(extractor="none", max_hops=1, pause_before_retrieval=True)
+    graph = build(own, checkpointer=InMemorySaver())
+    await graph.ainvoke({"question": QUESTION}, thread, context=context)
+
+    async def choose(name: str) -> Any:
+        edit = {"op": "model", "role": "extractor", "name": name}
+        result = await graph.ainvoke(Command(resume={"edits": [edit]}), thread, context=context)
+        [asked] = result.get("__interrupt__", [None])
+        return asked and asked.value["problem"]
+
+    assert MODELS in await choose("openai:other")
+    with pytest.raises(InputError, match=MODELS):
+        await graph.aupdate_state(thread, {"models": {"extractor": "openai:other"}})
+    assert await choose("none") is None
 
 
 async def test_the_server_of_the_graphs_own_settings_is_taken() -> None:
