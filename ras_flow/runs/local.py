@@ -18,6 +18,7 @@ from ras_flow.errors import EditError, RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on, current_values
+from ras_flow.runs.times import stored_time
 from ras_flow.state.channels import RasInput
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -61,7 +62,7 @@ class LocalThreads:
                 # A root says nothing yet: `state` tells whose it is.
                 if "source" in beginning and not self._is_ours(saved):
                     continue
-                found = (keys["checkpoint_id"], saved.checkpoint["ts"])
+                found = (keys["checkpoint_id"], stored_time(saved.checkpoint["ts"]))
                 asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
         newest = sorted(asked, key=asked.__getitem__, reverse=True)
         return [(id, asked[id][1]) for id in newest]
@@ -194,7 +195,7 @@ def _saved(snapshot: StateSnapshot) -> Saved:
         checkpoint=snapshot.config["configurable"]["checkpoint_id"],
         parent=parent["configurable"]["checkpoint_id"] if parent else None,
         forked_from=metadata.get(FORKED_FROM),
-        time=snapshot.created_at or "",
+        time=stored_time(snapshot.created_at),
         source=metadata.get("source"),
         step=metadata.get("step", 0),
         values=current_values(snapshot.values, next, given),

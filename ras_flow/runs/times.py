@@ -38,3 +38,15 @@ def parse_time(text: str, option: str) -> datetime:
 def with_zone(time: datetime) -> datetime:
     """Return a time with a time zone: UTC if it says nothing else."""
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def stored_time(value: object) -> str:
+    """Return when a checkpoint was written: ISO 8601, or the year 1 where a file says no time.
+
+    Args:
+        value: What the checkpoint says; a file may be somebody else's.
+    """
+    try:
+        return with_zone(datetime.fromisoformat(str(value))).isoformat()
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC).isoformat()

@@ -143,6 +143,21 @@ async def test_a_database_of_somebody_else_drives_no_terminal(home: Path) -> Non
     assert "title" in done.out and "\x1b" not in done.out + done.err
 
 
+@pytest.mark.parametrize("time", ["yesterday", "2026-11-26\x1b10:00:00", 7])
+async def test_a_run_whose_database_says_no_time_is_listed(home: Path, time: object) -> None:
+    serde = JsonPlusSerializer()
+    with sqlite3.connect(home / "runs.sqlite") as database:
+        rows = database.execute("SELECT rowid, checkpoint FROM checkpoints").fetchall()
+        for row, blob in rows:
+            checkpoint: Any = serde.loads_typed(("msgpack", blob)) | {"ts": time}
+            _, new = serde.dumps_typed(checkpoint)
+            database.execute("UPDATE checkpoints SET checkpoint = ? WHERE rowid = ?", (new, row))
+    for command in (["list", "--since", "2w"], ["list"], ["show", "a"]):
+        done = ras_flow("runs", *command, "--database", str(home))
+        assert done.code == 0 and "\x1b" not in done.out + done.err
+    assert "Narvik" in done.out
+
+
 called: list[str] = []
 
 
