@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import regex
 
+from ras_flow.formats.text import stream_safe
 from ras_flow.formats.tokens import POINTS, STROKES, tokenize
 
 _ARTICLES = frozenset({"the", "a", "an"})
@@ -153,7 +154,7 @@ def _surface_rank(text: str) -> tuple[bool, bool, bool, bool, int, str]:
     article = text.casefold().split(" ", 1)[0] in _ARTICLES and " " in text
     ends_bare = text[:1].isalnum() and text[-1:].isalnum()
     mixed_case = any(c.isupper() for c in text) and any(c.islower() for c in text)
-    diacritics = sum(map(_is_diacritic, unicodedata.normalize("NFD", text)))
+    diacritics = sum(map(_is_diacritic, unicodedata.normalize("NFD", stream_safe(text))))
     return (not text, article, not ends_bare, not mixed_case, -diacritics, text)
 
 
@@ -165,12 +166,12 @@ def _fold(text: str) -> str:
     """Fold case, compatibility forms, dashes, diacritics and whitespace."""
     if text.isascii() and text.isprintable():
         return " ".join(text.replace("`", "'").casefold().split())
-    text = _TRADEMARK.sub("", _HIDDEN.sub("", text).translate(_APOSTROPHES))
+    text = _TRADEMARK.sub("", stream_safe(_HIDDEN.sub("", text)).translate(_APOSTROPHES))
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _part_numbers(text)).replace("\u2044", "/")
         text = text.casefold()
         text = unicodedata.normalize("NFKC", _drop_diacritics(unicodedata.normalize("NFD", text)))
-        text = text.translate(STROKES)
+        text = stream_safe(text.translate(STROKES))
     text = "".join(_fold_char(char) for char in text.casefold())
     return " ".join(text.split())
 

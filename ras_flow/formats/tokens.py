@@ -7,6 +7,8 @@ import unicodedata
 
 import regex
 
+from ras_flow.formats.text import stream_safe
+
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 UNSPACED = regex.compile(f"[{_UNSPACED}]")
 """A character of a script that is written without spaces between words."""
@@ -64,7 +66,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def _fold(text: str) -> str:
-    bare: str = _SILENT.sub("", unicodedata.normalize("NFKD", _PRINTED.sub(" ", text)))
+    bare: str = _SILENT.sub("", unicodedata.normalize("NFKD", stream_safe(_PRINTED.sub(" ", text))))
     if bare.isascii():
         return bare.lower()
     return unicodedata.normalize("NFC", bare).casefold().translate(STROKES)

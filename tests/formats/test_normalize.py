@@ -87,6 +87,14 @@ def test_different_names_stay_apart(names):
     assert len({normalize_name(name) for name in names}) == len(names)
 
 
+@pytest.mark.parametrize("letter", ["a", "д", "ก", "é", "½"])
+def test_a_stack_of_thousands_of_marks_takes_no_time(letter):
+    marks = "\u0302\u0315"
+    same = normalize_name(letter + marks * 20_000) == normalize_name(letter + marks * 15)
+    assert same
+    assert best_surface(marks * 20_000, letter) == letter
+
+
 def test_written_forms():
     assert normalize_name("The Lord of the Rings: Part 2") == "lord of the rings part 2"
     assert normalize_name("C++") == "c++"
@@ -109,6 +117,8 @@ NAMES = st.one_of(
 @example("3 ,-5")
 @example("\ud800")
 @example("а\u200b\u0301")
+@example("д" + "\u0344" * 40)
+@example("д" + "\u0315\u0302" * 40)
 def test_normalizing_twice_changes_nothing(text):
     once = normalize_name(text)
     assert normalize_name(once) == once
