@@ -27,6 +27,7 @@ from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.shipped import is_default
 from ras_flow.llms.tuned import extractor_name
 from ras_flow.llms.weights import fingerprint
+from ras_flow.paths import path_named
 from ras_flow.retrieval import open_retriever
 from ras_flow.retrieval.manifest import MANIFEST
 from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
@@ -198,6 +199,7 @@ def retriever_of(context: Context) -> Retriever:
 
     Raises:
         CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
+        ConfigurationError: No file can have the index's name, or it cannot be looked at.
         MissingExtraError: The retriever needs a package that is not installed.
     """
     encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
@@ -205,8 +207,8 @@ def retriever_of(context: Context) -> Retriever:
         if context.index == DEMO_INDEX:
             path = _demo_path(encoder)
         else:
-            path = Path(context.index)
-        manifest = path / MANIFEST
+            path = path_named(context.index)
+        manifest = path_named(str(path / MANIFEST))
         changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
         opened = _opened(path, context.retriever, encoder)
         if changed not in opened:

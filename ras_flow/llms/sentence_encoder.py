@@ -17,6 +17,7 @@ from ras_flow.extras import require
 from ras_flow.files import checksum
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.weights import check_words, load_error, without_progress_bars
+from ras_flow.paths import path_named
 from ras_flow.scoped import PerProcess
 
 if TYPE_CHECKING:
@@ -220,12 +221,12 @@ def same_encoder(one: str, other: str) -> bool:
 
 
 def _is_local(name: str) -> bool:
-    return Path(name).exists() or _carried_folder(name) is not None
+    return path_named(name).exists() or _carried_folder(name) is not None
 
 
 def _carried_folder(name: str) -> Path | None:
     """Return the model folder of an installed package that carries a model, not importing it."""
-    if name not in _CARRIED or Path(name).exists():
+    if name not in _CARRIED or path_named(name).exists():
         return None
     spec = find_spec(_CARRIED[name].package)
     return Path(spec.origin).parent / "model" if spec and spec.origin else None
@@ -244,8 +245,8 @@ def _weights(name: str) -> Path:
     Raises:
         ConfigurationError: They are not found or damaged.
     """
-    if Path(name).exists():
-        path = Path(name) / WEIGHTS
+    if path_named(name).exists():
+        path = path_named(name) / WEIGHTS
         if not path.is_file():
             raise ConfigurationError(
                 f"{name} holds no {WEIGHTS}: give the folder of a sentence-transformers model "

@@ -179,6 +179,14 @@ async def test_a_model_that_cannot_be_set_up_is_told_before_any_is_asked(
     assert result["answer"] == "Narvik"
 
 
+@pytest.mark.parametrize("name", ["index", "encoder", "planner"])
+async def test_a_name_that_no_file_can_have_is_told(name: str) -> None:
+    graph = build(world() | dict.fromkeys(("retriever", "encoder", "planner")))
+    settings = {name: "local:" * (name == "planner") + "x" * 3_000}
+    with pytest.raises(ConfigurationError, match=r"The path 'x{200}' cannot be used"):
+        await graph.ainvoke({"question": QUESTION}, context=Context.from_mapping(settings))
+
+
 async def test_an_index_that_is_missing_is_told_before_any_model_is_asked(saver: Any) -> None:
     parts, nowhere = world(), {"top_k": 1, "index": "nowhere", "retriever": "bm25"}
     graph = build(parts | {"retriever": None}, checkpointer=saver)
