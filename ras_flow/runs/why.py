@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import takewhile
 
 from typing_extensions import TypedDict
 
@@ -191,13 +194,15 @@ def _places(answer: str, entities: set[str]) -> dict[str, list[tuple[int, int]]]
     words = [match.span() for match in _WORD.finditer(answer)]
     longest = max((len(name.split()) for name in entities), default=0) + _LONGER
     places: dict[str, list[tuple[int, int]]] = {}
+    taken: dict[str, set[int]] = {name: set() for name in entities}
     for size in range(1, longest + 1):
         for first in range(len(words) - size + 1):
             begin, end = words[first][0], words[first + size - 1][1]
             for text in dict.fromkeys(_readings(answer[begin:end])):
                 name = normalize_name(text)
-                known = places.get(name, [])
-                if name in entities and all(end <= b or e <= begin for b, e in known):
+                numbers = range(first, first + size)
+                if name in entities and taken[name].isdisjoint(numbers):
+                    taken[name].update(numbers)
                     span = _trimmed(answer, begin, begin + len(text), name)
                     places.setdefault(name, []).append(span)
     return {name: sorted(spans) for name, spans in places.items()}
@@ -205,20 +210,25 @@ def _places(answer: str, entities: set[str]) -> dict[str, list[tuple[int, int]]]
 
 def _readings(text: str) -> tuple[str, str]:
     """Return a piece of text as it is, and without the "'s" of a possessive."""
-    bare = text
-    while bare and not bare[-1].isalnum():
-        bare = bare[:-1]
-    return text, _POSSESSIVE_END.sub("", bare)
+    return text, _POSSESSIVE_END.sub("", text[: len(text) - _marks(reversed(text))])
 
 
 def _trimmed(answer: str, begin: int, end: int, name: str) -> tuple[int, int]:
     """Narrow a span by the marks around it that do not count."""
-    while end - begin > 1 and not answer[end - 1].isalnum():
-        if normalize_name(answer[begin : end - 1]) != name:
-            break
-        end -= 1
-    while end - begin > 1 and not answer[begin].isalnum():
-        if normalize_name(answer[begin + 1 : end]) != name:
-            break
-        begin += 1
-    return begin, end
+
+    def counts_after(cut: int) -> bool:
+        return normalize_name(answer[begin : end - cut]) != name
+
+    def counts_before(cut: int) -> bool:
+        return normalize_name(answer[begin + cut : end]) != name
+
+    # The answer may be a word and 20,000 dots: each of them is not tried.
+    marks = _marks(answer[i] for i in range(end - 1, begin, -1))
+    end -= bisect_left(range(1, marks + 1), True, key=counts_after)
+    marks = _marks(answer[i] for i in range(begin, end - 1))
+    return begin + bisect_left(range(1, marks + 1), True, key=counts_before), end
+
+
+def _marks(text: Iterable[str]) -> int:
+    """Count the characters before the first letter or digit."""
+    return sum(1 for _ in takewhile(lambda char: not char.isalnum(), text))

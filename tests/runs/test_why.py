@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from time import process_time
 from typing import Any
 
 import pytest
@@ -54,6 +55,13 @@ def test_an_answer_is_traced_to_sentence_and_subquery() -> None:
     assert (source["title"], source["hop"], source["subquery"]) == ("Mira Lund", 1, SUBQUERY)
     assert source["score"] == 1.5
     json.dumps(found)
+
+
+@pytest.mark.parametrize("answer", ["Narvik " * 20_000, "Narvik" + "!" * 20_000])
+def test_a_long_answer_is_read_in_no_time(answer: str) -> None:
+    began = process_time()
+    assert set(texts(told(answer))) == {"Narvik"}
+    assert process_time() - began < 5, "it took half a minute"
 
 
 async def test_a_triple_that_a_person_added_in_a_review_is_edited(saver: Any) -> None:
