@@ -83,7 +83,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     if question != state["question"]:
         update["question"] = question
     settings = parts.settings(context)
-    if settings != (state.get("settings") or {}):
+    if settings != state.get("settings", {}):
         update["settings"] = settings
     if passages:
         scores = [1.0] * len(passages)

@@ -48,12 +48,16 @@ def _fault_of_hop(hop: Mapping[str, Any]) -> str:
     return "" if scored else "give a score for each passage"
 
 
+def _fault_of_passage(passage: Mapping[str, Any]) -> str:
+    return "" if isinstance(passage.get("source", ""), str) else "its `source` is a text"
+
+
 PLAN = Record(
     {"index": int, "hop": int, "label": (str, NoneType), "subquery": str, "raw": str},
     _fault_of_plan,
 )
 HOP = Record({"index": int, "subquery": str, "passages": list, "scores": list}, _fault_of_hop)
-PASSAGE = Record({"id": str, "title": str, "text": str})
+PASSAGE = Record({"id": str, "title": str, "text": str}, _fault_of_passage)
 TRIPLE = Record({"subject": str, "predicate": str, "object": str, "passages": list})
 EXTRACTED = Record({"passage": str, "triples": list})
 CITATION = Record({"triple": str, "passages": list})

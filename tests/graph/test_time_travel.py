@@ -8,8 +8,8 @@ import pytest
 from langgraph.types import Command
 
 from examples.replay_and_fork import fork_without
-from ras_flow import Context
-from ras_flow.errors import ConfigurationError, IndexMissingError
+from ras_flow import Context, Runs
+from ras_flow.errors import ConfigurationError, IndexMissingError, InputError
 from ras_flow.state.kg import triple_id
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, build, world
 
@@ -236,3 +236,18 @@ async def test_a_context_that_is_given_when_a_run_goes_on_holds_from_there(
         Command(resume={"edits": []}), THREAD, context=Context(top_k=1, max_hops=then)
     )
     assert (len(result["hops"]), "__interrupt__" in result) == (then, False)
+
+
+async def test_a_source_that_is_no_text_is_refused_in_an_edit(saver: Any) -> None:
+    graph = build(world(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    wrong = {"p": {"id": "p", "title": "t", "text": "x", "source": 7}}
+    with pytest.raises(InputError, match="`source` is a text"):
+        await graph.aupdate_state(THREAD, {"passages": wrong}, as_node="plan")
+    assert (await Runs(graph).document("t"))["branches"][0]["answer"] == "Narvik"
+
+
+async def test_settings_that_are_none_are_as_good_as_left_out(saver: Any) -> None:
+    graph = build(world(), checkpointer=saver)
+    await graph.ainvoke({"question": QUESTION, "settings": None}, THREAD)
+    assert (await Runs(graph).document("t"))["branches"][0]["status"] == "finished"
