@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
+from ras_flow.formats.text import plain as plain
 from ras_flow.state.schema import Usage
 from ras_flow.usage import Spent, add_up
 
@@ -28,20 +28,8 @@ REASONS = {
     "error": "a part failed; best answer so far",
 }
 
-_JOINERS = "\u200c\u200d"
-"""Format characters that Persian, Indic scripts and emoji are written with."""
-
-
 Styled = str | tuple[str, str]
 """A text, or a text and its style."""
-
-
-def plain(text: str) -> str:
-    """Return text on one line without control characters, so that it cannot drive the terminal."""
-    spaced = " ".join(text.split())
-    return "".join(
-        c for c in spaced if c in _JOINERS or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
-    )
 
 
 def snippet(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import regex
 
@@ -11,6 +12,9 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 _LONG_STACK = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 """Marks on one letter beyond what Unicode's stream-safe format has; no language needs so many."""
+
+_JOINERS = "\u200c\u200d"
+"""Format characters that Persian, Indic scripts and emoji are written with."""
 
 
 def scrub(text: str) -> str:
@@ -35,6 +39,14 @@ def stream_safe(text: str) -> str:
         The same string without them.
     """
     return text if text.isascii() else _LONG_STACK.sub("", text)
+
+
+def plain(text: str) -> str:
+    """Return text on one line without control characters, so that it cannot drive a terminal."""
+    spaced = " ".join(text.split())
+    return "".join(
+        c for c in spaced if c in _JOINERS or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
+    )
 
 
 def has_word(text: str) -> bool:

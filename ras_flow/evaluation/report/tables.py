@@ -12,6 +12,7 @@ from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.error_classes import ABOUT, KINDS, ErrorKind
 from ras_flow.evaluation.report.summary import Summary
 from ras_flow.evaluation.statistics import Interval
+from ras_flow.formats.text import plain
 from ras_flow.state.schema import MODEL_ROLES
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
@@ -54,22 +55,27 @@ class Table:
 
     def html(self) -> str:
         """Return it as HTML, escaped."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
+        head = "".join(f"<th>{html_text(name)}</th>" for name in self.header)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            "<tr>" + "".join(f"<td>{html_text(cell)}</td>" for cell in row) + "</tr>"
             for row in self.rows
         )
         kind = " class=text" if self.text else ""
-        note = f"<p class=note>{escape(self.note)}</p>" if self.note else ""
+        note = f"<p class=note>{html_text(self.note)}</p>" if self.note else ""
         return (
-            f"<h3>{escape(self.title)}</h3><div class=wide><table{kind}>"
+            f"<h3>{html_text(self.title)}</h3><div class=wide><table{kind}>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
         )
 
 
 def markdown_text(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    """Return text that Markdown shows as it is, on one line; a terminal too."""
+    return _MARKDOWN.sub(r"\\\1", plain(text))
+
+
+def html_text(text: str) -> str:
+    """Return text that HTML shows as it is, on one line; a terminal too."""
+    return escape(plain(text))
 
 
 def score_table(summaries: Sequence[Summary], seed: int) -> Table:
@@ -210,7 +216,7 @@ def _p_value(p: float) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = plain(text)
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from statistics import fmean
 
@@ -17,6 +16,7 @@ from ras_flow.evaluation.report.tables import (
     error_kinds,
     error_table,
     example_table,
+    html_text,
     kind_table,
     markdown_text,
     score_table,
@@ -60,12 +60,12 @@ def write_report(
     """
     found = summarise(config, rows, read_corpus_scores(folder))
     markdown = ["# Evaluation", "", *(f"{markdown_text(remark)}\n" for remark in remarks)]
-    page = ["<h1>Evaluation</h1>", *(f"<p>{escape(remark)}</p>" for remark in remarks)]
+    page = ["<h1>Evaluation</h1>", *(f"<p>{html_text(remark)}</p>" for remark in remarks)]
     for benchmark, summaries in found.items():
         count = (questions or {}).get(benchmark)
         left = _left(summaries, config, count)
         markdown += [f"## {markdown_text(benchmark)}", "", *([left, ""] if left else [])]
-        page += [f"<h2>{escape(benchmark)}</h2>", f"<p>{left}</p>" if left else ""]
+        page += [f"<h2>{html_text(benchmark)}</h2>", f"<p>{left}</p>" if left else ""]
         for table in _tables(summaries, config):
             markdown.append(table.markdown())
             page.append(table.html())

@@ -30,7 +30,7 @@ from ras_flow.evaluation.statistics import (
 from ras_flow.state.schema import Usage
 from tests.evaluation.running.small import config
 
-EVIL = '<script>alert(1)</script> | `x` *y* [z](http://a.b) & "q"'
+EVIL = '<script>alert(1)</script> | `x` *y* [z](http://a.b) & "q" \x1b]0;t\x07 \u202e'
 SYSTEMS = {
     "ras": {"planner": "big"},
     "react": {"reader": "small"},
@@ -255,6 +255,7 @@ def test_the_markdown_shows_every_system_and_escapes_text(tmp_path: Path) -> Non
     assert re.search(r"\| ras \| 4 \| 0 \| 100\.0 \[100\.0, 100\.0\]", text.replace("\\", ""))
     assert "of 9 questions, some systems have answered 4 only" in text
     assert "<script>" not in text and r"\<script\>" in text
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)
     widths = {}
     for block in text.split("### ")[1:]:
         lines = [line for line in block.splitlines() if line.startswith("|")]
@@ -284,6 +285,7 @@ def test_the_page_asks_for_nothing_and_runs_nothing(tmp_path: Path) -> None:
         for name in attrs
     )
     assert "default-src 'none'" in page and "alert(1)" in page
+    assert not {"\x1b", "\x07", "\u202e"} & set(page)
 
 
 def test_wrong_answers_are_shown_with_their_runs_and_reasons(tmp_path: Path) -> None:
