@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from ras_flow.errors import InputError
 
@@ -25,7 +25,7 @@ async def read_body(request: Request, *known: str) -> dict[str, Any]:
         The body.
 
     Raises:
-        HTTPException: It is too long, or not declared as JSON.
+        HTTPException: It is too long, cut off, or not declared as JSON.
         InputError: It is no JSON object, or has another field.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -33,10 +33,13 @@ async def read_body(request: Request, *known: str) -> dict[str, Any]:
     if kind != "application/json":
         raise HTTPException(415, "Send the body as JSON, with Content-Type: application/json.")
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            raise HTTPException(413, f"The body is longer than {MAX_BYTES} bytes; send less.")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BYTES:
+                raise HTTPException(413, f"The body is longer than {MAX_BYTES} bytes; send less.")
+    except ClientDisconnect as error:
+        raise HTTPException(400, "The body was cut off; send all of it.") from error
     try:
         given = json.loads(body)
     except (ValueError, RecursionError) as error:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -205,6 +206,22 @@ async def test_what_can_be_no_step_is_refused(page: Page, checkpoint: object) ->
     answer = await page.client.post("api/fork/a1", content=body, headers=kind)
     assert answer.status_code == 400
     assert "step's id" in answer.json()["error"]
+
+
+async def test_a_browser_that_leaves_in_the_middle_of_a_body_is_no_failure(
+    page: Page, caplog: pytest.LogCaptureFixture
+) -> None:
+    address = urlsplit(page.base)
+    _, writer = await asyncio.open_connection(address.hostname, address.port)
+    head = ["POST /api/runs HTTP/1.1", f"Host: {address.netloc}", "Content-Length: 100"]
+    head += [f"Authorization: Bearer {page.token}", "Content-Type: application/json"]
+    writer.write("\r\n".join([*head, "", '{"question": "Who']).encode())
+    await writer.drain()
+    await asyncio.sleep(0.2)
+    writer.close()
+    await asyncio.sleep(0.5)
+    assert (await page.client.get("api/runs")).status_code == 200
+    assert "failed" not in caplog.text
 
 
 async def test_the_log_has_the_details_of_what_nobody_expected(
