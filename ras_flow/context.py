@@ -17,6 +17,11 @@ ExtractorOutput = Literal["text", "json", "trained"]
 LARGEST = 2**63 - 1
 """The largest whole number that a checkpoint can hold."""
 
+LONGEST_NAME = 4096
+"""Characters of a model's, index's or server's name: as many as paths have on most systems."""
+
+_SHOWN = 200
+
 PAUSES = ("pause_before_retrieval", "pause_after_merge", "pause_before_answer")
 """The settings that make a run wait for a person."""
 
@@ -140,15 +145,17 @@ class Context:
         for name in ("index", "planner", "extractor", "answerer", "encoder"):
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
-                raise ConfigurationError(f"{name} must be a text that is not empty, not {value!r}.")
-            _storable(name, value)
+                raise ConfigurationError(
+                    f"{name} must be a text that is not empty, not {_shown(value)}."
+                )
+            _name(name, value)
         _storable("instruction", self.instruction)
         if self.base_url is not None:
-            _storable("base_url", self.base_url)
+            _name("base_url", self.base_url)
         for name in PAUSES:
             value = getattr(self, name)
             if not isinstance(value, bool):
-                raise ConfigurationError(f"{name} must be true or false, not {value!r}.")
+                raise ConfigurationError(f"{name} must be true or false, not {_shown(value)}.")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Context:
@@ -236,7 +243,7 @@ def _check_names(values: object) -> None:
             f"The settings are a {type(values).__name__}: pass names with their values."
         )
     known = {field.name for field in fields(Context)}
-    unknown = sorted(map(str, set(values) - known))
+    unknown = [text[:_SHOWN] for text in sorted(map(str, set(values) - known))[:10]]
     if unknown:
         raise ConfigurationError(
             f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(known))}."
@@ -245,7 +252,9 @@ def _check_names(values: object) -> None:
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ConfigurationError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+        raise ConfigurationError(
+            f"{name} must be one of {', '.join(allowed)}, not {_shown(value)}."
+        )
 
 
 def _at_least(name: str, value: object, least: int) -> None:
@@ -253,16 +262,32 @@ def _at_least(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
         raise ConfigurationError(
             f"{name} must be a whole number of at least {least} and at most {LARGEST}, "
-            f"not {value!r}."
+            f"not {_shown(value)}."
         )
 
 
 def _positive(name: str, value: object) -> None:
     number = None if isinstance(value, bool) else value
     if not isinstance(number, int | float) or not 0 < number <= LARGEST:
-        raise ConfigurationError(f"{name} must be a finite number greater than 0, not {value!r}.")
+        raise ConfigurationError(
+            f"{name} must be a finite number greater than 0, not {_shown(value)}."
+        )
 
 
 def _storable(name: str, value: object) -> None:
     if not isinstance(value, str) or scrub(value) != value:
-        raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {value!r}.")
+        raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {_shown(value)}.")
+
+
+def _name(name: str, value: object) -> None:
+    _storable(name, value)
+    if len(str(value)) > LONGEST_NAME:
+        raise ConfigurationError(
+            f"{name} must have at most {LONGEST_NAME} characters, not {len(str(value))}."
+        )
+
+
+def _shown(value: object) -> str:
+    """Return a wrong value for a message, which is kept with the run: no 20 megabytes of it."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -60,6 +60,24 @@ def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
         Context.from_mapping({name: value})
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"planner": "openai:" + "x" * 1_000_000},
+        {"base_url": "http://" + "x" * 1_000_000},
+        {"index": ["x" * 1_000_000]},
+        {"task": "x" * 1_000_000},
+        {"top_k": "x" * 1_000_000},
+        {"x" * 1_000_000: 1},
+        {f"x{number}": 1 for number in range(100_000)},
+    ],
+)
+def test_a_wrong_value_of_a_megabyte_is_told_shortly(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError) as told:
+        Context.from_mapping(settings)
+    assert len(str(told.value)) < 3_000
+
+
 @pytest.mark.parametrize("name", ["topk", 1])
 def test_an_unknown_name_is_refused_and_the_known_ones_are_listed(name: Any) -> None:
     with pytest.raises(ConfigurationError, match=rf"{name}.*top_k"):
