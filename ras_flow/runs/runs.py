@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from langgraph.types import Command, StateSnapshot
 from ras_flow.context import Context
 from ras_flow.editing import apply_edits
 from ras_flow.edits import Edit, parse_edits
-from ras_flow.errors import RunError
+from ras_flow.errors import InputError, RunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
@@ -279,10 +279,9 @@ class Runs:
             time = datetime.fromisoformat(asked)
             if (since and time < with_zone(since)) or (until and time >= with_zone(until)):
                 continue
-            saved = await self._threads.state(run_id)
-            if saved is None:  # Deleted meanwhile.
+            summary = await self._listed(run_id, asked)
+            if summary is None:  # Deleted meanwhile.
                 continue
-            summary = summary_of(run_id, asked, saved)
             said = f"{summary.question}\n{summary.answer}".casefold()
             if stop_reason in (None, summary.stop_reason) and all(word in said for word in words):
                 found.append(summary)
@@ -299,7 +298,8 @@ class Runs:
         """
         wanted = list(dict.fromkeys(run_ids))
         for run_id in wanted:
-            await self._state(run_id)
+            with suppress(InputError):  # It is there, whatever its state holds.
+                await self._state(run_id)
         for run_id in wanted:
             await self._threads.delete(run_id)
 
@@ -324,6 +324,15 @@ class Runs:
         if not steps:
             raise _unknown(run_id)
         return steps
+
+    async def _listed(self, run_id: str, asked: str) -> RunSummary | None:
+        try:
+            saved = await self._threads.state(run_id)
+        except InputError:
+            # LangGraph keeps a `Command(update=…)` that the state refused, and tries it ever again:
+            # that must not keep the other runs from being listed.
+            return RunSummary(run_id, f"{asked[:19]}Z", question="", stop_reason=None, answer="")
+        return summary_of(run_id, asked, saved) if saved else None
 
     async def _summary(self, run_id: str, saved: Saved) -> RunSummary:
         asked = await self._threads.find(run_id)

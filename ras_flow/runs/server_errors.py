@@ -8,10 +8,10 @@ from json import JSONDecodeError
 from typing import Any
 
 import httpx
-from langgraph_sdk.errors import ConflictError, NotFoundError
+from langgraph_sdk.errors import NotFoundError
 
 from ras_flow import errors
-from ras_flow.errors import AuthenticationError, RasFlowError, RunError
+from ras_flow.errors import AuthenticationError, InputError, RasFlowError, RunError
 from ras_flow.runs.commands import command
 
 TOKEN = "RAS_FLOW_TOKEN"
@@ -34,6 +34,7 @@ def translate_errors() -> Iterator[None]:
         AuthenticationError: The server refuses access.
         UnknownThreadError: It has no such thread.
         BusyThreadError: A run of the thread is at work.
+        InputError: It takes the request, or what the thread holds, for wrong (400).
         RunError: It does not answer, not as a LangGraph server, or with another error.
     """
     try:
@@ -49,7 +50,8 @@ def translate_errors() -> Iterator[None]:
             raise unknown_run(said) from error
         if status == 405:
             raise no_server() from error
-        kind = BusyThreadError if isinstance(error, ConflictError) else RunError
+        kinds: dict[int, type[RasFlowError]] = {400: InputError, 409: BusyThreadError}
+        kind = kinds.get(status, RunError)
         raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
     except JSONDecodeError as error:
         raise no_server() from error

@@ -247,6 +247,26 @@ async def test_a_source_that_is_no_text_is_refused_in_an_edit(saver: Any) -> Non
     assert (await Runs(graph).document("t"))["branches"][0]["answer"] == "Narvik"
 
 
+async def test_an_update_that_was_refused_hides_no_other_run_and_can_be_undone(saver: Any) -> None:
+    graph = build(world(), checkpointer=saver)
+    for thread in ("t", "other"):
+        config: Any = {"configurable": {"thread_id": thread}}
+        await build(world(), checkpointer=saver).ainvoke(
+            {"question": QUESTION}, config, context=TOP1
+        )
+    with pytest.raises(InputError, match="takes a list"):
+        await graph.ainvoke(Command(update={"hops": 7}), THREAD)
+    runs = Runs(graph)
+    assert {(run.id, run.answer) for run in await runs.recent()} == {("t", ""), ("other", "Narvik")}
+    await graph.aupdate_state(THREAD, None, as_node="__copy__")
+    again = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    assert again["answer"] == "Narvik"
+    with pytest.raises(InputError, match="takes a list"):
+        await graph.ainvoke(Command(update={"hops": 7}), THREAD)
+    await runs.delete(["t"])
+    assert [run.id for run in await runs.recent()] == ["other"]
+
+
 async def test_settings_that_are_none_are_as_good_as_left_out(saver: Any) -> None:
     graph = build(world(), checkpointer=saver)
     await graph.ainvoke({"question": QUESTION, "settings": None}, THREAD)
