@@ -90,7 +90,7 @@ def run() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     if message:
         typer.echo(f"ras-flow: {plain(message)}", err=True)

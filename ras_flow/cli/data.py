@@ -235,7 +235,7 @@ def _shown() -> Iterator[Progress]:
     """Show progress on standard error, where that is a terminal."""
     from rich.console import Console
 
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     with Console(stderr=True).status("reading") as status:
 

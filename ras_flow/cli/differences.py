@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import line, plain, snippet
+from ras_flow.cli.render import line, snippet
+from ras_flow.formats.text import plain
 from ras_flow.runs.compare import Comparison, Difference, Side
 from ras_flow.state.schema import Hop, Plan
 

@@ -247,7 +247,7 @@ def _record(one: Standing) -> dict[str, Any]:
 
 
 def _show(comparison: Comparison) -> None:
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     one = comparison
     gap = one.difference

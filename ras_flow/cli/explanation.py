@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import REASONS, fact_text, line, plain
+from ras_flow.cli.render import REASONS, fact_text, line
+from ras_flow.formats.text import plain
 from ras_flow.runs.why import Explanation, Source
 
 

@@ -156,7 +156,7 @@ def _show(measures: Measures, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     record = measures.as_record()
     if as_json:

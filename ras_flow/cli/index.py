@@ -99,7 +99,7 @@ def add(
 
     Documents whose files are gone stay, unless they are to be removed (--prune).
     """
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
     from ras_flow.retrieval import CorpusIndex
     from ras_flow.retrieval.files import IndexedFiles
 
@@ -201,7 +201,7 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show what an index holds."""
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
     from ras_flow.retrieval import CorpusIndex
 
     opened = CorpusIndex.open(index)
@@ -317,7 +317,7 @@ def _absolute(path: Path) -> Path:
 
 def _tell(report: ReadReport, skip: bool) -> None:
     """Say once what is left out, or refuse to leave it out."""
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     while report.gaps:
         typer.echo(f"left out: {plain(report.gaps.pop(0))}", err=True)
@@ -330,7 +330,7 @@ def _tell(report: ReadReport, skip: bool) -> None:
 
 def _tell_types(ignored: list[Path]) -> None:
     """Say which types of files are left out of folders; hidden files go without saying."""
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     types = Counter(
         path.suffix.lower() or "without an ending"
@@ -344,7 +344,7 @@ def _tell_types(ignored: list[Path]) -> None:
 
 def _tell_links(ignored: list[Path], docs: list[Path]) -> None:
     """Say which links are left out, but for those to folders that are read anyway."""
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     read = tuple(os.path.join(os.path.realpath(path), "") for path in docs)
     links = [path for path in ignored if os.path.islink(path) and not path.name.startswith(".")]

@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
-from ras_flow.formats.text import plain as plain
+from ras_flow.formats.text import plain
 from ras_flow.state.schema import Usage
 from ras_flow.usage import Spent, add_up
 

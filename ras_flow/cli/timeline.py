@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ras_flow.cli.render import REASONS, Styled, cost_text, fact_text, line, plain, snippet
+from ras_flow.cli.render import REASONS, Styled, cost_text, fact_text, line, snippet
+from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import address_of, graph_of, spent, step_name, steps_of

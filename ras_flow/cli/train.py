@@ -127,7 +127,7 @@ def _show(measured: Sequence[Measured], reached: Sequence[Aim]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     console = Console(width=None if Console().is_terminal else 160)
     for figures in measured:

@@ -79,7 +79,7 @@ def precompute(
     """Extract the triples of all passages of an index; those that are there are left alone."""
     from dataclasses import asdict
 
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     if extractor == NO_EXTRACTOR:
         raise InputError("The extractor 'none' makes no triples: there is nothing to precompute.")
@@ -114,7 +114,7 @@ def precompute(
 @app.command()
 def stats(database: Database = None, as_json: AsJson = False) -> None:
     """Count what is kept, by extractor."""
-    from ras_flow.cli.render import plain
+    from ras_flow.formats.text import plain
 
     counts: dict[str, dict[str, int]] = {}
 

@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 
 from ras_flow.cli.graph_llm import _show
-from ras_flow.cli.render import Screen, plain
+from ras_flow.cli.render import Screen
+from ras_flow.formats.text import plain
 from ras_flow.training.graph_llm.scores import Measures, Scores
 from tests.cli.command import ras_flow
 from tests.cli.model import QUESTION, Model

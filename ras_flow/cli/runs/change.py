@@ -67,7 +67,8 @@ def resume(
 
 
 async def _fork(run: str, start: str, edits: Edits, database: str | None, as_json: bool) -> None:
-    from ras_flow.cli.render import Screen, plain
+    from ras_flow.cli.render import Screen
+    from ras_flow.formats.text import plain
     from ras_flow.runs.address import find_address
     from ras_flow.runs.commands import command
     from ras_flow.runs.opening import open_runs_at

@@ -68,7 +68,8 @@ def prune(
     database: Database = None,
 ) -> None:
     """Delete whole runs for good, with all their branches; with both options, what fits both."""
-    from ras_flow.cli.render import plain, snippet
+    from ras_flow.cli.render import snippet
+    from ras_flow.formats.text import plain
     from ras_flow.runs.times import parse_time
 
     if runs and (older_than or keep is not None):

@@ -32,7 +32,8 @@ def list_runs(
     as_json: AsJson = False,
 ) -> None:
     """List the newest runs."""
-    from ras_flow.cli.render import plain, snippet
+    from ras_flow.cli.render import snippet
+    from ras_flow.formats.text import plain
     from ras_flow.runs import RunSummary
     from ras_flow.runs.commands import PLACE
     from ras_flow.runs.opening import is_server, open_runs_at
