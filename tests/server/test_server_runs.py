@@ -16,7 +16,13 @@ from langgraph_sdk.client import LangGraphClient
 
 from ras_flow import Context, Runs
 from ras_flow.edits import Edit
-from ras_flow.errors import AuthenticationError, ConfigurationError, EditError, RunError
+from ras_flow.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    EditError,
+    InputError,
+    RunError,
+)
 from ras_flow.runs import server as server_runs
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.reading import branch_with
@@ -111,6 +117,22 @@ async def test_a_fork_with_an_edit_and_a_replay_leave_the_first_branch_as_it_was
     other: Edit = {"op": "model", "role": "answerer", "name": "openai:other"}
     asked_again: Any = [event async for event in runs.fork(run, step, [other])]
     assert asked_again[-1]["answer"] == "Narvik"
+
+
+async def test_an_update_that_was_refused_hides_no_other_run(
+    runs: Runs, guarded: DevServer, settings: dict[str, Any]
+) -> None:
+    stuck, other = [await asked(runs, settings) for _ in range(2)]
+    client = get_client(url=guarded.url, headers={"Authorization": f"Bearer {KEYS['ada']}"})
+    told: Any = await client.runs.wait(
+        stuck, "ras", command={"update": {"hops": 7}}, raise_error=False
+    )
+    assert "takes a list" in told["__error__"]["message"]
+    assert [(run.id, run.answer) for run in await runs.recent()] == [(other, "Narvik"), (stuck, "")]
+    with pytest.raises(InputError, match="takes a list"):
+        await runs.document(stuck)
+    await runs.delete([stuck])
+    assert [run.id for run in await runs.recent()] == [other]
 
 
 async def test_an_edit_waits_for_a_run_of_the_thread_that_is_at_work(
