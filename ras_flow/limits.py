@@ -20,7 +20,7 @@ MAX_DOCUMENTS = "RAS_FLOW_MAX_DOCUMENTS"
 """Environment variable: documents given with a question."""
 
 MAX_CHARACTERS = "RAS_FLOW_MAX_CHARACTERS"
-"""Environment variable: characters of these documents together, with their titles."""
+"""Environment variable: characters of these documents together, with titles and sources."""
 
 MODEL_SERVERS = "RAS_FLOW_MODEL_SERVERS"
 """Environment variable: addresses of model servers that callers may name, with commas between."""
