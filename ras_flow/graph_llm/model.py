@@ -249,12 +249,14 @@ def _loss(
     """Return the weighted sum of the labels' losses, divided by their number or by ``count``."""
     first = labels.shape[1] - logits.shape[1] + 1
     learned = labels[:, first:]
+    # The others first go out: in float32 a vocabulary for each token of the batch is gigabytes.
+    chosen = learned != IGNORED
     each = nn.functional.cross_entropy(
-        logits[:, :-1].float().transpose(1, 2), learned, ignore_index=IGNORED, reduction="none"
+        logits[:, :-1][chosen].float(), learned[chosen], reduction="none"
     )
     if weights is not None:
-        each = each * weights[:, first:]
-    return each.sum() / ((learned != IGNORED).sum() if count is None else count)
+        each = each * weights[:, first:][chosen]
+    return each.sum() / (chosen.sum() if count is None else count)
 
 
 def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:

@@ -1,4 +1,4 @@
-"""What happens beside training: a log, a time limit, and an end when nothing improves."""
+"""What happens beside training: a log, a time limit, an end when nothing improves, bad steps."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ras_flow.extras import require
+from ras_flow.training.finite import finite_steps
 from ras_flow.training.processes import any_says
 
 _TOLD = ("loss", "eval_loss", "plan_label_accuracy", "answer_exact_match", "answer_f1")
@@ -18,7 +19,7 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
     Args:
         deadline: When to stop, as ``time.monotonic()`` counts; None for never.
         patience: Measurements without a lower loss after which to stop; 0 for never.
-        log: Told losses and measures, a line at a time.
+        log: Told losses, measures and steps that were left out, a line at a time.
     """
     base: Any = require("transformers", extra="local").TrainerCallback
 
@@ -55,7 +56,7 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
                 control.should_training_stop = True
             return control
 
-    return [Tell(), Stop(), Patience()]
+    return [Tell(), Stop(), Patience(), finite_steps(log)]
 
 
 def at_end(state: Any, patience: int) -> bool:

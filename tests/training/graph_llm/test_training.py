@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 
 from ras_flow.components import PlanRequest
 from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.graph_llm import model
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
@@ -546,3 +547,33 @@ def test_another_sentence_encoder_is_refused(unbroken: Path) -> None:
     other.identity = "testing:other"  # type: ignore[misc]
     with pytest.raises(ConfigurationError, match="testing:encoder.*not with"):
         evaluate_graph_llm(unbroken, records(1), encoder=other)  # type: ignore[arg-type]
+
+
+def test_a_step_whose_gradients_are_no_numbers_changes_no_weight(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, calls = model._loss, iter(range(100))
+
+    def some_bad(*given: Any) -> torch.Tensor:
+        return own(*given) * (float("nan") if next(calls) in bad else 1.0)
+
+    monkeypatch.setattr(model, "_loss", some_bad)
+    said: list[str] = []
+    settings = config(base, watch={"records": 0})
+    bad = {2}  # The first half of the second step.
+    train_graph_llm(settings, tmp_path / "out", data=data, encoder=ENCODER, log=said.append)
+    assert [line for line in said if "no numbers" in line] == [
+        "step 2: the gradients are no numbers, so it changes no weight"
+    ]
+    for name in FILES:
+        assert all(one.isfinite().all() for one in load_file(tmp_path / "out" / name).values())
+
+
+def test_training_ends_where_no_step_has_gradients_that_are_numbers(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = model._loss
+    monkeypatch.setattr(model, "_loss", lambda *given: own(*given) * float("nan"))
+    with pytest.raises(ConfigurationError, match=r"4 steps in a row.*learning_rate"):
+        train(base, data, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
