@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.collate import Collator
+from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.prompt import PromptFormatter
 from ras_flow.llms.local import load_tokenizer
 from ras_flow.testing import HashEncoder
@@ -296,5 +297,7 @@ def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
 def test_the_shipped_settings_can_be_read() -> None:
     folder = Path(__file__).parents[3] / "training_configs"
     settings = read_config(TrainingConfig, folder / "graph-llm.toml")
-    assert settings.data.sets == ("graph-llm-data",)
-    assert settings.graph_llm("e", 384).gnn is not None
+    assert set(settings.data.sets) == {"graph-llm-data", "graph-llm-played-data"}
+    made = settings.graph_llm("e", 384)
+    shipped = read_manifest(folder.parent / "ras_flow" / "weights" / "graph-llm").config
+    assert (made.gnn, made.lora, made.reading) == (shipped.gnn, shipped.lora, shipped.reading)
