@@ -29,11 +29,16 @@ ANALYSIS = 3
 """Version of what makes an index of texts: the terms of :func:`searchable` and their weights. Raise
 it when either changes: an index of another version is not searched before it is renewed."""
 
+QUESTION_WORDS = frozenset({"how", "what", "when", "where", "which", "who", "whom", "whose", "why"})
+"""Left out of a query that has others: statements seldom have them, so that BM25 would take them
+for words that tell a passage."""
+
 
 class BM25Retriever:
     """BM25 over titles and texts; finds only passages that share a term with the query.
 
-    Passages whose title the query names are ranked higher, see :mod:`ras_flow.retrieval.titles`.
+    Question words ("what") are no such terms, unless the query has no others. Passages whose title
+    the query names are ranked higher, see :mod:`ras_flow.retrieval.titles`.
 
     Args:
         passages: The corpus.
@@ -88,7 +93,8 @@ class BM25Retriever:
         if self._engine is None:
             return []
         words = tokenize(query)
-        terms = self._engine.get_tokens_ids(words)
+        telling = [word for word in words if word not in QUESTION_WORDS]
+        terms = self._engine.get_tokens_ids(telling or words)
         if not terms:
             return []
         try:

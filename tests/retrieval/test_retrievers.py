@@ -118,6 +118,20 @@ async def test_bm25_finds_nothing_where_no_word_matches(index: CorpusIndex) -> N
     assert await titles(index.retriever("bm25"), "xylophone ?!") == []
 
 
+async def test_question_words_find_nothing_beside_other_words() -> None:
+    pages = {
+        "Riddles": "What has hands? Who has none? When, where, which, how?",
+        "Markelo": "A village of Overijssel.",
+        "The Who": "A band of London.",
+    }
+    retriever = BM25Retriever.from_documents(
+        [{"title": title, "text": text} for title, text in pages.items()]
+    )
+    assert await titles(retriever, "What, where and when was Markelo?") == ["Markelo"]
+    assert await titles(retriever, "Who are The Who?") == ["The Who"]
+    assert await titles(retriever, "What?") == ["Riddles"]
+
+
 async def test_passages_without_any_word_can_be_indexed(tmp_path: Path) -> None:
     documents = [SourceDocument("a", "", "!!! ???")]
     index = await CorpusIndex.build(tmp_path, documents, encoder=None)
