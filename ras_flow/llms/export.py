@@ -14,7 +14,7 @@ from ras_flow.llms.generation import end_tokens, memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.llms.precision import DType
 from ras_flow.llms.tuned import extractor_name, find_tuned
-from ras_flow.llms.weights import hash_text, without_progress_bars
+from ras_flow.llms.weights import hash_text, reading_weights
 
 
 def export_extractor(name: str, folder: Path, *, dtype: DType = "float32") -> str:
@@ -73,7 +73,7 @@ def save_plain(model: Any, tokenizer: Any, ends: Iterable[int], folder: Path, dt
         eos_token_id=sorted(ends),
         pad_token_id=tokenizer.pad_token_id,
     )
-    with without_progress_bars():
+    with reading_weights():
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

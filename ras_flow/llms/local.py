@@ -38,8 +38,8 @@ from ras_flow.llms.weights import (
     fingerprint,
     load_error,
     positions,
+    reading_weights,
     resolve,
-    without_progress_bars,
 )
 from ras_flow.tracing import traced_generation
 
@@ -144,7 +144,7 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     safetensors = require("safetensors", extra="local")
     source = resolve(name)
     try:
-        with without_progress_bars():
+        with reading_weights():
             model, loaded = getattr(transformers, kind).from_pretrained(
                 source,
                 dtype=getattr(torch, dtype),

@@ -16,7 +16,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import checksum
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
-from ras_flow.llms.weights import check_words, load_error, without_progress_bars
+from ras_flow.llms.weights import check_words, load_error, reading_weights
 from ras_flow.paths import path_named
 from ras_flow.scoped import PerProcess
 
@@ -187,7 +187,7 @@ class LocalSentenceEncoder:
         folder = _weights(self.name).parent
         source = str(folder) if _is_local(self.name) else self.name
         try:
-            with without_progress_bars():
+            with reading_weights():
                 model = sentence_transformers.SentenceTransformer(
                     source,
                     model_kwargs={

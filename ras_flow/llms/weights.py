@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ _FORMAT = 1
 """Version of the converted folder; raise it when the conversion changes."""
 
 _log = logging.getLogger(__name__)
+_alone = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -177,16 +179,22 @@ def check_words(name: str, tokenizer: Any) -> None:
 
 
 @contextmanager
-def without_progress_bars() -> Iterator[None]:
-    """Keep transformers from drawing progress bars."""
+def reading_weights() -> Iterator[None]:
+    """Read or write a model's weights, one thread at a time, and without progress bars.
+
+    Meanwhile transformers changes what holds for the whole process: how weights begin, whether
+    they are tied, the number format of new ones. Of two models that are read at once, one may lack
+    weights afterwards.
+    """
     bars = require("transformers.utils.logging", extra="local")
-    shown = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            bars.enable_progress_bar()
+    with _alone:
+        shown = bars.is_progress_bar_enabled()
+        bars.disable_progress_bar()
+        try:
+            yield
+        finally:
+            if shown:
+                bars.enable_progress_bar()
 
 
 def hash_text(text: str) -> str:
@@ -240,17 +248,18 @@ def _convert(file: Path, folder: Path) -> None:
     require("gguf", extra="local")
     require("accelerate", extra="local")
     transformers = require("transformers", extra="local")
-    source: dict[str, Any] = {"gguf_file": file.name}
-    tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **source)
-    # The file pads with the end-of-turn token, which training would then mask out.
-    tokenizer.pad_token = tokenizer.unk_token
-    model = transformers.AutoModelForCausalLM.from_pretrained(
-        file.parent, dtype=torch.float32, **source
-    )
-    # Both would make save_pretrained refuse, though nothing is quantised any more.
-    del model.config.quantization_config
-    model.hf_quantizer = None
-    model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
-    with without_progress_bars():
-        model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    with _alone:
+        source: dict[str, Any] = {"gguf_file": file.name}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **source)
+        # The file pads with the end-of-turn token, which training would then mask out.
+        tokenizer.pad_token = tokenizer.unk_token
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, **source
+        )
+        # Both would make save_pretrained refuse, though nothing is quantised any more.
+        del model.config.quantization_config
+        model.hf_quantizer = None
+        model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
+        with reading_weights():
+            model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)

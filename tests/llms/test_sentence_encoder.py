@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +19,9 @@ import pytest
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms import sentence_encoder
+from ras_flow.llms.local import read_model
 from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
+from tests.llms.tiny import save_tiny_model
 
 ROOT = Path(__file__).parents[2]
 
@@ -204,6 +207,46 @@ def test_threads_that_ask_at_once_load_one_model(
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda _: encoder.dimension, range(8)))
     assert (found, len(loads)) == ([384] * 8, 1)
+
+
+def test_no_language_model_is_read_meanwhile(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read at once, one of them may lack weights: transformers changes the whole process."""
+    import sentence_transformers
+    import transformers
+
+    free, together = threading.Lock(), threading.Event()
+
+    def watched(read: Callable[..., Any]) -> Callable[..., Any]:
+        def slow(*args: Any, **settings: Any) -> Any:
+            if not free.acquire(blocking=False):
+                together.set()
+                return read(*args, **settings)
+            try:
+                time.sleep(0.2)
+                return read(*args, **settings)
+            finally:
+                free.release()
+
+        return slow
+
+    for owner, name in (
+        (sentence_transformers, "SentenceTransformer"),
+        (transformers.AutoModelForCausalLM, "from_pretrained"),
+    ):
+        monkeypatch.setattr(owner, name, watched(getattr(owner, name)))
+    language_model = save_tiny_model(tmp_path / "language model")
+    (tmp_path / "encoder").symlink_to(model_folder)
+    encoder = LocalSentenceEncoder(str(tmp_path / "encoder"))
+    with ThreadPoolExecutor(2) as threads:
+        reads = [
+            threads.submit(encoder.encode_sync, ["text"]),
+            threads.submit(read_model, str(language_model)),
+        ]
+        for read in reads:
+            read.result()
+    assert not together.is_set()
 
 
 def test_a_folder_without_weights_says_so(tmp_path: Path) -> None:
