@@ -78,7 +78,7 @@ def test_how_much_it_reads_is_said_by_its_folder(llama: Path, tmp_path: Path) ->
 def test_the_package_s_own_reads_two_passages_and_the_nearest_triples() -> None:
     shipped = shared.find_graph_llm("local:default")
     assert shipped is not None
-    assert GraphPlanner(shipped).reading == Reading(top_k=2, max_triples=4)
+    assert GraphPlanner(shipped).reading == Reading(top_k=2, max_triples=4, answer_passages=1)
 
 
 async def test_answers_keep_their_own_limits(source: SharedGraphLLM) -> None:
