@@ -218,7 +218,7 @@ async def test_names_find_exports(
     # What it reads is known without its server, and a name that is none reads what all others do.
     for answerer, reading in {
         name: read_export(exports["graph"]).config.reading,
-        "local:default": Reading(top_k=2, max_triples=4),
+        "local:default": Reading(top_k=2, max_triples=4, answer_passages=1),
         "nobody:x": Reading(),
     }.items():
         assert await parts.get_reading(Context(answerer=answerer)) == reading
