@@ -19,6 +19,8 @@ class Noise:
         dead_end: One step of the run is never found.
         nothing: Of failed hops: nothing was extracted at all.
         missed: Of hops whose page is not found: it is there, but the facts were not extracted.
+        ranked: The pages that a search finds stand before the others of its hop. Else all are in
+            any order, which only matters where answers read the first passages of each hop.
         related: A distractor looks like an answer.
         kin: The page of a gold fact tells a made-up fact of the same subject, as the gold fact is
             told; see :mod:`~ras_flow.training.data.kin`. Two may come, each with this chance.
@@ -34,6 +36,7 @@ class Noise:
     dead_end: float = 0.1
     nothing: float = 0.2
     missed: float = 0.3
+    ranked: float = 0.0
     related: float = 0.7
     kin: float = 0.0
     respelled: float = 0.3

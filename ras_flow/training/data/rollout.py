@@ -191,6 +191,8 @@ class _Run:
             return
         pages = found + self._distractors(subquery, self.noise.passages - len(found))
         self.rng.shuffle(pages)
+        if self.noise.ranked and self.rng.random() < self.noise.ranked:
+            pages = found + [page for page in pages if page not in found]
         self._add(subquery, pages)
 
     def chain(self, *, answers: bool = False) -> list[Link]:
@@ -232,7 +234,7 @@ class _Run:
         self.triples = merge_triples(self.triples, dict(to_new_triples(extracted)))
         self.visible = self.reading(self.triples, self.hops) if self.reading else self.triples
         most = None if self.as_text else self.answer_passages
-        self.texts.append([[page.title, page.text] for page in pages if page.text][:most])
+        self.texts.append([[page.title, page.text] for page in pages[:most] if page.text])
 
     def _said(self, page: Page) -> list[Spo]:
         return [self.surface(triple) for triple in page.triples]

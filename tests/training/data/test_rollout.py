@@ -512,6 +512,48 @@ def test_an_answer_is_learnt_from_a_passage_whose_facts_were_missed() -> None:
     assert "director Aino Laine" in said and DIRECTED not in visible(answer)
 
 
+@pytest.mark.parametrize(("ranked", "first"), [(0.0, {0, 1, 2, 3, 4}), (1.0, {0})])
+def test_the_passage_that_a_search_finds_is_the_first_where_results_are_ranked(
+    ranked: float, first: set[int]
+) -> None:
+    pool = Pool(replace(page, text=f"About {page.title}.") for page in POOL.pages)
+    places = set()
+    for seed in range(60):
+        made = roll_out(
+            WITH_TEXTS,
+            pool,
+            replace(PERFECT, ranked=ranked),
+            seed=seed,
+            number=0,
+            split="train",
+            answer_passages=5,
+        )
+        [answer] = [record for record in made if record["task"] == "answer"]
+        titles = [title for title, _ in answer["chain"][0]["passages"]]
+        assert len(titles) == 5
+        places.add(titles.index("Salt Road"))
+    assert places == first
+
+
+def test_a_passage_without_text_is_not_replaced_by_a_later_one() -> None:
+    """Else answers to questions whose passages are not known would only ever read wrong ones."""
+    pool = Pool(replace(page, text=f"About {page.title}.") for page in POOL.pages)
+    first = {
+        tuple(map(tuple, link.get("passages", ())))
+        for record in roll_out(
+            CASE,
+            pool,
+            replace(PERFECT, ranked=1.0),
+            seed=1,
+            number=0,
+            split="train",
+            answer_passages=1,
+        )
+        for link in record["chain"]
+    }
+    assert first == {()}
+
+
 @given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1), st.integers(1, 5))
 @settings(max_examples=60)
 def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
