@@ -113,6 +113,7 @@ async def play_mix(
         top_k=config.noise.passages,
         max_hops=config.noise.max_hops,
         max_triples=config.max_triples,
+        answer_passages=config.answer_passages,
     )
     played = _Played()
     for splits, searched in ((SPLITS[:1], SPLITS[:1]), (SPLITS[1:], SPLITS)):

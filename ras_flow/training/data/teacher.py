@@ -32,9 +32,9 @@ class Teacher:
 
     Attributes:
         records: What it was asked and said, as records. Nothing is recorded where there is no
-            sensible plan any more. An answer is recorded where the graph suffices, and where it
-            does not but has the answer as an entity: runs end for other reasons too, and then the
-            answerer has to choose from what there is.
+            sensible plan any more. An answer is recorded where the graph suffices, alone or with
+            the passages beside it, and where it does not but has the answer as an entity: runs
+            end for other reasons too, and then the answerer has to choose from what there is.
     """
 
     identity = "teacher"
@@ -75,7 +75,7 @@ class Teacher:
         links = list(map(_link, chain))
         spelt = _spelling(self._case.answer, links)
         answer = spelt or self._case.answer
-        if spelt or not self._missing(links):
+        if spelt or not self._untold(links):
             record = self._recorder.record("answer", "answer", links, {"answer": answer})
             self.records.append(record)
         return answer
@@ -88,6 +88,16 @@ class Teacher:
             if step.missing or not all(_told(fact, triples) for fact in step.short)
         ]
 
+    def _untold(self, links: Sequence[Link]) -> list[int]:
+        """Return the steps that neither triples nor the passages beside them tell."""
+        titles = {title for link in links for title, _ in link.get("passages", ())}
+        steps = self._case.steps
+        return [
+            at
+            for at in self._missing(links)
+            if steps[at].missing or steps[at].page.title not in titles
+        ]
+
 
 def _told(fact: Spo, triples: Sequence[str]) -> bool:
     return any(supported(fact[0], one) == supported(fact[2], one) == 1 for one in triples)
@@ -95,7 +105,10 @@ def _told(fact: Spo, triples: Sequence[str]) -> bool:
 
 def _link(link: ChainLink) -> Link:
     triples = [[one["subject"], one["predicate"], one["object"]] for one in link.triples]
-    return Link(subquery=link.subquery, triples=triples)
+    made = Link(subquery=link.subquery, triples=triples)
+    if link.passages:
+        made["passages"] = [[one["title"], one["text"]] for one in link.passages]
+    return made
 
 
 def _spelling(answer: str, links: Sequence[Link]) -> str:

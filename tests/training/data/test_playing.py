@@ -159,6 +159,28 @@ async def test_the_teacher_knows_no_more_than_what_is_read(mix: Path) -> None:
     assert 0 < sufficient < len(plans)
 
 
+async def test_answers_read_the_passages_that_a_run_shows_beside_the_triples(mix: Path) -> None:
+    blind = {title: said for title, said in SAID.items() if not title.startswith("Aino")}
+    config = replace(load_config(mix), answer_passages=1)
+    folder = mix.parent / "out"
+    await play_mix(config, folder, MappingExtractor(blind), InMemoryStore())
+    records = [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]
+    plans = [record for record in records if record["task"] == "plan"]
+    assert not any("passages" in link for record in plans for link in record["chain"])
+    learnt = 0
+    for number in range(COUNT):
+        answers = [record for record in of(records, number) if record["task"] == "answer"]
+        for record in answers:
+            shown = [link["passages"] for link in record["chain"]]
+            assert all(len(passages) == 1 for passages in shown)
+            # No triple says when anyone was born: a passage must.
+            said = {title: text for [(title, text)] in shown}
+            assert f"(born {number} May 1921)" in said[f"Aino{number} Laine{number}"]
+            assert record["target"] == {"answer": f"{number} May 1921"}
+        learnt += len(answers)
+    assert learnt
+
+
 async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix: Path) -> None:
     # Of a comparison it is not known which facts it takes: only that some stand in its sentences.
     verdict = HOTPOT | {"_id": "h2", "answer": "yes", "question": "Do both Lindau and Oulu exist?"}
