@@ -25,10 +25,7 @@ SETTINGS = "settings.json"
 STEP = "batch_size times accumulation times processes"
 RECORDS = "records"
 
-_FREE = {
-    "optimizer": ("batch_size", "accumulation", "workers", "compile"),
-    "watch": ("batch_size",),
-}
+_FREE = {"optimizer": ("batch_size", "accumulation", "workers"), "watch": ("batch_size",)}
 """Settings that may change while a run goes on: they decide speed and memory only."""
 
 

@@ -110,8 +110,6 @@ class OptimizerSettings:
         epochs: Passes through the mix.
         steps: Stop after so many steps, where the epochs have more; 0 for none.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
-        compile: Compile the layers of the base model first, which takes a minute; steps are quicker
-            then. May be changed in a run that was begun.
         workers: Processes that prepare batches; 0 for none but the main one.
         seed: Decides new weights, the order of the records, and dropout.
     """
@@ -128,7 +126,6 @@ class OptimizerSettings:
     epochs: Positive[float] = 2.0
     steps: NonNegative[int] = 0
     precision: Literal["auto", "bf16", "float32"] = "auto"
-    compile: bool = False
     workers: NonNegative[int] = 0
     seed: NonNegative[int] = 7
 

@@ -15,7 +15,6 @@ from ras_flow.graph_llm.checkpoint import base_facts
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.callbacks import callbacks
-from ras_flow.training.compiling import compile_layers
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.data import (
     examples_of,
@@ -102,8 +101,6 @@ def train_graph_llm(
     if new_graph and checkpoint is None:
         plans = plans_for_pretraining(config, data, train, encoder, log)
         start_graph(config, model, plans, train, dev, log)
-    if config.optimizer.compile:
-        compile_layers(model.base)
     order = Mixed(
         [one.record for one in loaded.train],
         train.lengths(),
@@ -167,7 +164,6 @@ def _measure(
     config: TrainingConfig, model: GraphLLM, dev: Sequence[Placed], encoder: SentenceEncoder
 ) -> Callable[[], Measures] | None:
     """Return what measures the model on a few records; None where there are none."""
-    torch = require("torch", extra="local")
     chosen = sample(dev, config.watch.generate, seed=config.optimizer.seed)
     if not chosen:
         return None
@@ -175,15 +171,13 @@ def _measure(
     graphs = None if model.config.gnn is None else graphs_of(records, encoder)
 
     def measure() -> Measures:
-        # Compiled for training, layers would be compiled again for each way to decode.
-        with torch.compiler.set_stance("force_eager"):
-            return evaluate_graph_llm(
-                model,
-                records,
-                encoder=encoder,
-                graphs=graphs,
-                shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
-                batch_size=config.watch.batch_size,
-            )
+        return evaluate_graph_llm(
+            model,
+            records,
+            encoder=encoder,
+            graphs=graphs,
+            shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
+            batch_size=config.watch.batch_size,
+        )
 
     return measure

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -94,36 +93,6 @@ def test_memory_settings_may_change_in_a_run_and_others_may_not(
         train(base, data, tmp_path / "run", optimizer={"batch_size": 1})
     halved = {"batch_size": 1, "accumulation": 4}
     assert train(base, data, tmp_path / "run", optimizer=halved).finished
-
-
-@pytest.mark.skipif(which("g++") is None, reason="compiling needs g++")
-def test_compiled_layers_learn_the_same(base: Path, data: Path, tmp_path: Path) -> None:
-    # A compiled layer draws its dropout in its own way.
-    steady: dict[str, Any] = {"lora": {"dropout": 0.0}}
-    train(base, data, tmp_path / "plain", **steady)
-    train(base, data, tmp_path / "run", seconds=0, **steady)
-    compiled = layers_compiled()
-    # It may be set in a run that was begun.
-    assert train(base, data, tmp_path / "run", optimizer={"compile": True}, **steady).finished
-    assert layers_compiled() > compiled
-    learnt, plain = losses(tmp_path / "run"), losses(tmp_path / "plain")
-    assert [row[:2] for row in learnt] == [row[:2] for row in plain]
-    assert [row[2] for row in learnt] == pytest.approx([row[2] for row in plain], rel=1e-3)
-    load_graph_llm(tmp_path / "run")
-
-
-def layers_compiled() -> int:
-    return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])
-
-
-def test_where_nothing_can_be_compiled_it_is_said_what_is_needed(
-    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("torch._inductor.config.cpp.cxx", ("/no/compiler",))
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "compiled"))
-    torch._dynamo.reset()
-    with pytest.raises(ConfigurationError, match=r"optimizer.compile needs a C\+\+ compiler"):
-        train(base, data, tmp_path / "run", optimizer={"compile": True})
 
 
 def test_the_watched_loss_is_the_same_whatever_the_batch(
