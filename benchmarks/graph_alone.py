@@ -3,7 +3,7 @@
     python benchmarks/graph_alone.py --data graph-llm-short-data [--measure graph-llm-played-data]
         [--split test] [--epochs 3]
 
-The encoder of graph-llm-cpu.toml is trained alone (`ras_flow/training/graph_llm/pretrain.py`) on
+The encoder of graph-llm.toml is trained alone (`ras_flow/training/graph_llm/pretrain.py`) on
 the plans after a search of `train`, once on entities and relations, as in the paper, and once with
 the subqueries as nodes of their hops. Printed are the labels that it then has right on another
 split, of the same data set or of another, and how often a graph that suffices is ranked above one

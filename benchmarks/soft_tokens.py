@@ -1,6 +1,6 @@
 """What a Graph LLM makes of its soft tokens: are they told apart, and does it read them?
 
-    python benchmarks/soft_tokens.py MODEL --data graph-llm-cpu-data [--split test] [--records 100]
+    python benchmarks/soft_tokens.py MODEL --data graph-llm-data [--split test] [--records 100]
 
 ``MODEL`` is a folder that ``ras-flow train graph-llm`` wrote, or ``local:default``.
 

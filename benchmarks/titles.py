@@ -2,7 +2,7 @@
 
     python benchmarks/titles.py --data DIR [--top 5] [--per 400]
 
-Of each file, questions that `training_configs/graph-llm-cpu-mix.toml` keeps for testing (others
+Of each file, questions that `training_configs/graph-llm-mix.toml` keeps for testing (others
 chose how it is done) are searched for in the documents of all its questions, and so are the
 subqueries that people wrote for them, with the title that each asks for. "What is known about …?"
 is how training asks for a step of HotpotQA: asked of each title that a question rests on, it should
@@ -28,7 +28,7 @@ FILES = {
     "hotpotqa": "hotpotqa_ctx.jsonl.gz",
     "musique": "musique_ctx.jsonl.gz",
 }
-MIX = Path(__file__).parents[1] / "training_configs" / "graph-llm-cpu-mix.toml"
+MIX = Path(__file__).parents[1] / "training_configs" / "graph-llm-mix.toml"
 
 Queries = Sequence[tuple[str, set[str]]]
 """Queries with the titles that they should find."""

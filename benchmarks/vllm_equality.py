@@ -3,7 +3,7 @@
     ras-flow export local:default --out EXPORT
     vllm serve EXPORT --served-model-name graph-llm-... --dtype float32 --enable-prompt-embeds ...
     VLLM_BASE_URL=http://localhost:8000/v1 python benchmarks/vllm_equality.py EXPORT \
-        --model local:default --data graph-llm-cpu-data [--split test] [--records 120]
+        --model local:default --data graph-llm-data [--split test] [--records 120]
 
 The prompts are records that ``ras-flow data`` wrote, plans and answers, with their graphs. All are
 sent at once, up to ``--at-once`` requests under way. Texts that differ are printed.

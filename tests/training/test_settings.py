@@ -19,7 +19,7 @@ from ras_flow.training.triples.config import TrainingConfig as Triples
 
 FOLDER = Path(__file__).parents[2] / "training_configs"
 SHIPPED = [
-    (GraphLLM, FOLDER / "graph-llm-cpu-2.toml"),
+    (GraphLLM, FOLDER / "graph-llm.toml"),
     (Triples, FOLDER / "triples-cpu.toml"),
 ]
 WRONG: st.SearchStrategy[Any] = st.one_of(
