@@ -174,7 +174,7 @@ class Context:
         return cls(**values)
 
     def override(self, values: Mapping[str, Any]) -> Context:
-        """Return a copy in which some fields have other values.
+        """Return a copy in which some fields have other values; where there are none, itself.
 
         Args:
             values: Names and values of these fields, JSON-like.
@@ -183,7 +183,7 @@ class Context:
             ConfigurationError: A name is unknown or a value is out of range.
         """
         _check_names(values)
-        return replace(self, **values)
+        return replace(self, **values) if values else self
 
     def named(self) -> dict[str, Any]:
         """Return the values that it was made with, also where they are the standard ones.
@@ -200,6 +200,9 @@ class Context:
         """Return the values that differ from the defaults, as stored with a run."""
         defaults = asdict(Context())
         return {name: value for name, value in asdict(self).items() if value != defaults[name]}
+
+
+_NAMES = frozenset(field.name for field in fields(Context))
 
 
 def resolve_context(given: object, defaults: Context, kept: Mapping[str, Any]) -> Context:
@@ -242,11 +245,10 @@ def _check_names(values: object) -> None:
         raise ConfigurationError(
             f"The settings are a {type(values).__name__}: pass names with their values."
         )
-    known = {field.name for field in fields(Context)}
-    unknown = [text[:_SHOWN] for text in sorted(map(str, set(values) - known))[:10]]
+    unknown = [text[:_SHOWN] for text in sorted(map(str, set(values) - _NAMES))[:10]]
     if unknown:
         raise ConfigurationError(
-            f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(known))}."
+            f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(_NAMES))}."
         )
 
 

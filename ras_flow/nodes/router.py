@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import ensure_config, set_config_context
 
 
 class Router(RunnableLambda[Any, str]):
     """A function from the state to what comes next, as LangGraph's conditional edges take it.
 
-    LangGraph writes what a node returned, and only then asks its router, in a thread. To it a step
-    that is cancelled in between is done and leads nowhere: resumed, the run would end without an
-    answer. So the decision is waited for, and the run ends after it.
+    LangGraph writes what a node returned, and only then asks its router. To it a step that is
+    cancelled in between is done and leads nowhere: resumed, the run would end without an answer. So
+    the decision is made without giving way to other tasks, or, in a thread, waited for.
+
+    Args:
+        decide: The function.
+        blocks: It reads files, or may: it is called in a thread.
     """
+
+    def __init__(self, decide: Callable[[Any], str], *, blocks: bool = False) -> None:
+        super().__init__(decide)
+        self._blocks = blocks
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> str:
         """Decide what comes next."""
+        if not self._blocks:
+            with set_config_context(ensure_config(config)) as context:
+                return context.run(self.func, input)
         decision = asyncio.ensure_future(super().ainvoke(input, config, **kwargs))
         cancelled = False
         while not decision.done():
