@@ -11,6 +11,7 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Reading, Retriever
 from ras_flow.components import SentenceEncoder as Encoder
@@ -191,7 +192,24 @@ def attribute_encoder_of(context: Context, models: Sequence[str]) -> LocalSenten
     return encoder
 
 
-_opening = Lock()
+_openings: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, asyncio.Task[Retriever]]]
+_openings = WeakKeyDictionary()
+
+
+async def open_retriever_of(context: Context) -> Retriever:
+    """Return the retriever as :func:`retriever_of` does; all that wait for it take one thread.
+
+    Raises:
+        CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
+        ConfigurationError: No file can have the index's name, or it cannot be looked at.
+        MissingExtraError: The retriever needs a package that is not installed.
+    """
+    here = _openings.setdefault(asyncio.get_running_loop(), {})
+    key = (context.index, context.retriever, context.encoder)
+    if key not in here:
+        here[key] = asyncio.create_task(asyncio.to_thread(retriever_of, context))
+        here[key].add_done_callback(lambda _: here.pop(key))
+    return await asyncio.shield(here[key])
 
 
 def retriever_of(context: Context) -> Retriever:
@@ -203,7 +221,7 @@ def retriever_of(context: Context) -> Retriever:
         MissingExtraError: The retriever needs a package that is not installed.
     """
     encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
-    with _opening:
+    with _opening(context.index, encoder):
         if context.index == DEMO_INDEX:
             path = _demo_path(encoder)
         else:
@@ -211,10 +229,17 @@ def retriever_of(context: Context) -> Retriever:
         manifest = path_named(str(path / MANIFEST))
         changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
         opened = _opened(path, context.retriever, encoder)
-        if changed not in opened:
+        retriever = opened.get(changed)
+        if retriever is None:
             opened.clear()
-            opened[changed] = open_retriever(path, context.retriever, encoder)
-        return opened[changed]
+            retriever = opened[changed] = open_retriever(path, context.retriever, encoder)
+        return retriever
+
+
+@lru_cache(maxsize=64)
+def _opening(index: str, encoder: Encoder | None) -> Lock:
+    """Return what makes one thread at a time open an index; others are opened meanwhile."""
+    return Lock()
 
 
 @lru_cache(maxsize=8)

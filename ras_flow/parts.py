@@ -282,7 +282,7 @@ class Parts:
         """
         if self.retriever is not None:
             return self.retriever
-        return await asyncio.to_thread(named.retriever_of, context)
+        return await named.open_retriever_of(context)
 
 
 def _is_deployed(runtime: Runtime[Context]) -> bool:

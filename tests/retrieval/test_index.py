@@ -8,9 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -373,6 +376,34 @@ async def test_a_run_sees_an_update_and_the_old_index_is_let_go_of(tmp_path: Pat
     assert "Radom" in await titles(await parts.get_retriever(context), "mills")
     gc.collect()
     assert old() is None
+
+
+async def test_an_index_that_is_slow_to_open_holds_up_its_own_runs_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = (Context(index=str(tmp_path / name), retriever="bm25") for name in "ab")
+    for context in (slow, quick):
+        await CorpusIndex.build(Path(context.index), DOCUMENTS, encoder=None)
+    release, opened = threading.Event(), []
+
+    def waits(path: Path, *rest: Any) -> Any:
+        opened.append(path)
+        if str(path) == slow.index:
+            assert release.wait(60)
+        return open_retriever(path, *rest)
+
+    monkeypatch.setattr("ras_flow.named.open_retriever", waits)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+    parts = Parts.of()
+    waiting = [asyncio.create_task(parts.get_retriever(slow)) for _ in range(8)]
+    while not opened:
+        await asyncio.sleep(0.001)
+    async with asyncio.timeout(30):
+        assert "Łódź" in await titles(await parts.get_retriever(quick), "textile mills")
+    waiting.pop().cancel()
+    release.set()
+    assert len({id(retriever) for retriever in await asyncio.gather(*waiting)}) == 1
+    assert len(opened) == 2
 
 
 async def test_an_update_sees_what_others_wrote_meanwhile(path: Path) -> None:
