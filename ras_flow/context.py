@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, get_args
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.text import scrub
@@ -19,6 +19,9 @@ LARGEST = 2**63 - 1
 
 LONGEST_NAME = 4096
 """Characters of a model's, index's or server's name: as many as paths have on most systems."""
+
+LONGEST_INSTRUCTION = 20_000
+"""Characters of an instruction, which every prompt repeats and every checkpoint keeps."""
 
 _SHOWN = 200
 
@@ -59,7 +62,8 @@ class Context:
             provider's own. Used for every role that has a remote model.
         encoder: Sentence encoder of dense retrieval and of the graph's attributes (eq. 5).
         planning: ``"static"`` answers from the given documents without planning.
-        instruction: Task-specific wording (paper table 5); the preset's own if empty.
+        instruction: Task-specific wording (paper table 5), 20,000 characters at most; the preset's
+            own if empty.
         task: Preset of :mod:`ras_flow.tasks`: instruction and answer length.
         max_triples: Of each hop's triples, how many planner and answerer read at most: those
             nearest to its subquery, by ``encoder``; None for as many as each model reads best,
@@ -84,6 +88,9 @@ class Context:
         pause_after_merge: Wait for a person to approve or edit the graph after each hop.
         pause_before_answer: Wait for a person to approve or edit what the answer will rest on.
     """
+
+    # Pydantic, by which a parent's context may have ours, would drop a misspelt name.
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     index: str = DEMO_INDEX
     retriever: RetrieverKind = "hybrid"
@@ -148,10 +155,10 @@ class Context:
                 raise ConfigurationError(
                     f"{name} must be a text that is not empty, not {_shown(value)}."
                 )
-            _name(name, value)
-        _storable("instruction", self.instruction)
+            _text(name, value, LONGEST_NAME)
+        _text("instruction", self.instruction, LONGEST_INSTRUCTION)
         if self.base_url is not None:
-            _name("base_url", self.base_url)
+            _text("base_url", self.base_url, LONGEST_NAME)
         for name in PAUSES:
             value = getattr(self, name)
             if not isinstance(value, bool):
@@ -183,14 +190,19 @@ class Context:
             ConfigurationError: A name is unknown or a value is out of range.
         """
         _check_names(values)
-        return replace(self, **values) if values else self
+        return type(self)(**{**self.named(), **values}) if values else self
 
     def named(self) -> dict[str, Any]:
         """Return the values that it was made with, also where they are the standard ones.
 
-        They are none where LangGraph's server made it, since a caller gave no context.
+        They are none where LangGraph's server made it, since a caller gave no context. Where
+        ``dataclasses.replace`` or pydantic made it, which give all or none by name, they are those
+        that are not the standard ones.
         """
-        return {name: getattr(self, name) for name in getattr(self, "_given", ())}
+        given = getattr(self, "_given", ())
+        if len(given) in (0, len(_NAMES)):
+            return self.changed()
+        return {name: getattr(self, name) for name in given}
 
     def pauses(self) -> bool:
         """Tell whether the run is to wait for a person anywhere."""
@@ -276,17 +288,11 @@ def _positive(name: str, value: object) -> None:
         )
 
 
-def _storable(name: str, value: object) -> None:
+def _text(name: str, value: object, most: int) -> None:
     if not isinstance(value, str) or scrub(value) != value:
         raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {_shown(value)}.")
-
-
-def _name(name: str, value: object) -> None:
-    _storable(name, value)
-    if len(str(value)) > LONGEST_NAME:
-        raise ConfigurationError(
-            f"{name} must have at most {LONGEST_NAME} characters, not {len(str(value))}."
-        )
+    if len(value) > most:
+        raise ConfigurationError(f"{name} must have at most {most} characters, not {len(value)}.")
 
 
 def _shown(value: object) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from ras_flow.context import Context, resolve_context
 from ras_flow.errors import ConfigurationError
@@ -22,6 +24,7 @@ from ras_flow.errors import ConfigurationError
         ("max_triples", 0),
         ("max_triples", 1.5),
         ("max_triples", 10**30),
+        ("instruction", "x" * 20_001),
         ("max_hops", -1),
         ("max_hops", 1.5),
         ("max_tokens", 0),
@@ -106,3 +109,26 @@ def test_settings_of_another_kind_are_told_and_not_left_out(wrong: Any) -> None:
     for given in ({"ras_flow": wrong}, SimpleNamespace(ras_flow=wrong)):
         with pytest.raises(ConfigurationError, match=f"`ras_flow` is a {type(wrong).__name__}"):
             resolve_context(given, Context(), {})
+
+
+def test_a_changed_copy_leaves_the_graphs_own_settings_as_they_are() -> None:
+    own = Context(planner="openai:x", top_k=1)
+    for changed in (
+        Context(max_hops=2).override({"task": "explain"}),
+        replace(Context(max_hops=2), task="explain"),
+    ):
+        assert resolve_context(changed, own, {}) == own.override({"max_hops": 2, "task": "explain"})
+    assert resolve_context(Context(top_k=5, max_hops=5), Context(max_hops=1), {}).max_hops == 5
+
+
+def test_settings_in_a_pydantic_context_hold() -> None:
+    class App(BaseModel):
+        ras_flow: Context
+
+    for app in (
+        App.model_validate({"ras_flow": {"max_hops": 1}}),
+        App(ras_flow=Context(max_hops=1)),
+    ):
+        assert resolve_context(app, Context(top_k=1), {}) == Context(top_k=1, max_hops=1)
+    with pytest.raises(ValidationError, match="max_hop"):
+        App.model_validate({"ras_flow": {"max_hop": 1}})

@@ -32,12 +32,14 @@ class Router(RunnableLambda[Any, str]):
             with set_config_context(ensure_config(config)) as context:
                 return context.run(self.func, input)
         decision = asyncio.ensure_future(super().ainvoke(input, config, **kwargs))
-        cancelled = False
+        cancelled = None
         while not decision.done():
             try:
                 await asyncio.wait([decision])
-            except asyncio.CancelledError:
-                cancelled = True
+            except asyncio.CancelledError as error:
+                cancelled = error
         if cancelled and (task := asyncio.current_task()):
-            task.cancel()
+            # Once, and as it was asked for: timeouts tell their own cancellation by both.
+            task.uncancel()
+            task.cancel(*cancelled.args)
         return decision.result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, cast
 from uuid import uuid4
 
@@ -19,7 +19,7 @@ from ras_flow.events import Event, ForkedEvent
 from ras_flow.parts import Parts
 from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on, current_values
 from ras_flow.runs.times import stored_time
-from ras_flow.state.channels import RasInput
+from ras_flow.state.channels import RasInput, RasState
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -141,9 +141,13 @@ class LocalThreads:
                 first = event["config"]["configurable"]["checkpoint_id"]
                 yield ForkedEvent(type="forked", checkpoint=first)
 
-    async def check_models(self, edits: Sequence[Edit], context: Context) -> None:
-        """Refuse edits that name models which the graph cannot use; raises EditError."""
-        await check_models(edits, context, getattr(self.graph.builder, "parts", None) or Parts())
+    async def check_edits(
+        self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
+    ) -> None:
+        """Refuse edits of a state from which the graph could not go on: its routing would."""
+        parts: Parts = getattr(self.graph.builder, "parts", None) or Parts()
+        parts.context(cast(RasState, values))
+        await check_models(edits, context, parts)
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""

@@ -166,7 +166,8 @@ class Runs:
             parsed = parse_edits(edits)
             before = saved.next[0] if saved.next else ""
             edited = apply_edits(cast(RasState, saved.values), parsed, before)
-            await self._threads.check_models(parsed, context)
+            chosen = {k: v for k, v in edited.values.items() if k in ("settings", "models")}
+            await self._threads.check_edits(parsed, context, saved.values | chosen)
             checkpoint = await self._threads.update(
                 run_id, checkpoint, edited.values, edited.as_node
             )

@@ -235,7 +235,9 @@ class ServerThreads:
                     yield ForkedEvent(type="forked", checkpoint=first)
                 yield cast(Event, part.data)
 
-    async def check_models(self, edits: Sequence[Edit], context: Context) -> None:
+    async def check_edits(
+        self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
+    ) -> None:
         """Refuse edits that name models which the server cannot use; raises EditError.
 
         Where the server is another process, it alone knows its keys and models.

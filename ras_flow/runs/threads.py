@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -129,8 +129,14 @@ class Threads(Protocol):
         """
         ...
 
-    async def check_models(self, edits: Sequence[Edit], context: Context) -> None:
-        """Refuse edits that name models which runs here cannot use; raises EditError."""
+    async def check_edits(
+        self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
+    ) -> None:
+        """Refuse edits after which no run could go on here; ``values`` have the edited settings.
+
+        Raises EditError for a model that an edit names and runs cannot use, ConfigurationError for
+        what the settings name and these threads' graph does not allow.
+        """
         ...
 
     async def delete(self, run_id: str) -> None:

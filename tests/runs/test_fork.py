@@ -10,7 +10,7 @@ import pytest
 
 from ras_flow import Context, Runs
 from ras_flow.edits import parse_edits
-from ras_flow.errors import EditError, ModelUnavailableError, RunError
+from ras_flow.errors import ConfigurationError, EditError, ModelUnavailableError, RunError
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import branch_with, graph_after
 from ras_flow.runs.why import explain
@@ -152,6 +152,17 @@ async def test_a_model_that_cannot_be_used_is_refused_before_there_is_a_branch(
         edits = parse_edits([*drop(), {"op": "model", "role": role, "name": name}])
         with pytest.raises(EditError, match=f"Edit 2: .*{reason}"):
             await events(runs.fork("a", before(old, "answer"), edits))
+    assert await runs.document("a") == old
+
+
+async def test_a_fork_whose_settings_are_no_longer_allowed_leaves_no_branch(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = await asked(saver, Context(index="elsewhere", top_k=1))
+    old = await runs.document("a")
+    monkeypatch.setenv("RAS_FLOW_INDEXES", "mine")
+    with pytest.raises(ConfigurationError, match="elsewhere"):
+        await events(runs.fork("a", before(old, "answer"), drop()))
     assert await runs.document("a") == old
 
 
