@@ -146,8 +146,8 @@ class LocalThreads:
     ) -> None:
         """Refuse edits of a state from which the graph could not go on: its routing would."""
         parts: Parts = getattr(self.graph.builder, "parts", None) or Parts()
-        parts.context(cast(RasState, values))
         await check_models(edits, context, parts)
+        parts.context(cast(RasState, values))
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
