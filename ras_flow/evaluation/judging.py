@@ -65,6 +65,7 @@ def judge(
         saved_tokens=saved_tokens,
         judging=JUDGING,
         gold=gold_of(cell, question),
+        given=cell.given_checksum(question),
     )
 
 

@@ -103,8 +103,8 @@ async def evaluate(
 
     Raises:
         ConfigurationError: A setting, name or key is wrong or missing, or the folder has answers
-            that were made with other settings, or to another question of the same id. Nothing
-            that is done is lost.
+            that were made with other settings, to another question of the same id, or from other
+            documents. Nothing that is done is lost.
         InputError: A benchmark's file cannot be read.
         RunError: The folder is in use, damaged, or cannot be written.
     """

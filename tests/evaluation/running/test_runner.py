@@ -314,6 +314,31 @@ async def test_a_question_that_is_mended_before_its_answer_is_asked_anew(
     assert one.outcome.answer == other.outcome.answer
 
 
+@pytest.mark.parametrize(("retrieval", "refused"), [("given", True), ("corpus", False)])
+async def test_answers_that_were_made_from_other_documents_are_not_kept_as_if_from_these(
+    tmp_path: Path, retrieval: str, refused: bool
+) -> None:
+    table = {"format": "jsonl", "path": "questions.jsonl", "retrieval": retrieval}
+    settings = config(tmp_path, {"single": {}, "direct": {}}, benchmarks={"small": table})
+    for number, documents in enumerate([DOCUMENTS[:1], DOCUMENTS[2:]]):
+        write_questions(tmp_path, [{**QUESTIONS[2], "documents": documents}])
+        world = World()
+        asked = evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+        if number and refused:
+            with pytest.raises(ConfigurationError, match="'harbour' has other documents"):
+                await asked
+        else:
+            assert (await asked).finished
+    assert world.calls == []
+    # Rows of before do not say what they were made from, also after they are judged anew.
+    with open_rows(tmp_path / "out") as rows:
+        for old in rows.all():
+            rows.put(replace(old, given="", judging=0))
+    for _ in range(2):
+        again = await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+        assert again.finished and world.calls == []
+
+
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer In which country"):
