@@ -131,8 +131,8 @@ def step_table(summaries: Sequence[Summary]) -> Table | None:
         if any(value is not None for value in found):
             rows.append([one.system, *("" if v is None else percent(v) for v in found)])
     note = (
-        "In per cent. Recall is of the gold documents after the last hop; a plan is right that "
-        "stops when all of them are found, and not before."
+        "In per cent. Recall is of the gold documents after the last hop, 0 without one; a plan "
+        "is right that stops when all of them are found, and not before."
     )
     return Table("Steps", ["system", *names.values()], rows, note) if rows else None
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ras_flow import build_graph
-from ras_flow.components import AnswerRequest, Reply
+from ras_flow.components import AnswerRequest, PlanRequest, Reply
 from ras_flow.edits import parse_edits
 from ras_flow.errors import (
     AuthenticationError,
@@ -33,9 +33,9 @@ from ras_flow.graph import RasBuilder
 from ras_flow.parts import Parts
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
-from ras_flow.testing import ScriptedAnswerer
+from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
-from tests.graph.world import DOCUMENTS
+from tests.graph.world import DOCUMENTS, QUESTION
 from tests.runs.stories import before, events
 
 SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
@@ -337,6 +337,24 @@ async def test_answers_that_were_made_from_other_documents_are_not_kept_as_if_fr
     for _ in range(2):
         again = await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
         assert again.finished and world.calls == []
+
+
+async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Path) -> None:
+    class Planner(ScriptedPlanner):
+        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+            asked = [one.question == QUESTION and not one.chain for one in requests]
+            return [Reply("[SUBQ] x" if one else "[NO_RETRIEVAL]") for one in asked]
+
+    world = World()
+    systems = config(tmp_path, {"ras": {}, "ras_no_retrieval": {}, "direct": {}})
+    parts = replace(world.parts, planner=Planner([]))
+    await evaluate(systems, tmp_path / "out", parts=parts, reader=world.reader)
+    found = {row.id: row.measures for row in rows_of(tmp_path, "ras")}
+    assert found["born"]["recall"] > 0
+    nothing = {"recall": 0.0, "all_support": 0.0, "recall_first_hop": 0.0}
+    assert found["country"] == found["harbour"] == nothing
+    for system in ("ras_no_retrieval", "direct"):
+        assert not any(row.measures for row in rows_of(tmp_path, system)), "it never searches"
 
 
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
