@@ -232,7 +232,7 @@ async def _with_roles(
     answerer = await parts.get_answerer(context)
     made = replace(
         parts,
-        planner=KeptPlanner(planner, calls),
+        planner=KeptPlanner(planner, calls, window=context.model_window),
         extractor=extractor if parts.keeps_text(context) else KeptExtractor(extractor, calls),
         answerer=answerer,
     )

@@ -154,6 +154,17 @@ async def test_variants_pay_for_plans_and_triples_once_and_are_charged_for_them_
         assert half.saved_tokens["planner"][0] == half.outcome.usage["planner"]["input_tokens"]
 
 
+async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:
+    def plans(world: World) -> int:
+        return sum(call.startswith("plan") for call in world.calls)
+
+    first, same, smaller = World(), World(), World()
+    await run(tmp_path, first, {"ras": {"model_window": 16_000}})
+    await run(tmp_path, same, {"again": {"kind": "ras", "model_window": 16_000}})
+    await run(tmp_path, smaller, {"small": {"kind": "ras", "model_window": 2000}})
+    assert plans(first) == plans(smaller) > plans(same) == 0
+
+
 async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_path: Path) -> None:
     broken = [True]
 
