@@ -31,6 +31,7 @@ from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.graph import RasBuilder
 from ras_flow.parts import Parts
+from ras_flow.retrieval import CorpusIndex, SourceDocument
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
@@ -613,6 +614,24 @@ async def test_statements_without_titles_are_found_by_their_text(tmp_path: Path)
     elsewhere = {"strategyqa": {**benchmark["strategyqa"], "index": "demo"}}
     [(_, loaded)] = load_questions(config(tmp_path, {"single": {}}, benchmarks=elsewhere))
     assert loaded.questions[0].support == (Support("Harbour Bridge"), Support("Water"))
+
+
+@pytest.mark.parametrize(("title", "recall"), [("", 1.0), ("Another bridge", 0.0)])
+async def test_support_is_found_by_its_text_where_an_index_has_no_titles(
+    tmp_path: Path, title: str, recall: float
+) -> None:
+    text = "The Harbour Bridge was designed by Leo Fahr."
+    documents = [SourceDocument("a", title, text), SourceDocument("b", "", "Harbour water is wet.")]
+    await CorpusIndex.build(tmp_path / "index", documents, encoder=None)
+    table = {"format": "jsonl", "path": "questions.jsonl", "index": "index", "retriever": "bm25"}
+    settings = config(tmp_path, {"single": {}}, benchmarks={"small": table})
+    support = [{"title": "Harbour Bridge", "text": text}]
+    write_questions(tmp_path, [{**QUESTIONS[2], "answers": ["nobody"], "support": support}])
+    parts, reader = replace(World().parts, retriever=None), World().reader
+    report = await evaluate(settings, tmp_path / "out", parts=parts, reader=reader)
+    [row] = report.standings[0].rows
+    assert row.measures["recall"] == recall
+    assert row.error_class == ("answerer_wrong" if recall else "retrieval_missed")
 
 
 async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
