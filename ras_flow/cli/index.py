@@ -263,7 +263,8 @@ def settings_of(index: Path) -> dict[str, str]:
         index: The folder of the index, or the file that names a vector database.
 
     Returns:
-        Names and values of fields of :class:`ras_flow.Context`.
+        Names and values of fields of :class:`ras_flow.Context`; none where the vectors are of an
+        encoder that cannot be named, since it was an object of a program.
 
     Raises:
         CorpusIndexError: There is no index, or it is damaged.
@@ -276,7 +277,10 @@ def settings_of(index: Path) -> dict[str, str]:
         name = read_engine(index).encoder
         return {"encoder": name} if name else {}
     record = read_manifest(index).encoder
-    return {"encoder": record.identity.rpartition("@")[0]} if record else {"retriever": "bm25"}
+    if record is None:
+        return {"retriever": "bm25"}
+    name = record.identity.rpartition("@")[0]
+    return {"encoder": name} if name else {}
 
 
 def read_and_tell(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
@@ -368,7 +372,7 @@ def _tell_links(ignored: list[Path], docs: list[Path]) -> None:
 
 
 def _encoder_of(index: Path) -> SentenceEncoder | None:
-    """Return the encoder that an index was built with; None for BM25 alone."""
+    """Return the encoder that an index was built with; None for BM25 alone, or without a name."""
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 
     name = settings_of(index).get("encoder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -17,10 +18,11 @@ from PIL import Image
 from rich.console import Console
 
 from ras_flow.cli.progress import Progress
-from ras_flow.retrieval import IndexProgress
+from ras_flow.retrieval import CorpusIndex, IndexProgress, read_documents
 from ras_flow.retrieval.manifest import read_manifest
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
+from tests.retrieval.helpers import WordEncoder
 
 STAGE = re.compile("reading documents|writing the index: 8 of 8")
 
@@ -46,6 +48,17 @@ def test_an_index_is_asked_without_naming_its_retriever(model: Model, index: Pat
     result = json.loads(done.out)
     assert result["answer"] == "Narvik"
     assert result["settings"]["retriever"] == "bm25"
+
+
+def test_an_index_whose_encoder_has_no_name_is_asked_by_bm25(model: Model, docs: Path) -> None:
+    index = docs.parent / "index"
+    encoder = WordEncoder("acme/embedder")
+    asyncio.run(CorpusIndex.build(index, read_documents([docs]), encoder=encoder))
+    done = ras_flow("ask", QUESTION, "--index", str(index), "--json", *model.options)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["answer"] == "Narvik"
+    refused = ras_flow("index", "remove", str(index), str(docs / "Narvik.txt"))
+    assert refused.code == 1 and "has vectors of 'acme/embedder'" in refused.err
 
 
 def test_documents_are_added_changed_and_removed(index: Path, docs: Path) -> None:
