@@ -110,7 +110,7 @@ def add(
         files = IndexedFiles(await opened.sources())
 
         def documents() -> Iterator[SourceDocument]:
-            for document in read_and_tell(docs, skip=skip):
+            for document in read_and_tell(docs, skip=skip, empty_ok=prune):
                 yield replace(document, source=files.add(document.source))
 
         def removed() -> Iterator[str]:
@@ -283,31 +283,34 @@ def settings_of(index: Path) -> dict[str, str]:
     return {"encoder": name} if name else {}
 
 
-def read_and_tell(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
+def read_and_tell(
+    docs: list[Path], *, skip: bool = False, empty_ok: bool = False
+) -> Iterator[SourceDocument]:
     """Read documents, and say on standard error what is left out.
 
     Args:
         docs: Files and folders.
         skip: Leave out documents that cannot be read.
+        empty_ok: Whether folders may have no document.
 
     Yields:
         The documents.
 
     Raises:
         DocumentError: A document cannot be read.
-        InputError: There is none.
+        InputError: There is none, and there has to be one.
     """
     from ras_flow.retrieval import ReadReport, read_documents
 
     report = ReadReport()
     docs = [_absolute(path) for path in docs]
-    for document in read_documents(docs, on_error="skip", report=report):
+    for document in read_documents(docs, on_error="skip", empty_ok=empty_ok, report=report):
         _tell(report, skip)
         yield document
     _tell(report, skip)
     _tell_types(report.ignored)
     _tell_links(report.ignored, docs)
-    if not report.documents:
+    if not report.documents and not empty_ok:
         raise InputError("None of these documents can be read: there is nothing to answer from.")
 
 

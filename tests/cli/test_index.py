@@ -150,6 +150,24 @@ def test_documents_whose_files_are_gone_are_told_and_removed_on_request(
     assert str(docs / "Mira Lund.txt") in info(index)["documents"], "its file is there"
 
 
+def test_a_folder_that_became_empty_is_pruned(index: Path, docs: Path) -> None:
+    outside = docs.parent / "outside.txt"
+    outside.write_text("Outside of the folder.")
+    (docs / "link.txt").symlink_to(outside)
+    add = ["index", "add", str(index), str(docs)]
+    assert ras_flow(*add).out == f"{index}: 5 documents, 5 passages\n"
+    outside.unlink()
+    told = ras_flow(*add)
+    assert told.code == 0 and "1 documents whose files are gone" in told.err
+    for file in docs.iterdir():
+        file.unlink()
+    refused = ras_flow(*add)
+    assert refused.code == 1 and "has no document" in refused.err
+    pruned = ras_flow(*add, "--prune")
+    assert (pruned.code, pruned.out) == (0, f"{index}: 0 documents, 0 passages\n"), pruned.err
+    assert info(index)["documents"] == {}
+
+
 def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
     build = ["index", "build", str(docs.parent / "index"), str(docs), "--bm25-only"]
     shown = ras_flow(*build, terminal=True)
