@@ -90,6 +90,12 @@ def test_a_file_of_many_documents_is_removed_at_once(index: Path, docs: Path) ->
     assert removed.out == f"{index}: 4 documents, 4 passages\n", removed.err
 
 
+def test_a_document_that_is_named_twice_is_removed_once(index: Path, docs: Path) -> None:
+    names = [str(docs / "Narvik.txt"), str(docs.parent / "docs" / ".." / "docs" / "Narvik.txt")]
+    removed = ras_flow("index", "remove", str(index), *names)
+    assert removed.out == f"{index}: 3 documents, 3 passages\n", removed.err
+
+
 def test_lines_that_a_file_no_longer_has_are_gone_when_it_is_added_again(
     index: Path, docs: Path
 ) -> None:
