@@ -188,7 +188,9 @@ async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_pa
     again = World()
     await run(tmp_path, again)
     assert again.calls == []
-    await run(tmp_path, again, retry=True)
+    retried = await run(tmp_path, again, retry=True)
+    assert [len(one.rows) for one in retried.standings] == [3, 3, 3]
+    assert not any(row.outcome.error for one in retried.standings for row in one.rows)
     assert sorted(again.calls) == [
         "answer In which country is Narvik? 1",
         "answer Who designed the Harbour Bridge? 1",
@@ -257,7 +259,10 @@ async def test_what_failed_counts_until_it_is_asked_again(tmp_path: Path) -> Non
 
     await run(tmp_path, World(finished))
     await run(tmp_path, World(), {"direct": {}}, retry=True)
-    await run(tmp_path, World(), retry=True, limits={"tokens": 1})
+    report = await run(tmp_path, World(), retry=True, limits={"tokens": 1})
+    assert report.ceiling and [len(one.rows) for one in report.standings] == [3, 3, 3]
+    failed = [row.id for one in report.standings for row in one.rows if row.outcome.error]
+    assert failed == ["country"], "as in the report"
     with open_rows(tmp_path / "out") as rows:
         assert [row.id for row in rows.all() if row.system == "ras" and row.outcome.error] == [
             "country"
