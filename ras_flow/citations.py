@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import regex
 
-from ras_flow.formats.normalize import name_words, normalize_name
+from ras_flow.formats.normalize import has_words, name_words, normalize_name
 from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Citation, Passage, Triple
@@ -164,11 +164,8 @@ def _contains(text: str, name: str) -> bool:
     """Tell whether normalised words contain a name that is long enough to mean something."""
     if len(name) > len(text):  # A long answer would be looked through once for each entity.
         return False
-    if UNSPACED.search(name):
-        return len(name) > 1 and name in text
-    if _HANGUL_END.search(name):
-        return len(name) > 1 and f" {name}" in f" {text}"
-    return len(name) > 2 and name not in _VERDICTS and f" {name} " in f" {text} "
+    least = 2 if UNSPACED.search(name) or _HANGUL_END.search(name) else 3
+    return len(name) >= least and name not in _VERDICTS and has_words(text, name)
 
 
 def _triples_at(entities: Iterable[str], kg: QueryKG) -> list[str]:

@@ -247,14 +247,14 @@ def _record(one: Standing) -> dict[str, Any]:
 
 
 def _show(comparison: Comparison) -> None:
+    from ras_flow.evaluation.report.tables import interval, p_value
     from ras_flow.formats.text import plain
 
     one = comparison
     gap = one.difference
     ahead = ""
     if gap:
-        low, high = 100 * gap.low, 100 * gap.high
-        ahead = f"A less B: {100 * gap.mean:+.1f} [{low:+.1f}, {high:+.1f}], p = {gap.p:.3f}; "
+        ahead = f"A less B: {interval(gap, signed=True)}, p {p_value(gap.p, equals='= ')}; "
     typer.echo(
         f"{one.benchmark}: A is {one.first}, B is {one.second}; {one.questions} questions. {ahead}"
         f"only A has {len(one.lost)} right, only B {len(one.gained)}."

@@ -110,7 +110,7 @@ def add(
         files = IndexedFiles(await opened.sources())
 
         def documents() -> Iterator[SourceDocument]:
-            for document in read_and_tell(docs, skip=skip):
+            for document in read_and_tell(docs, skip=skip, empty_ok=prune):
                 yield replace(document, source=files.add(document.source))
 
         def removed() -> Iterator[str]:
@@ -263,7 +263,8 @@ def settings_of(index: Path) -> dict[str, str]:
         index: The folder of the index, or the file that names a vector database.
 
     Returns:
-        Names and values of fields of :class:`ras_flow.Context`.
+        Names and values of fields of :class:`ras_flow.Context`; none where the vectors are of an
+        encoder that cannot be named, since it was an object of a program.
 
     Raises:
         CorpusIndexError: There is no index, or it is damaged.
@@ -276,34 +277,40 @@ def settings_of(index: Path) -> dict[str, str]:
         name = read_engine(index).encoder
         return {"encoder": name} if name else {}
     record = read_manifest(index).encoder
-    return {"encoder": record.identity.rpartition("@")[0]} if record else {"retriever": "bm25"}
+    if record is None:
+        return {"retriever": "bm25"}
+    name = record.identity.rpartition("@")[0]
+    return {"encoder": name} if name else {}
 
 
-def read_and_tell(docs: list[Path], *, skip: bool = False) -> Iterator[SourceDocument]:
+def read_and_tell(
+    docs: list[Path], *, skip: bool = False, empty_ok: bool = False
+) -> Iterator[SourceDocument]:
     """Read documents, and say on standard error what is left out.
 
     Args:
         docs: Files and folders.
         skip: Leave out documents that cannot be read.
+        empty_ok: Whether folders may have no document.
 
     Yields:
         The documents.
 
     Raises:
         DocumentError: A document cannot be read.
-        InputError: There is none.
+        InputError: There is none, and there has to be one.
     """
     from ras_flow.retrieval import ReadReport, read_documents
 
     report = ReadReport()
     docs = [_absolute(path) for path in docs]
-    for document in read_documents(docs, on_error="skip", report=report):
+    for document in read_documents(docs, on_error="skip", empty_ok=empty_ok, report=report):
         _tell(report, skip)
         yield document
     _tell(report, skip)
     _tell_types(report.ignored)
     _tell_links(report.ignored, docs)
-    if not report.documents:
+    if not report.documents and not empty_ok:
         raise InputError("None of these documents can be read: there is nothing to answer from.")
 
 
@@ -368,7 +375,7 @@ def _tell_links(ignored: list[Path], docs: list[Path]) -> None:
 
 
 def _encoder_of(index: Path) -> SentenceEncoder | None:
-    """Return the encoder that an index was built with; None for BM25 alone."""
+    """Return the encoder that an index was built with; None for BM25 alone, or without a name."""
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 
     name = settings_of(index).get("encoder")

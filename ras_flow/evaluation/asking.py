@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -97,9 +98,11 @@ class Asker:
         if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
         read = Read() if row.outcome.error else await self.cell.read(state)
-        return await asyncio.to_thread(
+        today = await asyncio.to_thread(
             judge, self.cell, question, row.outcome, state, row.saved_tokens, read
         )
+        # Of rows of before it is not known what their runs were given.
+        return replace(today, given=row.given)
 
     async def _run(self, question: Question, config: RunnableConfig) -> None:
         """Run a question from its beginning, or from where it was left."""

@@ -86,6 +86,11 @@ class Cell:
             given["documents"] = list(question.documents)
         return given
 
+    def given_checksum(self, question: Question) -> str:
+        """Return a checksum of the documents that this question's run is given; of none, too."""
+        documents = self.given(question).get("documents", [])
+        return sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:12]
+
     def run_id(self, question: Question) -> str:
         """Return the id of this question's run: always the same."""
         key = "\0".join((self.benchmark.name, self.system.name, question.id))
@@ -227,7 +232,7 @@ async def _with_roles(
     answerer = await parts.get_answerer(context)
     made = replace(
         parts,
-        planner=KeptPlanner(planner, calls),
+        planner=KeptPlanner(planner, calls, window=context.model_window),
         extractor=extractor if parts.keeps_text(context) else KeptExtractor(extractor, calls),
         answerer=answerer,
     )

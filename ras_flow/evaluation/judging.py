@@ -18,7 +18,7 @@ from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 
-JUDGING = 5
+JUDGING = 6
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 
@@ -65,6 +65,7 @@ def judge(
         saved_tokens=saved_tokens,
         judging=JUDGING,
         gold=gold_of(cell, question),
+        given=cell.given_checksum(question),
     )
 
 
@@ -104,10 +105,11 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
     """Measure retrieval and planning against the gold support, where it is known."""
     measures: dict[str, float] = {}
     passages, hops = state.get("passages", {}), state.get("hops", [])
+    searches = cell.system.system.searches and "hops" in state
     found = [[passages[id] for id in hop["passages"] if id in passages] for hop in hops]
     by: By = "title" if any(one.title for one in question.support) else "text"
-    searched = found if cell.system.system.searches else []
-    recall = recall_by_hop(question.support, searched, by)
+    # One that could have searched and did not has found nothing.
+    recall = recall_by_hop(question.support, found or [[]], by) if searches else None
     if recall:
         measures["recall"] = recall[-1].recall
         measures["all_support"] = float(recall[-1].all_support)

@@ -159,10 +159,12 @@ class KeptPlanner:
     Args:
         planner: The planner.
         calls: Where its plans are kept.
+        window: The ``model_window`` of its settings: what does not fit is left out of its prompts.
     """
 
-    def __init__(self, planner: Planner, calls: KeptCalls) -> None:
+    def __init__(self, planner: Planner, calls: KeptCalls, *, window: int | None = None) -> None:
         self._planner, self._calls = planner, calls
+        self._named = planner.identity if window is None else f"{planner.identity}\0{window}"
         self.identity = planner.identity
         self.takes_soft_tokens = planner.takes_soft_tokens
         self.reading = reading_of(planner)
@@ -175,7 +177,7 @@ class KeptPlanner:
                 asdict(made) for made in await self._planner.plan([requests[at] for at in missing])
             ]
 
-        keys = [f"{self.identity}\0{_key(request)}" for request in requests]
+        keys = [f"{self._named}\0{_key(request)}" for request in requests]
         records = await self._calls.get_or_make("planner", keys, make)
         return [Reply(**_fields(Reply, one)) for one in records if one is not None]
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import as_file, files
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ras_flow.context import Context
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, IndexMissingError
 from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig
 from ras_flow.evaluation.metrics.long_answers import check_mauve
 from ras_flow.evaluation.question import Benchmark, findable
+from ras_flow.retrieval.engines.config import is_engine
 from ras_flow.retrieval.source import SourceDocument
+from ras_flow.state.schema import Document
 from ras_flow.training.data.config import load_config
 
 DEMO = "demo"
 """Format of the questions that come with the package, and name of the index over its corpus."""
+
+_LOOKED_AT = 10_000
+"""Passages of an index that are looked at for a title; to read all of a large one takes minutes."""
 
 
 def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]]:
@@ -34,6 +41,7 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
         ConfigurationError: A format is unknown, a path is missing, or a metric of all answers
             together cannot be had.
         InputError: A file cannot be read; the message names file, line and field.
+        CorpusIndexError: An index that is named is damaged.
     """
     found = []
     for settings in config.benchmarks:
@@ -47,7 +55,7 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
         if "mauve" in together:
             check_mauve(len(loaded.questions))
         own = settings.index == POOL or retrieval != "corpus"
-        titled = not own or not loaded.pool or any(one.get("title") for one in loaded.pool)
+        titled = _has_titles(settings.index, loaded.pool if own else None)
         questions = tuple(
             replace(one, support=findable(one, own=own, titled=titled)) for one in loaded.questions
         )
@@ -82,6 +90,26 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
         )
     with as_file(files("ras_flow.demo").joinpath("questions.jsonl")) as path:
         return load_benchmark("jsonl", path, **chosen)
+
+
+def _has_titles(index: str, pool: Sequence[Document] | None) -> bool:
+    """Tell whether what is searched has titles, as far as that can be seen before a search.
+
+    Args:
+        index: Names the index.
+        pool: The questions' own documents, where these are searched; None for the index.
+    """
+    if pool is not None:
+        return not pool or any(document.get("title") for document in pool)
+    if index == DEMO or is_engine(index):
+        return True
+    from ras_flow.retrieval import CorpusIndex  # noqa: PLC0415
+
+    try:
+        passages = CorpusIndex.open(index).passages
+    except IndexMissingError:
+        return True  # Who searches it is told.
+    return not passages or any(passage["title"] for passage in islice(passages, _LOOKED_AT))
 
 
 async def prepare_index(

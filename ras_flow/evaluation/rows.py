@@ -51,6 +51,7 @@ class Row:
             the same.
         judging: Version of the judging that scores, measures and error class are by.
         gold: Checksum of the gold and the metrics that they are by; empty in rows of before.
+        given: Checksum of the documents that the run was given; empty in rows of before.
     """
 
     benchmark: str
@@ -68,6 +69,7 @@ class Row:
     saved_tokens: Mapping[str, list[int]] = field(default_factory=dict)
     judging: int = 0
     gold: str = ""
+    given: str = ""
 
     @property
     def score(self) -> float:

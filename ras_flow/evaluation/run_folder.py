@@ -61,8 +61,8 @@ class RunFolder:
         """Write settings, versions and what is asked.
 
         Raises:
-            ConfigurationError: There are answers that were made with other settings, or to another
-                question of the same id. Nothing is written then.
+            ConfigurationError: There are answers that were made with other settings, to another
+                question of the same id, or from other documents. Nothing is written then.
         """
         for cell in cells:
             self.rows.agree(cell.benchmark.name, cell.system.name, cell.record())
@@ -75,13 +75,22 @@ class RunFolder:
         write_text(self.path / "versions.json", json.dumps(_versions(config, cells), indent=1))
 
     def _check_questions(self, cells: Sequence[Cell]) -> None:
-        asked = {(cell.benchmark.name, cell.system.name): cell.benchmark.by_id for cell in cells}
+        asked = {(cell.benchmark.name, cell.system.name): cell for cell in cells}
         for row in self.rows.all():
-            question = asked.get((row.benchmark, row.system), {}).get(row.id)
-            if question is not None and row.question != question.question:
+            cell = asked.get((row.benchmark, row.system))
+            question = cell.benchmark.by_id.get(row.id) if cell else None
+            if cell is None or question is None:
+                continue
+            if row.question != question.question:
                 raise ConfigurationError(
                     f"{row.benchmark}: the question {row.id!r} is another one than the folder has "
                     "the answer to. Choose a new folder, or give new questions new ids."
+                )
+            if row.given not in ("", cell.given_checksum(question)):
+                raise ConfigurationError(
+                    f"{row.benchmark}: the question {row.id!r} has other documents than those "
+                    "that the folder's answer was made from. Choose a new folder, or give it a "
+                    "new id."
                 )
 
     def write_predictions(self, cells: Sequence[Cell]) -> None:

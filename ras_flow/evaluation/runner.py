@@ -39,7 +39,7 @@ class Standing:
         system: Name of the system.
         metric: Name of the main metric.
         total: Questions.
-        rows: What is done.
+        rows: What is done; a failure that is to be asked again until it was.
     """
 
     benchmark: str
@@ -103,8 +103,8 @@ async def evaluate(
 
     Raises:
         ConfigurationError: A setting, name or key is wrong or missing, or the folder has answers
-            that were made with other settings, or to another question of the same id. Nothing
-            that is done is lost.
+            that were made with other settings, to another question of the same id, or from other
+            documents. Nothing that is done is lost.
         InputError: A benchmark's file cannot be read.
         RunError: The folder is in use, damaged, or cannot be written.
     """
@@ -174,6 +174,7 @@ class _Run:
         self._entries = [_Entry(asker, _standing(asker.cell)) for asker in askers]
         self._standings = [entry.standing for entry in self._entries]
         self._purse = Purse(config.prices)
+        self._failed: dict[tuple[str, str, str], int] = {}
         self._ceiling = ""
 
     async def work(self) -> Report:
@@ -194,7 +195,7 @@ class _Run:
         return Report(self._standings, self._ceiling)
 
     async def _known(self) -> set[tuple[str, str, str]]:
-        """Take the rows that are there, and return what they answer."""
+        """Take the rows that are there, and return what is not to be asked again."""
         entries = {(one.standing.benchmark, one.standing.system): one for one in self._entries}
         done = set()
         for row in await asyncio.to_thread(self._rows.all):
@@ -202,15 +203,19 @@ class _Run:
             if entry is None:
                 continue
             question = entry.asker.cell.benchmark.by_id.get(row.id)
-            if self._retry and row.outcome.error and question is not None:
-                continue  # Its next row has the cost of both attempts.
-            self._purse.pay(row, entry.asker.cell.system.models)
-            if question is not None:
-                today = await entry.asker.judged_today(question, row)
-                if today is not row:
-                    await asyncio.to_thread(self._rows.put, today)
-                entry.standing.rows.append(today)
+            again = self._retry and row.outcome.error and question is not None
+            if not again:  # Else its next row has the cost of both attempts.
+                self._purse.pay(row, entry.asker.cell.system.models)
+            if question is None:
+                continue
+            today = await entry.asker.judged_today(question, row)
+            if today is not row:
+                await asyncio.to_thread(self._rows.put, today)
+            if again:
+                self._failed[_key(entry, row.id)] = len(entry.standing.rows)
+            else:
                 done.add(_key(entry, row.id))
+            entry.standing.rows.append(today)
         return done
 
     def _jobs(self) -> Iterator[tuple[_Entry, Question]]:
@@ -232,7 +237,9 @@ class _Run:
             row = await entry.asker.ask(question)
             await asyncio.to_thread(self._rows.put, row)
             self._purse.pay(row, entry.asker.cell.system.models)
-            entry.standing.rows.append(row)
+            rows = entry.standing.rows
+            at = self._failed.get(_key(entry, row.id), len(rows))
+            rows[at : at + 1] = [row]
             self._tell()
 
     def _tell(self) -> None:

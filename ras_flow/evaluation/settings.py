@@ -201,7 +201,8 @@ def _system(
             what = "a text" if kind is str else "a number"
             raise ConfigurationError(f"{where}: {key} = {value!r} must be {what}.")
     answerer = {**given, **settings}.get("answerer") or Context().answerer
-    reader = settings.pop("reader", None) or given.pop("reader", None) or answerer
+    shared_reader = given.pop("reader", None)
+    reader = settings.pop("reader", None) or shared_reader or answerer
     if not isinstance(reader, str):
         raise ConfigurationError(f"{where}: reader = {reader!r} must name a model.")
     if not _NAME.fullmatch(name):

@@ -14,7 +14,7 @@ from functools import lru_cache
 import regex
 
 from ras_flow.formats.text import stream_safe
-from ras_flow.formats.tokens import POINTS, STROKES, tokenize
+from ras_flow.formats.tokens import POINTS, STROKES, UNSPACED, tokenize
 
 _ARTICLES = frozenset({"the", "a", "an"})
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'"))
@@ -23,6 +23,7 @@ _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d|,\d)")
 _SPACED_RANGE = re.compile(r"(\d) - (?=\d)")
 _NUMBER_AHEAD = re.compile(r"[$€£¥₹]?\.?\d")
 _MARK = re.compile(r"[^\w\s]|_")
+_HANGUL = regex.compile(r"\p{Hangul}")
 _HIDDEN = regex.compile(r"[\p{Cf}\p{Cs}]+")
 _POINTS = frozenset(re.findall(f"[{POINTS}]", "".join(map(chr, range(0x300, 0x700)))))
 
@@ -93,14 +94,43 @@ def name_words(text: str) -> tuple[str, ...]:
 
 
 def has_name(text: str, name: str) -> bool:
-    """Tell whether a text has a name in it as whole words, both normalised; never an empty one.
+    """Tell whether a text has a name in it, both normalised; never an empty one.
 
     Args:
         text: A text, or a longer name.
-        name: A name.
+        name: A name; see :func:`has_words` for what counts as one.
     """
     wanted = normalize_name(name)
-    return bool(wanted) and f" {wanted} " in f" {normalize_name(text)} "
+    return bool(wanted) and has_words(normalize_name(text), wanted)
+
+
+def has_words(text: str, words: str) -> bool:
+    """Tell whether a text has these words in it, and no parts of longer ones.
+
+    In scripts without spaces between words any part of a text may be a word; a Korean ending is no
+    part of the word before it.
+
+    Args:
+        text: A normalised text.
+        words: Normalised words, not empty.
+    """
+    if f" {words} " in f" {text} ":
+        return True
+    if text.isascii():
+        return False
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        begins = _is_gap(text[at - 1 : at], words[0])
+        if begins and (_is_gap(words[-1], text[end : end + 1]) or _HANGUL.match(text, end)):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _is_gap(before: str, after: str) -> bool:
+    """Tell whether one word may end and another begin between two characters."""
+    return before in ("", " ") or after in ("", " ") or bool(UNSPACED.search(before + after))
 
 
 def token_f1(a: str, b: str) -> float:

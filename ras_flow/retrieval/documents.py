@@ -36,6 +36,7 @@ def read_documents(
     paths: Iterable[str | Path],
     *,
     on_error: Literal["raise", "skip"] = "raise",
+    empty_ok: bool = False,
     report: ReadReport | None = None,
 ) -> Iterator[SourceDocument]:
     """Read documents from files and folders.
@@ -48,6 +49,7 @@ def read_documents(
         paths: Files and folders.
         on_error: ``"raise"`` stops at the first file or line that cannot be read; ``"skip"``
             goes on and notes it in ``report.errors``.
+        empty_ok: Whether a folder may have no document.
         report: Filled with what was read and what was not.
 
     Yields:
@@ -55,14 +57,15 @@ def read_documents(
         with ``#`` and the line number.
 
     Raises:
-        DocumentError: A path does not exist, a folder has no document, a file given by itself
-            has an unknown type; with ``on_error="raise"`` also: a document cannot be read.
+        DocumentError: A path does not exist, a folder has no document (but for ``empty_ok``), a
+            file given by itself has an unknown type; with ``on_error="raise"`` also: a document
+            cannot be read.
         MissingExtraError: A file type needs a package that is not installed.
     """
     report = report if report is not None else ReadReport()
     seen: set[str] = set()
     for given in paths:
-        for file in _files_at(Path(given), report):
+        for file in _files_at(Path(given), report, empty_ok=empty_ok):
             for item in _read(file, seen):
                 if isinstance(item, SourceDocument):
                     report.documents += 1
@@ -75,7 +78,7 @@ def read_documents(
                     report.errors.append(item)
 
 
-def _files_at(path: Path, report: ReadReport) -> list[Path | DocumentError]:
+def _files_at(path: Path, report: ReadReport, *, empty_ok: bool) -> list[Path | DocumentError]:
     """Return the files that a path given by the caller means."""
     if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
         files = _walk(path, report)
@@ -84,7 +87,7 @@ def _files_at(path: Path, report: ReadReport) -> list[Path | DocumentError]:
                 f"The folder {_name(path)} is an index: name it as the index (`ras-flow ask "
                 "--index`), or the documents that it was made of."
             )
-        if not files:
+        if not files and not empty_ok:
             links = any(map(os.path.islink, report.ignored))
             more = " Linked folders are not read, name these; nor are links that lead nowhere."
             raise DocumentError(

@@ -80,7 +80,7 @@ class IndexedFiles:
             file = file_of(source)
             # What other programs put into an index need not be the names of files.
             is_name = "://" not in file and Path(file).suffix.lower() in READERS
-            if is_name and self._place(file).startswith(above) and _is_gone(file):
+            if is_name and _where(file).startswith(above) and _is_gone(file):
                 yield source
 
     def _place(self, file: str) -> str:
@@ -89,10 +89,15 @@ class IndexedFiles:
         return self._places[file]
 
 
+def _where(file: str) -> str:
+    """Return the place of a file itself, which may be a link to one that is elsewhere."""
+    return os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+
+
 def _is_gone(file: str) -> bool:
     """Tell whether there is no file; one in a folder that is closed to us may be there."""
     try:
-        os.lstat(file)
+        os.stat(file)
     except OSError as error:
         return isinstance(error, FileNotFoundError | NotADirectoryError)
     return False

@@ -188,7 +188,7 @@ class CorpusIndex:
         Args:
             documents: New documents, and changed ones under their old sources.
             remove: Sources of documents to remove, read after the documents; one that is among
-                these stays.
+                these stays, and one that is named twice is removed once.
             missing_ok: Whether some of them may be gone already.
             progress: Called on the event loop as work proceeds.
 
@@ -212,7 +212,7 @@ class CorpusIndex:
             contents = await asyncio.to_thread(base._contents)
             before = dict(contents.documents)
             given = await add_documents(contents, documents, base.manifest.max_words, progress)
-            for source in remove:
+            for source in dict.fromkeys(remove):
                 if source in given:
                     continue
                 if contents.documents.pop(source, None) is None and not missing_ok:

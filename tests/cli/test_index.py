@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -17,10 +18,11 @@ from PIL import Image
 from rich.console import Console
 
 from ras_flow.cli.progress import Progress
-from ras_flow.retrieval import IndexProgress
+from ras_flow.retrieval import CorpusIndex, IndexProgress, read_documents
 from ras_flow.retrieval.manifest import read_manifest
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
+from tests.retrieval.helpers import WordEncoder
 
 STAGE = re.compile("reading documents|writing the index: 8 of 8")
 
@@ -46,6 +48,17 @@ def test_an_index_is_asked_without_naming_its_retriever(model: Model, index: Pat
     result = json.loads(done.out)
     assert result["answer"] == "Narvik"
     assert result["settings"]["retriever"] == "bm25"
+
+
+def test_an_index_whose_encoder_has_no_name_is_asked_by_bm25(model: Model, docs: Path) -> None:
+    index = docs.parent / "index"
+    encoder = WordEncoder("acme/embedder")
+    asyncio.run(CorpusIndex.build(index, read_documents([docs]), encoder=encoder))
+    done = ras_flow("ask", QUESTION, "--index", str(index), "--json", *model.options)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["answer"] == "Narvik"
+    refused = ras_flow("index", "remove", str(index), str(docs / "Narvik.txt"))
+    assert refused.code == 1 and "has vectors of 'acme/embedder'" in refused.err
 
 
 def test_documents_are_added_changed_and_removed(index: Path, docs: Path) -> None:
@@ -75,6 +88,12 @@ def test_a_file_of_many_documents_is_removed_at_once(index: Path, docs: Path) ->
     assert ras_flow("index", "add", str(index), str(lines)).code == 0
     removed = ras_flow("index", "remove", str(index), str(lines))
     assert removed.out == f"{index}: 4 documents, 4 passages\n", removed.err
+
+
+def test_a_document_that_is_named_twice_is_removed_once(index: Path, docs: Path) -> None:
+    names = [str(docs / "Narvik.txt"), str(docs.parent / "docs" / ".." / "docs" / "Narvik.txt")]
+    removed = ras_flow("index", "remove", str(index), *names)
+    assert removed.out == f"{index}: 3 documents, 3 passages\n", removed.err
 
 
 def test_lines_that_a_file_no_longer_has_are_gone_when_it_is_added_again(
@@ -135,6 +154,24 @@ def test_documents_whose_files_are_gone_are_told_and_removed_on_request(
     pruned = ras_flow(*add, "--prune")
     assert pruned.out == f"{index}: 4 documents, 4 passages\n" and "gone" not in pruned.err
     assert str(docs / "Mira Lund.txt") in info(index)["documents"], "its file is there"
+
+
+def test_a_folder_that_became_empty_is_pruned(index: Path, docs: Path) -> None:
+    outside = docs.parent / "outside.txt"
+    outside.write_text("Outside of the folder.")
+    (docs / "link.txt").symlink_to(outside)
+    add = ["index", "add", str(index), str(docs)]
+    assert ras_flow(*add).out == f"{index}: 5 documents, 5 passages\n"
+    outside.unlink()
+    told = ras_flow(*add)
+    assert told.code == 0 and "1 documents whose files are gone" in told.err
+    for file in docs.iterdir():
+        file.unlink()
+    refused = ras_flow(*add)
+    assert refused.code == 1 and "has no document" in refused.err
+    pruned = ras_flow(*add, "--prune")
+    assert (pruned.code, pruned.out) == (0, f"{index}: 0 documents, 0 passages\n"), pruned.err
+    assert info(index)["documents"] == {}
 
 
 def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:

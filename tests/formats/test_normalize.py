@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ras_flow.formats.normalize import (
     best_surface,
+    has_name,
     normalize_name,
     normalize_question,
     token_f1,
@@ -185,3 +186,26 @@ def test_best_surface_is_a_semilattice(a, b, c):
 def test_token_f1_is_symmetric(a, b):
     assert token_f1(a, b) == token_f1(b, a)
     assert token_f1(a, a) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "found"),
+    [
+        ("She was born in Narvik.", "narvik", True),
+        ("She was born in Narviken.", "Narvik", False),
+        ("", "", False),
+        ("爱因斯坦出生于德国乌尔姆，后来移居瑞士。", "乌尔姆", True),
+        ("爱因斯坦出生于1879年。", "1879", True),
+        ("人口18791人", "1879", False),
+        ("15年", "5年", False),
+        ("夏目漱石は江戸で生まれた", "江戸", True),
+        ("彼はNASAで働いた", "NASA", True),
+        ("เมืองหลวงของไทยคือกรุงเทพมหานคร", "กรุงเทพ", True),
+        ("이순신은 한성에서 태어났다.", "한성", True),
+        ("그는 NASA에서 일했다", "NASA", True),
+        ("남한성에서", "한성", False),
+        ("Она родилась в Ульме", "Ульм", False),
+    ],
+)
+def test_a_name_is_found_as_words_in_any_script(text: str, name: str, found: bool) -> None:
+    assert has_name(text, name) is found

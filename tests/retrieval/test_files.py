@@ -40,6 +40,16 @@ def test_what_other_programs_put_into_an_index_is_not_gone(folder: Path) -> None
     assert list(files.gone([Path("docs/a.txt")])) == []
 
 
+def test_a_linked_file_whose_target_is_gone_is_gone(folder: Path) -> None:
+    (folder / "link.txt").symlink_to(folder / "docs" / "a.txt")
+    files = IndexedFiles(["link.txt"])
+    assert list(files.gone([folder])) == []
+    (folder / "docs" / "a.txt").unlink()
+    for held in (files, IndexedFiles(["link.txt"])):
+        assert list(held.gone([folder])) == ["link.txt"]
+        assert list(held.gone([folder / "docs"])) == [], "it is not in this folder"
+
+
 def test_a_file_whose_name_is_no_text_is_there(folder: Path) -> None:
     files = IndexedFiles(["docs/bad\\xff.txt"])
     assert files.add("docs/bad\\xff.txt") == "docs/bad\\xff.txt"
@@ -55,7 +65,7 @@ def test_what_cannot_be_looked_at_is_not_gone(
     files = IndexedFiles(["docs/gone.txt"])
     above = [folder]
     assert list(files.gone(above)) == ["docs/gone.txt"]
-    monkeypatch.setattr("os.lstat", closed)
+    monkeypatch.setattr("os.stat", closed)
     assert list(files.gone(above)) == []
 
 

@@ -16,9 +16,16 @@ _BLANKS = re.compile(r"\s{2,}")
 _MARKS = " \t\n*_`\"'()[]{}.:;,!"
 _BEFORE = r"[\s*_`\"'(\[:]*"
 _ENDS = r"(?=\s*(?:$|[.,:;!)\]*_\"'\n]|because\b|since\b))"
+_NO_NOUN = (
+    r"(?:or|and|is|isn|was|has|had|does|did|would|could|should|must|seems|appears|looks|sounds|"
+    r"makes|fits|matches|describes|explains|states|says|gives|shows|because|since|as)\b(?!-)"
+)
+_CAPITAL = rf"(?:[B-Z]|A(?!\s+(?!{_NO_NOUN})\w)|(?<=[\w,;] )A(?! [A-Z]))\b"
+"""A letter that is no article: an "A" that begins no sentence and no title, or behind which comes
+what stands behind no article."""
 _ANSWER = re.compile(
     rf"\banswer(?:\s+(?:is|would be|should be))?\s*:?{_BEFORE}(?:(?:option|choice)\s+{_BEFORE})?"
-    rf"(?:([B-Z])\b|([A-Za-z])\b{_ENDS})",
+    rf"(?:({_CAPITAL})|([A-Za-z])\b{_ENDS})",
     re.MULTILINE,
 )
 _OPTION = re.compile(r"\b(?:[Oo]ption|[Cc]hoice)[\s*_`\"'(\[:]+([A-Z])\b")
@@ -27,7 +34,7 @@ _RIGHT = re.compile(
     r"(?:answer|option|choice|one)\b"
 )
 _OPENING = re.compile(rf"{_BEFORE}([A-Za-z])(?:\s*[.:)\]*]|\s+[-–—]\s|,?\s+(?:because|since|as)\b)")
-_LETTER = re.compile(r"(?<![\w'’])([B-Z]|A(?!\s+(?!or\b|and\b)\w))(?![\w'’])")
+_LETTER = re.compile(rf"(?<![\w'’]){_CAPITAL}(?!['’])")
 
 _VERDICTS = {
     "yes": True,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ras_flow.evaluation.question import Support
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import has_words, normalize_name
 from ras_flow.state.schema import Passage
 
 By = Literal["title", "text"]
@@ -82,6 +82,4 @@ def _name(support: Support, by: By) -> str:
 
 
 def _holds(text: str, wanted: str) -> bool:
-    if f" {wanted} " in f" {text} ":
-        return True
-    return len(text.split()) >= MIN_PIECE and f" {text} " in f" {wanted} "
+    return has_words(text, wanted) or (len(text.split()) >= MIN_PIECE and has_words(wanted, text))

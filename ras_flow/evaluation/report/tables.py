@@ -88,7 +88,7 @@ def score_table(summaries: Sequence[Summary], seed: int) -> Table:
     for one in summaries:
         scores = [interval(one.scores[name]) if name in one.scores else "" for name in metrics]
         scores += [percent(one.together[n]) if n in one.together else "" for n in together]
-        ahead = [interval(one.ahead, signed=True), _p_value(one.ahead.p)] if one.ahead else ["", ""]
+        ahead = [interval(one.ahead, signed=True), p_value(one.ahead.p)] if one.ahead else ["", ""]
         rows.append([one.system, str(len(one.rows)), str(one.failed), *scores, *ahead])
     note = (
         "In per cent, with 95 % bootstrap intervals. A failed run scores zero. The distance is in "
@@ -131,8 +131,8 @@ def step_table(summaries: Sequence[Summary]) -> Table | None:
         if any(value is not None for value in found):
             rows.append([one.system, *("" if v is None else percent(v) for v in found)])
     note = (
-        "In per cent. Recall is of the gold documents after the last hop; a plan is right that "
-        "stops when all of them are found, and not before."
+        "In per cent. Recall is of the gold documents after the last hop, 0 without one; a plan "
+        "is right that stops when all of them are found, and not before."
     )
     return Table("Steps", ["system", *names.values()], rows, note) if rows else None
 
@@ -211,8 +211,14 @@ def interval(value: Interval, *, signed: bool = False) -> str:
     return f"{mean} [{low}, {high}]"
 
 
-def _p_value(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.001 else "< 0.001"
+def p_value(p: float, *, equals: str = "") -> str:
+    """Write a p-value.
+
+    Args:
+        p: The value.
+        equals: What stands before one that is written out.
+    """
+    return f"{equals}{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def _short(text: str) -> str:

@@ -66,6 +66,14 @@ OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
         ("C, since option B is wrong.", "C"),
         ("C because B is no mineral.", "C"),
         ("I do not know.", None),
+        ("I think it is A here", "A"),
+        ("The answer is A as stated, not B.", "A"),
+        ("Answer: A mixture of things", None),
+        ("Yes. A plant takes what it needs.", None),
+        ("A means of transport.", None),
+        ("A would-be poet wrote it.", None),
+        ("It was he who wrote A Tale of Two Cities.", None),
+        ("IT IS A PLANT", None),
     ],
 )
 def test_the_option_that_an_answer_names(said: str, letter: str | None) -> None:
@@ -86,6 +94,19 @@ def test_options_that_are_articles_are_told_apart_all_the_same() -> None:
 def test_an_option_that_is_part_of_another_word_is_not_named() -> None:
     assert read_option("It takes 15 days.", {"A": "5", "B": "15"}) == "B"
     assert read_option("It has irony.", OPTIONS) is None
+
+
+BEFORE = ["", "It is late. ", "I choose ", "I would go with ", "Among these, ", "It must be "]
+BEFORE += ["Letter ", "the letter is ", "Choosing ", "The answer is ", "Answer: ", "Option ", "- "]
+BEHIND = ["", ".", ", because", " because of this", " since it is so", " - by far", " as stated"]
+BEHIND += [" is correct", " is right.", " is the best", " is the most accurate", " seems right"]
+BEHIND += [" would be correct", " must be it", " makes sense", " fits best", " isn't wrong"]
+
+
+@given(st.sampled_from(BEFORE), st.sampled_from(BEHIND))
+def test_an_option_is_read_the_same_whatever_its_letter(before: str, behind: str) -> None:
+    for letter in OPTIONS:
+        assert read_option(f"{before}{letter}{behind}", OPTIONS) == letter
 
 
 TEXTS = ["iron", "carbon dioxide", "salt", "salt water", "5", "15"]

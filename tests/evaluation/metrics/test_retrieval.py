@@ -27,6 +27,12 @@ def test_support_is_found_by_title_or_by_text() -> None:
     assert is_found(FILM, [OTHER, SAYING], by="text") and not is_found(FILM, [TITLED], by="text")
 
 
+def test_text_is_found_where_no_spaces_part_sentences() -> None:
+    support = Support("", "กรุงเทพเป็นเมืองหลวงของไทย")
+    found = passage("", "ทุกคนรู้ว่ากรุงเทพเป็นเมืองหลวงของไทยมานานแล้ว")
+    assert is_found(support, [found], by="text") and not is_found(support, [OTHER], by="text")
+
+
 def test_a_piece_of_a_supporting_paragraph_counts_as_it() -> None:
     whole = Support("Oulu", "Oulu is a city in Finland. It lies on the Gulf of Bothnia.")
     assert is_found(whole, [passage("Oulu", "It lies on the Gulf of Bothnia.")], by="text")

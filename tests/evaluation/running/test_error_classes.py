@@ -189,6 +189,22 @@ def test_without_support_the_gold_answer_is_looked_for(
     assert classify(replace(QUESTION, support=(), answers=answers), evidence).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("乌尔姆", "爱因斯坦出生于德国乌尔姆，后来移居瑞士。"),
+        ("江戸", "夏目漱石は江戸で生まれた小説家である。"),
+        ("กรุงเทพ", "เมืองหลวงของไทยคือกรุงเทพมหานคร"),
+        ("한성", "이순신은 한성에서 태어났다."),
+        ("1879", "爱因斯坦出生于1879年。"),
+    ],
+)
+def test_the_gold_answer_is_found_in_any_script(answer: str, text: str) -> None:
+    question = replace(QUESTION, support=(), answers=(answer,))
+    found = replace(FULL, triples=None, passages=(Passage(id="p", title="", text=text),))
+    assert classify(question, found).kind == "answerer_wrong"
+
+
 def test_a_gold_sentence_that_stands_in_another_passage_of_its_document_is_missing() -> None:
     second = Passage(id="p4", title="Aurora Bridge", text="It was painted red in 1990.")
     finding = classify(QUESTION, replace(FULL, passages=(second, LUND)))

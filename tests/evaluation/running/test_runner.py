@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ras_flow import build_graph
-from ras_flow.components import AnswerRequest, Reply
+from ras_flow.components import AnswerRequest, PlanRequest, Reply
 from ras_flow.edits import parse_edits
 from ras_flow.errors import (
     AuthenticationError,
@@ -31,11 +31,12 @@ from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.graph import RasBuilder
 from ras_flow.parts import Parts
+from ras_flow.retrieval import CorpusIndex, SourceDocument
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
-from ras_flow.testing import ScriptedAnswerer
+from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
-from tests.graph.world import DOCUMENTS
+from tests.graph.world import DOCUMENTS, QUESTION
 from tests.runs.stories import before, events
 
 SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
@@ -154,6 +155,17 @@ async def test_variants_pay_for_plans_and_triples_once_and_are_charged_for_them_
         assert half.saved_tokens["planner"][0] == half.outcome.usage["planner"]["input_tokens"]
 
 
+async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:
+    def plans(world: World) -> int:
+        return sum(call.startswith("plan") for call in world.calls)
+
+    first, same, smaller = World(), World(), World()
+    await run(tmp_path, first, {"ras": {"model_window": 16_000}})
+    await run(tmp_path, same, {"again": {"kind": "ras", "model_window": 16_000}})
+    await run(tmp_path, smaller, {"small": {"kind": "ras", "model_window": 2000}})
+    assert plans(first) == plans(smaller) > plans(same) == 0
+
+
 async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_path: Path) -> None:
     broken = [True]
 
@@ -176,7 +188,9 @@ async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_pa
     again = World()
     await run(tmp_path, again)
     assert again.calls == []
-    await run(tmp_path, again, retry=True)
+    retried = await run(tmp_path, again, retry=True)
+    assert [len(one.rows) for one in retried.standings] == [3, 3, 3]
+    assert not any(row.outcome.error for one in retried.standings for row in one.rows)
     assert sorted(again.calls) == [
         "answer In which country is Narvik? 1",
         "answer Who designed the Harbour Bridge? 1",
@@ -245,7 +259,10 @@ async def test_what_failed_counts_until_it_is_asked_again(tmp_path: Path) -> Non
 
     await run(tmp_path, World(finished))
     await run(tmp_path, World(), {"direct": {}}, retry=True)
-    await run(tmp_path, World(), retry=True, limits={"tokens": 1})
+    report = await run(tmp_path, World(), retry=True, limits={"tokens": 1})
+    assert report.ceiling and [len(one.rows) for one in report.standings] == [3, 3, 3]
+    failed = [row.id for one in report.standings for row in one.rows if row.outcome.error]
+    assert failed == ["country"], "as in the report"
     with open_rows(tmp_path / "out") as rows:
         assert [row.id for row in rows.all() if row.system == "ras" and row.outcome.error] == [
             "country"
@@ -312,6 +329,49 @@ async def test_a_question_that_is_mended_before_its_answer_is_asked_anew(
     [one], [other] = found.standings[0].rows, whole.standings[0].rows
     assert one.outcome.hops == other.outcome.hops
     assert one.outcome.answer == other.outcome.answer
+
+
+@pytest.mark.parametrize(("retrieval", "refused"), [("given", True), ("corpus", False)])
+async def test_answers_that_were_made_from_other_documents_are_not_kept_as_if_from_these(
+    tmp_path: Path, retrieval: str, refused: bool
+) -> None:
+    table = {"format": "jsonl", "path": "questions.jsonl", "retrieval": retrieval}
+    settings = config(tmp_path, {"single": {}, "direct": {}}, benchmarks={"small": table})
+    for number, documents in enumerate([DOCUMENTS[:1], DOCUMENTS[2:]]):
+        write_questions(tmp_path, [{**QUESTIONS[2], "documents": documents}])
+        world = World()
+        asked = evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+        if number and refused:
+            with pytest.raises(ConfigurationError, match="'harbour' has other documents"):
+                await asked
+        else:
+            assert (await asked).finished
+    assert world.calls == []
+    # Rows of before do not say what they were made from, also after they are judged anew.
+    with open_rows(tmp_path / "out") as rows:
+        for old in rows.all():
+            rows.put(replace(old, given="", judging=0))
+    for _ in range(2):
+        again = await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
+        assert again.finished and world.calls == []
+
+
+async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Path) -> None:
+    class Planner(ScriptedPlanner):
+        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+            asked = [one.question == QUESTION and not one.chain for one in requests]
+            return [Reply("[SUBQ] x" if one else "[NO_RETRIEVAL]") for one in asked]
+
+    world = World()
+    systems = config(tmp_path, {"ras": {}, "ras_no_retrieval": {}, "direct": {}})
+    parts = replace(world.parts, planner=Planner([]))
+    await evaluate(systems, tmp_path / "out", parts=parts, reader=world.reader)
+    found = {row.id: row.measures for row in rows_of(tmp_path, "ras")}
+    assert found["born"]["recall"] > 0
+    nothing = {"recall": 0.0, "all_support": 0.0, "recall_first_hop": 0.0}
+    assert found["country"] == found["harbour"] == nothing
+    for system in ("ras_no_retrieval", "direct"):
+        assert not any(row.measures for row in rows_of(tmp_path, system)), "it never searches"
 
 
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
@@ -559,6 +619,24 @@ async def test_statements_without_titles_are_found_by_their_text(tmp_path: Path)
     elsewhere = {"strategyqa": {**benchmark["strategyqa"], "index": "demo"}}
     [(_, loaded)] = load_questions(config(tmp_path, {"single": {}}, benchmarks=elsewhere))
     assert loaded.questions[0].support == (Support("Harbour Bridge"), Support("Water"))
+
+
+@pytest.mark.parametrize(("title", "recall"), [("", 1.0), ("Another bridge", 0.0)])
+async def test_support_is_found_by_its_text_where_an_index_has_no_titles(
+    tmp_path: Path, title: str, recall: float
+) -> None:
+    text = "The Harbour Bridge was designed by Leo Fahr."
+    documents = [SourceDocument("a", title, text), SourceDocument("b", "", "Harbour water is wet.")]
+    await CorpusIndex.build(tmp_path / "index", documents, encoder=None)
+    table = {"format": "jsonl", "path": "questions.jsonl", "index": "index", "retriever": "bm25"}
+    settings = config(tmp_path, {"single": {}}, benchmarks={"small": table})
+    support = [{"title": "Harbour Bridge", "text": text}]
+    write_questions(tmp_path, [{**QUESTIONS[2], "answers": ["nobody"], "support": support}])
+    parts, reader = replace(World().parts, retriever=None), World().reader
+    report = await evaluate(settings, tmp_path / "out", parts=parts, reader=reader)
+    [row] = report.standings[0].rows
+    assert row.measures["recall"] == recall
+    assert row.error_class == ("answerer_wrong" if recall else "retrieval_missed")
 
 
 async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
