@@ -291,14 +291,14 @@ def read_and_tell(
     Args:
         docs: Files and folders.
         skip: Leave out documents that cannot be read.
-        empty_ok: Whether folders may have no document.
+        empty_ok: Whether a folder may have no document, where another one has.
 
     Yields:
         The documents.
 
     Raises:
         DocumentError: A document cannot be read.
-        InputError: There is none, and there has to be one.
+        InputError: There is none.
     """
     from ras_flow.retrieval import ReadReport, read_documents
 
@@ -310,7 +310,12 @@ def read_and_tell(
     _tell(report, skip)
     _tell_types(report.ignored)
     _tell_links(report.ignored, docs)
-    if not report.documents and not empty_ok:
+    if not report.documents and empty_ok:
+        raise InputError(
+            "There is no document at all here, so nothing is pruned: a disk that is not mounted "
+            "looks like this. To empty the index, name its documents with `ras-flow index remove`."
+        )
+    if not report.documents:
         raise InputError("None of these documents can be read: there is nothing to answer from.")
 
 

@@ -169,9 +169,13 @@ def test_a_folder_that_became_empty_is_pruned(index: Path, docs: Path) -> None:
         file.unlink()
     refused = ras_flow(*add)
     assert refused.code == 1 and "has no document" in refused.err
-    pruned = ras_flow(*add, "--prune")
-    assert (pruned.code, pruned.out) == (0, f"{index}: 0 documents, 0 passages\n"), pruned.err
-    assert info(index)["documents"] == {}
+    unmounted = ras_flow(*add, "--prune")
+    assert unmounted.code == 1 and "no document at all" in unmounted.err
+    assert len(info(index)["documents"]) == 5
+    outside.write_text("Outside of the folder.")
+    pruned = ras_flow(*add, str(outside), "--prune")
+    assert (pruned.code, pruned.out) == (0, f"{index}: 1 documents, 1 passages\n"), pruned.err
+    assert list(info(index)["documents"]) == [str(outside)]
 
 
 def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
