@@ -83,6 +83,38 @@ def test_a_killed_slice_goes_on_from_the_last_whole_checkpoint(
         assert all(torch.equal(ours[key], theirs[key]) for key in ours)
 
 
+def test_a_slice_killed_while_it_measures_goes_on_right_before(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.training.graph_llm import training
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for every, kept in ((3, 2), (100, 3)):  # It also measures at the end.
+        watch = {"every": every}
+        whole, broken = tmp_path / f"whole{every}", tmp_path / f"broken{every}"
+        train(base, data, whole, watch=watch)
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "evaluate_graph_llm", killed)
+            with pytest.raises(KeyboardInterrupt):
+                train(base, data, broken, watch=watch)
+        assert last_checkpoint(broken.with_name(f"{broken.name}.run")).name == f"checkpoint-{kept}"  # type: ignore[union-attr]
+        assert train(base, data, broken, watch=watch).finished
+        assert losses(broken) == losses(whole)
+        for name in FILES:
+            ours, theirs = load_file(broken / name), load_file(whole / name)
+            assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
+
+
+def test_the_log_tells_how_long_a_whole_measurement_took(unbroken: Path) -> None:
+    history = json.loads((unbroken / "training.json").read_text())["history"]
+    loss = [row["eval_runtime"] for row in history if "eval_runtime" in row]
+    whole = [row["measured_seconds"] for row in history if "measured_seconds" in row]
+    assert len(whole) == len(loss) == 2
+    assert all(all_of_it > part for all_of_it, part in zip(whole, loss, strict=True))
+
+
 def test_memory_settings_may_change_in_a_run_and_others_may_not(
     base: Path, data: Path, tmp_path: Path
 ) -> None:
