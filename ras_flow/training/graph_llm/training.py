@@ -37,7 +37,7 @@ from ras_flow.training.run import (
     claim,
     finish,
     last_checkpoint,
-    run_folder,
+    own_run,
     train_on,
 )
 
@@ -75,14 +75,27 @@ def train_graph_llm(
         How far the run is.
 
     Raises:
-        ConfigurationError: The output is there, a setting does not fit, the run that was begun has
-            other settings, or memory ran out.
-        InputError: The data cannot be read, or is empty; the message names file and line.
+        ConfigurationError: The output is there, or another training writes it, a setting does not
+            fit, the run that was begun has other settings, or memory ran out.
+        InputError: The data cannot be read, or is empty; the message names file and line. Or the
+            output cannot be written.
         MissingExtraError: A package of the extra ``local`` is not installed.
     """
-    started = time.monotonic()
+    deadline = None if seconds is None else time.monotonic() + seconds
+    with own_run(output) as run:
+        return _train(config, run, output, data, deadline, encoder, log)
+
+
+def _train(
+    config: TrainingConfig,
+    run: Path,
+    output: Path,
+    data: Path,
+    deadline: float | None,
+    encoder: SentenceEncoder | None,
+    log: Logger,
+) -> Progress:
     transformers = require("transformers", extra="local")
-    run = run_folder(output)
     own_gpu()
     loaded = load_data(config, data)
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
@@ -118,11 +131,7 @@ def train_graph_llm(
         train,
         dev,
         measure=measure,
-        callbacks=callbacks(
-            deadline=None if seconds is None else started + seconds,
-            patience=config.watch.patience,
-            log=log,
-        ),
+        callbacks=callbacks(deadline=deadline, patience=config.watch.patience, log=log),
         log=log,
     )
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")

@@ -22,7 +22,7 @@ from ras_flow.training.run import (
     claim,
     finish,
     last_checkpoint,
-    run_folder,
+    own_run,
     train_on,
 )
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
@@ -60,14 +60,26 @@ def train(
         How far the run is.
 
     Raises:
-        ConfigurationError: The output is there, a setting does not fit the model, the run that was
-            begun has other settings, or memory ran out.
-        InputError: The data cannot be read, or is empty.
+        ConfigurationError: The output is there, or another training writes it, a setting does not
+            fit the model, the run that was begun has other settings, or memory ran out.
+        InputError: The data cannot be read, or is empty, or the output cannot be written.
         MissingExtraError: A package of the extras ``local`` or ``train`` is not installed.
     """
-    started = time.monotonic()
+    deadline = None if seconds is None else time.monotonic() + seconds
+    with own_run(output) as run:
+        return _train(config, run, output, data, deadline, examples, log)
+
+
+def _train(
+    config: TrainingConfig,
+    run: Path,
+    output: Path,
+    data: Path,
+    deadline: float | None,
+    examples: int | None,
+    log: Logger,
+) -> Progress:
     transformers = require("transformers", extra="local")
-    run = run_folder(output)
     own_gpu()
     first = first_extractor(config)
     loaded = load_data(config.data, data)
@@ -84,7 +96,6 @@ def train(
     transformers.set_seed(config.optimizer.seed)
     model = _model(config, first)
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
-    deadline = None if seconds is None else started + seconds
     told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
     record = {**asdict(config), "examples": examples, "began": first and first.key}

@@ -115,6 +115,25 @@ def test_the_log_tells_how_long_a_whole_measurement_took(unbroken: Path) -> None
     assert all(all_of_it > part for all_of_it, part in zip(whole, loss, strict=True))
 
 
+def test_two_trainings_do_not_write_one_output(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    settings, refused = config(base), False
+
+    def meanwhile(line: str) -> None:
+        nonlocal refused
+        if line == "starting":
+            with pytest.raises(ConfigurationError, match=r"Another training writes to .*out\.run"):
+                train(base, data, tmp_path / "out")
+            refused = True
+
+    train_graph_llm(settings, tmp_path / "out", data=data, encoder=ENCODER, log=meanwhile)
+    assert refused and losses(tmp_path / "out") == losses(unbroken)
+    with pytest.raises(ConfigurationError, match="is there already"):
+        train(base, data, tmp_path / "out")
+    assert not (tmp_path / "out.run").exists()
+
+
 def test_memory_settings_may_change_in_a_run_and_others_may_not(
     base: Path, data: Path, tmp_path: Path
 ) -> None:

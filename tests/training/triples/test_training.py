@@ -203,6 +203,20 @@ def test_stopped_and_resumed_ends_with_the_same_weights(home: Path, unbroken: Pa
     assert find_tuned(str(broken)).key == find_tuned(str(unbroken)).key  # type: ignore[union-attr]
 
 
+def test_two_trainings_do_not_write_one_output(home: Path, tmp_path: Path) -> None:
+    refused = False
+
+    def meanwhile(line: str) -> None:
+        nonlocal refused
+        if line == "starting":
+            with pytest.raises(ConfigurationError, match="Another training writes to"):
+                train(config(home), tmp_path / "out", data=home)
+            refused = True
+
+    assert train(config(home), tmp_path / "out", data=home, log=meanwhile).finished
+    assert refused
+
+
 def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
     train(config(home), home / "begun", data=home, seconds=0)
     other = config(home, lora=LoraSettings(rank=2))
