@@ -15,7 +15,7 @@ from ras_flow.llms.tuned import Tuned, without_peft_warnings
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.order import LengthGrouped
-from ras_flow.training.processes import own_gpu
+from ras_flow.training.processes import own_gpu, processes
 from ras_flow.training.run import (
     Logger,
     Progress,
@@ -27,7 +27,7 @@ from ras_flow.training.run import (
 )
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
 from ras_flow.training.triples.data import load_data
-from ras_flow.training.triples.encoding import Collator, Encoder
+from ras_flow.training.triples.encoding import IGNORED, Collator, Encoder
 from ras_flow.training.triples.folder import write_folder
 from ras_flow.training.triples.start import first_extractor, load_adapter
 
@@ -137,8 +137,7 @@ def _model(config: TrainingConfig, first: Tuned | None) -> Any:
     """Return the model to train, with the adapter of the extractor that training begins with."""
     model = read_model(config.model.name, kind=CLASSES[config.model.kind])
     if config.model.kind == "seq2seq":
-        # T5 and its kind take the number of a step's labels, and do not divide their loss by it.
-        model.accepts_loss_kwargs = False
+        model.accepts_loss_kwargs = True  # So that Trainer counts the labels of a step.
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
     if first:
@@ -200,6 +199,23 @@ def _trainer(
     class Ordered(trainer_class):  # type: ignore[misc, valid-type]
         def _get_train_sampler(self, *_: Any) -> LengthGrouped:
             return order
+
+        def compute_loss(
+            self,
+            model: Any,
+            inputs: Any,
+            return_outputs: bool = False,
+            num_items_in_batch: Any = None,
+        ) -> Any:
+            """Return the loss of a batch as its share in that of the step, token by token."""
+            if config.model.kind == "causal" or num_items_in_batch is None:
+                return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+            # T5 and its kind would take the number of a step's labels, and not divide by it.
+            mean, outputs = super().compute_loss(model, inputs, return_outputs=True)
+            share = (inputs["labels"] != IGNORED).sum() / num_items_in_batch
+            # The gradients of several processes are averaged.
+            loss = mean * share * processes()
+            return (loss, outputs) if return_outputs else loss
 
     trainer = Ordered(
         model=model,

@@ -46,7 +46,7 @@ from tests.cli.command import ras_flow
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
 from tests.training.gpus import several_gpus
-from tests.training.triples.samples import fact_rows, rows, write_rows
+from tests.training.triples.samples import NAMES, fact_rows, rows, write_rows
 
 TRIPLES = (("Ann (poet)", "met", "Bo"), ("Ann (poet)", "born in", "Oslo, Norway"))
 EXAMPLE = Example("1", "s", "Ann", "Ann, a poet, met Bo.", TRIPLES)
@@ -258,15 +258,26 @@ def test_mixed_precision_needs_no_gpu(home: Path) -> None:
 def test_the_loss_is_that_of_a_step_however_it_is_cut(
     home: Path, tmp_path: Path, kind: str
 ) -> None:
+    made = rows()
+    for number, row in enumerate(made):  # One target in four is long.
+        subject, _, town = row["triples"][0]
+        rooms = [[subject, "has", f"{name} Hall"] for name in NAMES[:3]]
+        row["triples"] = [[subject, "opened in", town], *([] if number % 4 else rooms)]
+        row["text"] += f" It has {', '.join(room for _, _, room in rooms)}."
+    write_rows(tmp_path / "uneven.jsonl", made)
+    model = Path(shutil.copytree(home / kind, tmp_path / kind))
+    facts = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(facts | {"dropout_rate": 0.0}))
     said = []
     for batch_size, accumulation in ((4, 1), (1, 4)):
-        settings = config(home, kind)
+        uneven = DataSettings(files=("uneven.jsonl",), dev=0.0, test=0.0)
+        settings = config(tmp_path, kind, data=uneven)
         cut = replace(settings.optimizer, batch_size=batch_size, accumulation=accumulation, steps=1)
         settings = replace(settings, optimizer=cut, lora=LoraSettings(rank=4, dropout=0.0))
         lines: list[str] = []
-        train(settings, tmp_path / str(accumulation), data=home, log=lines.append)
+        train(settings, tmp_path / str(accumulation), data=tmp_path, log=lines.append)
         said += [float(line.rpartition(" ")[2]) for line in lines if ": loss" in line]
-    assert said[0] == pytest.approx(said[1], rel=0.05)
+    assert said[0] == pytest.approx(said[1], rel=1e-4)
 
 
 def test_memory_that_runs_out_says_what_to_lower(
