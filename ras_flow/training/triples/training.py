@@ -192,7 +192,7 @@ def _trainer(
     )
     order = LengthGrouped(
         [len(row["input_ids"]) for row in encoded["train"]],
-        settings.batch_size * settings.accumulation,
+        settings.batch_size * settings.accumulation * processes(),
         settings.seed,
     )
 

@@ -280,6 +280,28 @@ def test_the_loss_is_that_of_a_step_however_it_is_cut(
     assert said[0] == pytest.approx(said[1], rel=1e-4)
 
 
+def test_each_step_keeps_its_examples_whatever_the_processes(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.training.triples import training
+
+    orders: list[list[int]] = []
+
+    def spy(*given: Any) -> LengthGrouped:
+        order = LengthGrouped(*given)
+        orders.append(list(order))
+        return order
+
+    monkeypatch.setattr(training, "LengthGrouped", spy)
+    write_rows(tmp_path / "many.jsonl", rows(200))
+    settings = config(home, data=DataSettings(files=("many.jsonl",)))
+    for accumulation, processes in ((4, 1), (2, 2)):
+        monkeypatch.setattr(training, "processes", lambda number=processes: number)
+        cut = replace(settings.optimizer, accumulation=accumulation)
+        train(replace(settings, optimizer=cut), tmp_path / str(processes), data=tmp_path, seconds=0)
+    assert orders[0] == orders[1]
+
+
 def test_memory_that_runs_out_says_what_to_lower(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
