@@ -158,7 +158,7 @@ def evaluate_graph_llm(
     if graphs is not None and shuffle is not None:
         graphs = shuffled(graphs, shuffle)
     texts: dict[int, str] = {}
-    limits = [_limit(record) for record in records]
+    limits = [token_limit(record) for record in records]
     for limit in sorted(set(limits)):
         rows = [row for row, its in enumerate(limits) if its == limit]
         for start in range(0, len(rows), AT_ONCE):
@@ -214,7 +214,12 @@ async def evaluate_language_model(
     return measure(records, texts)
 
 
-def _limit(record: Record) -> int:
+def token_limit(record: Record) -> int:
+    """Return how many tokens a model may write for a record, as in a run.
+
+    Args:
+        record: A plan or an answer.
+    """
     request = as_request(record)
     return request.max_new_tokens if isinstance(request, AnswerRequest) else PLAN_TOKENS
 

@@ -48,6 +48,8 @@ def test_an_answer_may_be_as_long_as_in_a_run_of_its_task(name: str) -> None:
     assert isinstance(request, AnswerRequest)
     assert request.max_new_tokens == task.max_answer_tokens
     assert request.instruction == task.instruction
+    other = as_request({**play()[-1], "instruction": "In one word."})
+    assert isinstance(other, AnswerRequest) and other.max_new_tokens == 100
 
 
 def test_passages_are_asked_as_at_inference_without_an_extractor() -> None:

@@ -549,9 +549,18 @@ def test_a_base_of_another_width_is_told(base: Path, data: Path, tmp_path: Path)
         evaluate(config(base), str(tmp_path / "done"), data=data, encoder=ENCODER)
 
 
-def test_a_window_beyond_the_base_is_told(base: Path, data: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="exceed the 2000 that"):
-        train(base, data, tmp_path / "out", model={"window": 1900})
+@pytest.mark.parametrize(
+    ("window", "target", "after", "dev"),
+    [(1900, 300, 300, []), (1901, 40, 100, records(1)), (1937, 40, 64, records(1)[:3])],
+)
+def test_a_window_beyond_the_base_is_told(
+    base: Path, tmp_path: Path, window: int, target: int, after: int, dev: list[dict[str, Any]]
+) -> None:
+    write_set(tmp_path / "set", records(1), dev)
+    with pytest.raises(ConfigurationError, match=rf"the {after} tokens.* exceed the 2000 that"):
+        train(base, tmp_path, tmp_path / "out", model={"window": window, "target": target})
+    room = {"window": 2000 - after, "target": target}
+    assert train(base, tmp_path, tmp_path / "out", seconds=0, model=room).step == 1
 
 
 def test_wrong_records_are_told_by_file_and_line(base: Path, tmp_path: Path) -> None:
