@@ -21,8 +21,8 @@ class DataSettings:
     """What it learns from.
 
     Attributes:
-        sets: Folders that ``ras-flow data`` wrote: ``train.jsonl`` is learnt from, ``dev.jsonl``
-            is watched.
+        sets: Folders that ``ras-flow data`` wrote: ``train.jsonl`` is learnt from, as often as its
+            folder is named, and ``dev.jsonl`` is watched.
         most: At most so many training records of all; 0 for no limit.
     """
 

@@ -162,7 +162,7 @@ def _train(
 
 def _check_window(config: TrainingConfig, model: GraphLLM, asked: Sequence[Placed]) -> None:
     limit = getattr(model.base.config.get_text_config(), "max_position_embeddings", None)
-    after = max(config.model.target, *(token_limit(one.record) for one in asked), 0)
+    after = max([config.model.target, *(token_limit(one.record) for one in asked)])
     if limit is not None and config.model.window + after > limit:
         raise ConfigurationError(
             f"model.window ({config.model.window} tokens) and the {after} tokens that may follow "
