@@ -18,6 +18,10 @@ from ras_flow.training.splits import Split, fraction
 if TYPE_CHECKING:
     from ras_flow.graph_llm.prompt import PromptFormatter
 
+MEASURED_SEED = 7
+"""By it records are drawn that a model is watched by or measured on: so trainings with other seeds
+are measured on the same ones."""
+
 
 @dataclass(frozen=True)
 class Placed:

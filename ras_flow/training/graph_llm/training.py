@@ -26,7 +26,7 @@ from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, token_limit
 from ras_flow.training.graph_llm.folder import write_folder
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.graph_llm.mixing import Mixed
-from ras_flow.training.graph_llm.placed import Placed, check_questions, sample
+from ras_flow.training.graph_llm.placed import MEASURED_SEED, Placed, check_questions, sample
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.start import first_model, start_graph
 from ras_flow.training.graph_llm.trainer import make_trainer
@@ -102,7 +102,7 @@ def _train(
     settings = config.graph_llm(encoder.identity, encoder.dimension)
     transformers.set_seed(config.optimizer.seed)
     model, began = first_model(config.model.start, settings, new_graph=config.model.new_graph)
-    asked = sample(loaded.dev, config.watch.generate, seed=config.optimizer.seed)
+    asked = sample(loaded.dev, config.watch.generate, seed=MEASURED_SEED)
     _check_window(config, model, asked)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
     record = {**asdict(config), "base": base_facts(model.base), "encoder": encoder.identity}

@@ -17,6 +17,7 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.training.graph_llm.data import load_data
 from ras_flow.training.graph_llm.evaluate import evaluate, evaluate_graph_llm
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
@@ -383,6 +384,33 @@ def test_the_card_tells_seed_data_and_figures(unbroken: Path) -> None:
         "places/answer": 4, "places/first_subq": 4, "places/plan": 8
     }  # fmt: skip
     assert report["seen_an_epoch"]["places/first_subq"] == 1
+
+
+def test_every_seed_is_measured_on_the_same_records(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.training.graph_llm import evaluate as measuring
+    from ras_flow.training.graph_llm import training
+
+    write_set(tmp_path / "set", records(), records(12))
+    asked: list[list[str]] = []
+
+    def spy(model: Any, rows: Any, **more: Any) -> Any:
+        asked.append([row["id"] for row in rows])
+        return evaluate_graph_llm(model, rows, **more)
+
+    for module in (training, measuring):
+        monkeypatch.setattr(module, "evaluate_graph_llm", spy)
+    drawn: list[list[str]] = []
+    for seed in (7, 8):
+        settings = config(base, optimizer={"seed": seed, "steps": 1})
+        drawn.append([one.record["id"] for one in load_data(settings, tmp_path).dev])
+        output = tmp_path / str(seed)
+        train_graph_llm(settings, output, data=tmp_path, encoder=ENCODER)
+        evaluate(settings, str(output), data=tmp_path, most=5, encoder=ENCODER)
+    assert drawn[0] == drawn[1]
+    half = len(asked) // 2
+    assert asked[:half] == asked[half:] and [len(asked[0]), len(asked[-1])] == [2, 5]
 
 
 def test_one_task_alone(base: Path, data: Path, tmp_path: Path) -> None:
