@@ -547,7 +547,9 @@ def test_a_whole_model_can_be_trained(home: Path) -> None:
     assert losses[-1] < losses[0] * 0.8
     tuned = find_tuned(str(home / "whole"))
     assert tuned and not tuned.adapter
-    assert (home / "whole" / "model.safetensors").is_file()
+    files = list((home / "whole").iterdir())
+    assert home / "whole" / "model.safetensors" in files
+    assert all(file.stat().st_mode & 0o777 == 0o644 for file in files)
     model = load_language_model(f"local:{home / 'whole'}")
     assert make_extractor(model).identity
 
