@@ -54,12 +54,13 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
             now = time.monotonic()
             self.longest = max(self.longest, now - self.last)
             self.last = now
-            next_one = args.eval_strategy == "steps" and (
-                (state.global_step + 1) % state.eval_steps == 0
-                or state.global_step + 1 == state.max_steps
+            last = state.global_step + 1 == state.max_steps
+            due = args.eval_strategy == "steps" and (
+                last or (state.global_step + 1) % state.eval_steps == 0
             )
-            control.should_save |= next_one
-            measurements = control.should_evaluate + next_one
+            control.should_save |= due
+            # At the end, what is kept is measured once more.
+            measurements = control.should_evaluate + due + last
             end = now + self.longest + measurements * measuring_time(state.log_history)
             over = deadline is not None and any_says(end >= deadline, args.device)
             if over and state.global_step < state.max_steps:

@@ -25,8 +25,8 @@ HISTORY: list[dict[str, Any]] = [
         (5, 30.0, [], False),  # It cannot know.
         (6, 90.0, HISTORY, False),
         (6, 30.0, HISTORY, True),  # After this measurement.
-        (10, 30.0, HISTORY, True),  # The last step is measured, too.
-        (10, 90.0, HISTORY, False),
+        (10, 90.0, HISTORY, True),  # The last step is measured, too, and what is kept in the end.
+        (10, 150.0, HISTORY, False),
     ],
 )
 def test_a_measurement_that_is_due_is_reckoned_with(
