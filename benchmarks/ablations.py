@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from losses import target_losses
 from tables import beside
 
 from ras_flow.errors import InputError
@@ -32,7 +33,6 @@ from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
-from ras_flow.training.graph_llm.losses import target_losses
 from ras_flow.training.graph_llm.placed import Placed, read_split, sample
 from ras_flow.training.graph_llm.scores import measure
 from ras_flow.training.splits import Split

@@ -23,6 +23,7 @@ from pathlib import Path
 from statistics import mean
 
 import torch
+from losses import target_losses
 from tables import beside
 
 from ras_flow.components import AttributedGraph, ChainLink
@@ -35,7 +36,6 @@ from ras_flow.graph_llm.soft import graph_part
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
-from ras_flow.training.graph_llm.losses import target_losses
 from ras_flow.training.graph_llm.placed import read_split, sample
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.splits import Split

@@ -111,6 +111,23 @@ def whole_lines(path: Path) -> bytes:
     return found[:whole]
 
 
+def let_all_read(folder: Path) -> None:
+    """Let everyone read a folder's files.
+
+    Weights are written for their owner alone: they would be packaged so, and a server may be
+    another user.
+
+    Args:
+        folder: The folder; those in it are gone through, too.
+
+    Raises:
+        OSError: It belongs to somebody else.
+    """
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(0o644)
+
+
 def checksum(path: Path) -> str:
     """Return a file's SHA-256 in hex digits.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.files import whole_file, whole_folder, write_whole
+from ras_flow.files import let_all_read, whole_file, whole_folder, write_whole
 
 
 def test_a_text_replaces_a_file_at_once(tmp_path: Path) -> None:
@@ -114,3 +114,15 @@ def test_what_a_kill_between_two_names_moved_away_is_put_back(
         raise KeyError
     assert (folder / "card.md").read_text() == "old"
     assert os.listdir(tmp_path) == ["model"]
+
+
+def test_all_may_read_a_folders_files(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    files = [tmp_path / "a.safetensors", inner / "b.safetensors"]
+    for file in files:
+        file.touch(0o600)
+    before = inner.stat().st_mode
+    let_all_read(tmp_path)
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o644, 0o644]
+    assert inner.stat().st_mode == before

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
-from ras_flow.files import checksum, whole_folder
+from ras_flow.files import checksum, let_all_read, whole_folder
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.card import model_card
 from ras_flow.graph_llm.manifest import (
@@ -73,8 +73,7 @@ def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str
         settings.base_model_name_or_path = model.config.base
         settings.save_pretrained(str(folder))
         safetensors.save_file(_cast(weights, dtype), folder / ADAPTER)
-    for path in folder.iterdir():
-        path.chmod(0o644)  # Weights are written for their owner alone, and would be packaged so.
+    let_all_read(folder)
     files = {path.name: checksum(path) for path in sorted(folder.iterdir())}
     manifest = Manifest(model.config, base_facts(model.base), files)
     write_manifest(manifest, folder)

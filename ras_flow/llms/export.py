@@ -9,7 +9,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
-from ras_flow.files import whole_folder
+from ras_flow.files import let_all_read, whole_folder
 from ras_flow.llms.generation import end_tokens, memory_errors_say
 from ras_flow.llms.local import load_tokenizer, read_model
 from ras_flow.llms.precision import DType
@@ -112,9 +112,7 @@ def export_folder(folder: Path) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with whole_folder(folder) as scratch, memory_errors_say(memory):
             yield scratch
-            for path in scratch.rglob("*.safetensors"):
-                # Weights are written for their owner alone; a server may be another.
-                path.chmod(0o644)
+            let_all_read(scratch)
     except (OSError, safetensors.SafetensorError) as error:
         raise ConfigurationError(
             f"The export to {str(folder)!r} cannot be written ({error}). Name a folder that can be "

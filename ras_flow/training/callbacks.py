@@ -10,6 +10,9 @@ from ras_flow.extras import require
 from ras_flow.training.finite import finite_steps
 from ras_flow.training.processes import any_says
 
+MEASURED = "measured_seconds"
+"""The log's name for the time of a whole measurement, where it is more than that of the loss."""
+
 _TOLD = ("loss", "eval_loss", "plan_label_accuracy", "answer_exact_match", "answer_f1")
 
 
@@ -30,7 +33,11 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
                 log(f"step {state.global_step} of {state.max_steps}: {', '.join(told)}")
 
     class Stop(base):  # type: ignore[misc]
-        """Stops before the time is over: a step may take as long as the longest one so far."""
+        """Stops before the time is over: all may take as long as the longest of it so far.
+
+        How long the first measurement takes is not known. It may be killed, so what was learnt is
+        kept before each.
+        """
 
         def __init__(self) -> None:
             self.last = time.monotonic()
@@ -39,11 +46,23 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             self.last = time.monotonic()
 
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            if measuring_time([logs or {}]):
+                self.last = time.monotonic()
+
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
             now = time.monotonic()
             self.longest = max(self.longest, now - self.last)
             self.last = now
-            over = deadline is not None and any_says(now + self.longest >= deadline, args.device)
+            last = state.global_step + 1 == state.max_steps
+            due = args.eval_strategy == "steps" and (
+                last or (state.global_step + 1) % state.eval_steps == 0
+            )
+            control.should_save |= due
+            # At the end, what is kept is measured once more.
+            measurements = control.should_evaluate + due + last
+            end = now + self.longest + measurements * measuring_time(state.log_history)
+            over = deadline is not None and any_says(end >= deadline, args.device)
             if over and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
             return control
@@ -78,3 +97,13 @@ def stale(history: list[dict[str, Any]]) -> int:
     """
     losses = [entry["eval_loss"] for entry in history if "eval_loss" in entry]
     return len(losses) - 1 - losses.index(min(losses)) if losses else 0
+
+
+def measuring_time(history: list[dict[str, Any]]) -> float:
+    """Return how many seconds the longest measurement took; 0 where there was none.
+
+    Args:
+        history: The log's history, as Trainer keeps it.
+    """
+    names = ("eval_runtime", MEASURED)
+    return max((entry[name] for entry in history for name in names if name in entry), default=0.0)

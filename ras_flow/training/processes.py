@@ -15,6 +15,11 @@ def processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def is_first() -> bool:
+    """Tell whether this is the process that writes for all that train together."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def any_says(said: bool, device: Any) -> bool:
     """Tell each process what one of them says: all must stop at the same step.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,13 +16,15 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import write_whole
 from ras_flow.training.callbacks import at_end
-from ras_flow.training.processes import processes
+from ras_flow.training.lock import hold
+from ras_flow.training.processes import is_first, processes
 
 Logger = Callable[[str], None]
 """Told what happens, a line at a time."""
 
 STATE = "trainer_state.json"
 SETTINGS = "settings.json"
+LOCK = "run.lock"
 STEP = "batch_size times accumulation times processes"
 RECORDS = "records"
 
@@ -44,18 +47,32 @@ class Progress:
     steps: int
 
 
-def run_folder(output: Path) -> Path:
-    """Return the folder of a run, beside the one that it is to write.
+@contextmanager
+def own_run(output: Path) -> Iterator[Path]:
+    """Give this training the folder of a run, beside the one that it is to write.
 
     Args:
         output: The folder to write.
 
+    Yields:
+        The run's folder, which no other training gets meanwhile. Left before :func:`claim`, it is
+        removed.
+
     Raises:
-        ConfigurationError: It is there already.
+        ConfigurationError: The output is there already, or another training is writing it.
+        InputError: The folder cannot be written to.
     """
-    if output.exists():
-        raise ConfigurationError(f"{output} is there already. Remove it, or name another folder.")
-    return output.with_name(f"{output.name}.run")
+    run = output.with_name(f"{output.name}.run")
+    with hold(run / Path(LOCK).stem, by="training") if is_first() else nullcontext():
+        try:
+            if output.exists():
+                raise ConfigurationError(
+                    f"{output} is there already. Remove it, or name another folder."
+                )
+            yield run
+        finally:
+            if is_first() and run.is_dir() and os.listdir(run) == [LOCK]:
+                shutil.rmtree(run)
 
 
 def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:

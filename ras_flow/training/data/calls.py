@@ -20,7 +20,7 @@ from typing import Any, Self
 from ras_flow.components import Generation, LanguageModel, Message
 from ras_flow.errors import InputError
 from ras_flow.files import whole_lines
-from ras_flow.training.data.lock import hold
+from ras_flow.training.lock import hold
 
 
 @dataclass

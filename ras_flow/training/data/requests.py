@@ -6,14 +6,18 @@ from ras_flow.components import AnswerRequest, ChainLink, PlanRequest
 from ras_flow.formats.plan import format_plan
 from ras_flow.state.kg import to_new_triples
 from ras_flow.state.schema import Extracted, Hop, Triple, make_passage
+from ras_flow.tasks import TASKS
 from ras_flow.training.data.records import Record
+
+_LIMITS = {task.instruction: task.max_answer_tokens for task in TASKS.values()}
 
 
 def as_request(record: Record) -> PlanRequest | AnswerRequest:
     """Return what planner or answerer are asked; its graph is still to be added.
 
     Args:
-        record: A training record.
+        record: A training record. An answer gets the token limit of the task whose instruction
+            it has.
     """
     chain = [
         ChainLink(
@@ -23,8 +27,11 @@ def as_request(record: Record) -> PlanRequest | AnswerRequest:
         )
         for link in record["chain"]
     ]
-    kind = PlanRequest if record["task"] == "plan" else AnswerRequest
-    return kind(record["question"], chain, instruction=record.get("instruction", ""))
+    instruction = record.get("instruction", "")
+    if record["task"] == "plan":
+        return PlanRequest(record["question"], chain, instruction=instruction)
+    limit = _LIMITS.get(instruction, AnswerRequest.max_new_tokens)
+    return AnswerRequest(record["question"], chain, instruction=instruction, max_new_tokens=limit)
 
 
 def as_graph(record: Record) -> tuple[dict[str, Triple], list[Hop]]:

@@ -10,9 +10,9 @@ from typing import IO, Any, Self
 
 from ras_flow.errors import InputError
 from ras_flow.training.data.labels import check_labels, keep_first
-from ras_flow.training.data.lock import hold
 from ras_flow.training.data.records import Record, check_record, read_records
 from ras_flow.training.data.stats import Stats, checksum, write_card
+from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split
 
 _OURS = ("train.jsonl", "stats.json", "calls.jsonl")

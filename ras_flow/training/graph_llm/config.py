@@ -21,8 +21,8 @@ class DataSettings:
     """What it learns from.
 
     Attributes:
-        sets: Folders that ``ras-flow data`` wrote: ``train.jsonl`` is learnt from, ``dev.jsonl``
-            is watched.
+        sets: Folders that ``ras-flow data`` wrote: ``train.jsonl`` is learnt from, as often as its
+            folder is named, and ``dev.jsonl`` is watched.
         most: At most so many training records of all; 0 for no limit.
     """
 
@@ -111,7 +111,8 @@ class OptimizerSettings:
         steps: Stop after so many steps, where the epochs have more; 0 for none.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
         workers: Processes that prepare batches; 0 for none but the main one.
-        seed: Decides new weights, the order of the records, and dropout.
+        seed: Decides new weights, the order of the records, which of them ``data.most`` takes, and
+            dropout; not what is watched and measured.
     """
 
     learning_rate: NonNegative[float] = 5e-5

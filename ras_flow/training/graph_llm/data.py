@@ -16,6 +16,7 @@ from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import kind_of
 from ras_flow.training.graph_llm.placed import (
+    MEASURED_SEED,
     Placed,
     check_apart,
     check_first_plans,
@@ -59,12 +60,11 @@ def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
     if len(folders) > 1:
         check_apart(train, _held(folders))
         check_first_plans(train)
-    seed = config.optimizer.seed
     if config.data.most:
-        train = sample(train, config.data.most, seed=seed)
+        train = sample(train, config.data.most, seed=config.optimizer.seed)
     if not train:
         raise InputError(f"There are no records to train on in {', '.join(config.data.sets)}.")
-    return TrainingData(train, sample(dev, config.watch.records, seed=seed))
+    return TrainingData(train, sample(dev, config.watch.records, seed=MEASURED_SEED))
 
 
 def examples_of(

@@ -23,7 +23,7 @@ from ras_flow.training.data.requests import as_request
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
 from ras_flow.training.graph_llm.next_passage import find_next
-from ras_flow.training.graph_llm.placed import read_split, sample
+from ras_flow.training.graph_llm.placed import MEASURED_SEED, read_split, sample
 from ras_flow.training.graph_llm.scores import Measures, measure
 from ras_flow.training.graph_llm.trained import WEIGHTS, load_trained
 from ras_flow.training.run import Logger
@@ -58,7 +58,7 @@ def evaluate(
             or ``openai:gpt-5-mini``, which then plans and answers by few-shot prompts.
         data: Where the data sets are.
         split: ``dev`` or ``test``.
-        most: At most so many records, of both tasks alike; None for all.
+        most: At most so many records, of both tasks alike, the same for each seed; None for all.
         index: A passage index in which BM25 searches for the next gold passage by the subqueries;
             None to leave that out.
         encoder: Replaces the sentence encoder that the Graph LLM names.
@@ -82,7 +82,7 @@ def evaluate(
         task=task,
     )
     if most is not None:
-        records = sample(records, most, seed=config.optimizer.seed)
+        records = sample(records, most, seed=MEASURED_SEED)
     if not records:
         raise InputError(f"There are no records for {split} in {', '.join(config.data.sets)}.")
     asked = [one.record for one in records]
@@ -158,7 +158,7 @@ def evaluate_graph_llm(
     if graphs is not None and shuffle is not None:
         graphs = shuffled(graphs, shuffle)
     texts: dict[int, str] = {}
-    limits = [_limit(record) for record in records]
+    limits = [token_limit(record) for record in records]
     for limit in sorted(set(limits)):
         rows = [row for row, its in enumerate(limits) if its == limit]
         for start in range(0, len(rows), AT_ONCE):
@@ -214,7 +214,12 @@ async def evaluate_language_model(
     return measure(records, texts)
 
 
-def _limit(record: Record) -> int:
+def token_limit(record: Record) -> int:
+    """Return how many tokens a model may write for a record, as in a run.
+
+    Args:
+        record: A plan or an answer.
+    """
     request = as_request(record)
     return request.max_new_tokens if isinstance(request, AnswerRequest) else PLAN_TOKENS
 

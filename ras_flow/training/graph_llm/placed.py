@@ -18,6 +18,10 @@ from ras_flow.training.splits import Split, fraction
 if TYPE_CHECKING:
     from ras_flow.graph_llm.prompt import PromptFormatter
 
+MEASURED_SEED = 7
+"""By it records are drawn that a model is watched by or measured on: so trainings with other seeds
+are measured on the same ones."""
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -36,7 +40,8 @@ def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") ->
     """Read a split of data sets.
 
     Args:
-        folders: Folders that ``ras-flow data`` wrote.
+        folders: Folders that ``ras-flow data`` wrote. One that is named again counts again for
+            ``train`` alone.
         split: Which file of each.
         task: Keep this task's records only.
 
@@ -48,7 +53,7 @@ def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") ->
             message names file and line.
     """
     found: list[Placed] = []
-    for folder in folders:
+    for folder in folders if split == "train" else dict.fromkeys(folders):
         path = folder / f"{split}.jsonl"
         for number, value in read_json_lines(path):
             place = f"{path}:{number}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.extras import require
 from ras_flow.training.arguments import training_arguments
+from ras_flow.training.callbacks import MEASURED
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
@@ -90,9 +92,11 @@ def make_trainer(
             return self.optimizer
 
         def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+            started = time.monotonic()
             metrics = super().evaluate(*args, **kwargs)
             if measure is not None:
-                self.log(measure().summary())
+                summary = measure().summary()
+                self.log(summary | {MEASURED: round(time.monotonic() - started, 2)})
             return metrics
 
         def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> Any:

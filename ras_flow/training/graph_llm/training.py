@@ -22,11 +22,11 @@ from ras_flow.training.graph_llm.data import (
     load_data,
     plans_for_pretraining,
 )
-from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
+from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, token_limit
 from ras_flow.training.graph_llm.folder import write_folder
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.graph_llm.mixing import Mixed
-from ras_flow.training.graph_llm.placed import Placed, check_questions, sample
+from ras_flow.training.graph_llm.placed import MEASURED_SEED, Placed, check_questions, sample
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.start import first_model, start_graph
 from ras_flow.training.graph_llm.trainer import make_trainer
@@ -37,7 +37,7 @@ from ras_flow.training.run import (
     claim,
     finish,
     last_checkpoint,
-    run_folder,
+    own_run,
     train_on,
 )
 
@@ -75,21 +75,35 @@ def train_graph_llm(
         How far the run is.
 
     Raises:
-        ConfigurationError: The output is there, a setting does not fit, the run that was begun has
-            other settings, or memory ran out.
-        InputError: The data cannot be read, or is empty; the message names file and line.
+        ConfigurationError: The output is there, or another training writes it, a setting does not
+            fit, the run that was begun has other settings, or memory ran out.
+        InputError: The data cannot be read, or is empty; the message names file and line. Or the
+            output cannot be written.
         MissingExtraError: A package of the extra ``local`` is not installed.
     """
-    started = time.monotonic()
+    deadline = None if seconds is None else time.monotonic() + seconds
+    with own_run(output) as run:
+        return _train(config, run, output, data, deadline, encoder, log)
+
+
+def _train(
+    config: TrainingConfig,
+    run: Path,
+    output: Path,
+    data: Path,
+    deadline: float | None,
+    encoder: SentenceEncoder | None,
+    log: Logger,
+) -> Progress:
     transformers = require("transformers", extra="local")
-    run = run_folder(output)
     own_gpu()
     loaded = load_data(config, data)
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     settings = config.graph_llm(encoder.identity, encoder.dimension)
     transformers.set_seed(config.optimizer.seed)
     model, began = first_model(config.model.start, settings, new_graph=config.model.new_graph)
-    _check_window(config, model)
+    asked = sample(loaded.dev, config.watch.generate, seed=MEASURED_SEED)
+    _check_window(config, model, asked)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
     record = {**asdict(config), "base": base_facts(model.base), "encoder": encoder.identity}
     record |= {"began_with": began}
@@ -109,7 +123,7 @@ def train_graph_llm(
         seed=config.optimizer.seed,
     )
     log(f"{len(order)} of {len(train)} records an epoch, {len(dev)} for watching")
-    measure = _measure(config, model, loaded.dev, encoder)
+    measure = _measure(config, model, asked, encoder)
     trainer = make_trainer(
         config,
         run,
@@ -118,11 +132,7 @@ def train_graph_llm(
         train,
         dev,
         measure=measure,
-        callbacks=callbacks(
-            deadline=None if seconds is None else started + seconds,
-            patience=config.watch.patience,
-            log=log,
-        ),
+        callbacks=callbacks(deadline=deadline, patience=config.watch.patience, log=log),
         log=log,
     )
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
@@ -150,24 +160,25 @@ def train_graph_llm(
     return Progress(finished, state.global_step, state.max_steps)
 
 
-def _check_window(config: TrainingConfig, model: GraphLLM) -> None:
+def _check_window(config: TrainingConfig, model: GraphLLM, asked: Sequence[Placed]) -> None:
     limit = getattr(model.base.config.get_text_config(), "max_position_embeddings", None)
-    needed = config.model.window + config.model.target
-    if limit is not None and needed > limit:
+    after = max([config.model.target, *(token_limit(one.record) for one in asked)])
+    if limit is not None and config.model.window + after > limit:
         raise ConfigurationError(
-            f"model.window and model.target ({config.model.window} and {config.model.target} "
-            f"tokens) exceed the {limit} that {config.model.base!r} can read. Lower them."
+            f"model.window ({config.model.window} tokens) and the {after} tokens that may follow "
+            f"it, of a target (model.target = {config.model.target}) or of what the model writes "
+            f"as it is measured, exceed the {limit} that {config.model.base!r} can read. Lower "
+            "model.window."
         )
 
 
 def _measure(
-    config: TrainingConfig, model: GraphLLM, dev: Sequence[Placed], encoder: SentenceEncoder
+    config: TrainingConfig, model: GraphLLM, asked: Sequence[Placed], encoder: SentenceEncoder
 ) -> Callable[[], Measures] | None:
     """Return what measures the model on a few records; None where there are none."""
-    chosen = sample(dev, config.watch.generate, seed=config.optimizer.seed)
-    if not chosen:
+    if not asked:
         return None
-    records = nearest_records([one.record for one in chosen], encoder, model.config.max_triples)
+    records = nearest_records([one.record for one in asked], encoder, model.config.max_triples)
     graphs = None if model.config.gnn is None else graphs_of(records, encoder)
 
     def measure() -> Measures:

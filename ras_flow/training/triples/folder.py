@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.extras import require
-from ras_flow.files import checksum
+from ras_flow.files import checksum, let_all_read
 from ras_flow.llms.local import load_tokenizer
 from ras_flow.llms.tuned import FORMAT, MANIFEST
 from ras_flow.training.triples.card import CARD, model_card
@@ -38,6 +38,7 @@ def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict
         model.to(_dtype(config)).save_pretrained(folder)
         chat = config.model.kind == "causal"
         load_tokenizer(config.model.name, chat=chat).save_pretrained(folder)
+    let_all_read(folder)
     record = {
         "format": FORMAT,
         "kind": config.model.kind,
@@ -61,9 +62,7 @@ def _write_adapter(folder: Path, model: Any, config: TrainingConfig) -> None:
         name: tensor.to(_dtype(config)).contiguous().cpu()
         for name, tensor in peft.get_peft_model_state_dict(model).items()
     }
-    file = folder / "adapter_model.safetensors"
-    safetensors.save_file(weights, file, {"format": "pt"})
-    file.chmod(0o644)  # It is written for its owner alone, and would be packaged so.
+    safetensors.save_file(weights, folder / "adapter_model.safetensors", {"format": "pt"})
     settings = model.peft_config["default"]
     # It names the folder that the base was read from, which means nothing elsewhere.
     settings.base_model_name_or_path = config.model.name

@@ -15,19 +15,19 @@ from ras_flow.llms.tuned import Tuned, without_peft_warnings
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.order import LengthGrouped
-from ras_flow.training.processes import own_gpu
+from ras_flow.training.processes import own_gpu, processes
 from ras_flow.training.run import (
     Logger,
     Progress,
     claim,
     finish,
     last_checkpoint,
-    run_folder,
+    own_run,
     train_on,
 )
 from ras_flow.training.triples.config import LoraSettings, TrainingConfig
 from ras_flow.training.triples.data import load_data
-from ras_flow.training.triples.encoding import Collator, Encoder
+from ras_flow.training.triples.encoding import IGNORED, Collator, Encoder
 from ras_flow.training.triples.folder import write_folder
 from ras_flow.training.triples.start import first_extractor, load_adapter
 
@@ -60,14 +60,26 @@ def train(
         How far the run is.
 
     Raises:
-        ConfigurationError: The output is there, a setting does not fit the model, the run that was
-            begun has other settings, or memory ran out.
-        InputError: The data cannot be read, or is empty.
+        ConfigurationError: The output is there, or another training writes it, a setting does not
+            fit the model, the run that was begun has other settings, or memory ran out.
+        InputError: The data cannot be read, or is empty, or the output cannot be written.
         MissingExtraError: A package of the extras ``local`` or ``train`` is not installed.
     """
-    started = time.monotonic()
+    deadline = None if seconds is None else time.monotonic() + seconds
+    with own_run(output) as run:
+        return _train(config, run, output, data, deadline, examples, log)
+
+
+def _train(
+    config: TrainingConfig,
+    run: Path,
+    output: Path,
+    data: Path,
+    deadline: float | None,
+    examples: int | None,
+    log: Logger,
+) -> Progress:
     transformers = require("transformers", extra="local")
-    run = run_folder(output)
     own_gpu()
     first = first_extractor(config)
     loaded = load_data(config.data, data)
@@ -84,7 +96,6 @@ def train(
     transformers.set_seed(config.optimizer.seed)
     model = _model(config, first)
     collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
-    deadline = None if seconds is None else started + seconds
     told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
     record = {**asdict(config), "examples": examples, "began": first and first.key}
@@ -126,8 +137,7 @@ def _model(config: TrainingConfig, first: Tuned | None) -> Any:
     """Return the model to train, with the adapter of the extractor that training begins with."""
     model = read_model(config.model.name, kind=CLASSES[config.model.kind])
     if config.model.kind == "seq2seq":
-        # T5 and its kind take the number of a step's labels, and do not divide their loss by it.
-        model.accepts_loss_kwargs = False
+        model.accepts_loss_kwargs = True  # So that Trainer counts the labels of a step.
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
     if first:
@@ -182,13 +192,30 @@ def _trainer(
     )
     order = LengthGrouped(
         [len(row["input_ids"]) for row in encoded["train"]],
-        settings.batch_size * settings.accumulation,
+        settings.batch_size * settings.accumulation * processes(),
         settings.seed,
     )
 
     class Ordered(trainer_class):  # type: ignore[misc, valid-type]
         def _get_train_sampler(self, *_: Any) -> LengthGrouped:
             return order
+
+        def compute_loss(
+            self,
+            model: Any,
+            inputs: Any,
+            return_outputs: bool = False,
+            num_items_in_batch: Any = None,
+        ) -> Any:
+            """Return the loss of a batch as its share in that of the step, token by token."""
+            if config.model.kind == "causal" or num_items_in_batch is None:
+                return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+            # T5 and its kind would take the number of a step's labels, and not divide by it.
+            mean, outputs = super().compute_loss(model, inputs, return_outputs=True)
+            share = (inputs["labels"] != IGNORED).sum() / num_items_in_batch
+            # The gradients of several processes are averaged.
+            loss = mean * share * processes()
+            return (loss, outputs) if return_outputs else loss
 
     trainer = Ordered(
         model=model,

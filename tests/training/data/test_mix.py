@@ -19,11 +19,11 @@ from ras_flow.training.data.config import MixConfig, Source, load_config
 from ras_flow.training.data.convert import convert_mix
 from ras_flow.training.data.inputs import read_inputs
 from ras_flow.training.data.labels import check_labels
-from ras_flow.training.data.lock import hold
 from ras_flow.training.data.mix import write_mix
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.graph_llm.graphs import nearest_records
+from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split, Splitter
 from tests.cli.command import ras_flow as run
 from tests.servers import Answer, OpenAIServer

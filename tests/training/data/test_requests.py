@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import pytest
+
 from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.formats.history import format_history
 from ras_flow.formats.plan import parse_plan
 from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.tasks import TASKS
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.requests import as_graph, as_request, target_text
 from tests.training.data.test_rollout import play, told
@@ -36,6 +39,17 @@ def test_a_record_is_asked_as_at_inference() -> None:
     assert parse_plan(target_text(plan)).subquery == "When was Aino Laine born?"
     assert isinstance(as_request(answer), AnswerRequest)
     assert target_text(answer) == "3 May 1921"
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_an_answer_may_be_as_long_as_in_a_run_of_its_task(name: str) -> None:
+    task = TASKS[name]
+    request = as_request({**play()[-1], "instruction": task.instruction})
+    assert isinstance(request, AnswerRequest)
+    assert request.max_new_tokens == task.max_answer_tokens
+    assert request.instruction == task.instruction
+    other = as_request({**play()[-1], "instruction": "In one word."})
+    assert isinstance(other, AnswerRequest) and other.max_new_tokens == 100
 
 
 def test_passages_are_asked_as_at_inference_without_an_extractor() -> None:

@@ -12,6 +12,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.retrieval.queries import check_queries
 from ras_flow.testing import ListRetriever
 from ras_flow.training.data.records import Record
+from ras_flow.training.graph_llm.data import load_data
 from ras_flow.training.graph_llm.evaluate import (
     evaluate,
     evaluate_graph_llm,
@@ -22,7 +23,7 @@ from ras_flow.training.graph_llm.next_passage import NextPassage, find_next
 from ras_flow.training.graph_llm.scores import LATER, measure
 from tests.graph_llm.test_nearest import SharedWords
 from tests.graph_llm.tiny import build
-from tests.training.graph_llm.samples import config, record, records
+from tests.training.graph_llm.samples import config, record, records, write_set
 
 
 class Canned:
@@ -73,6 +74,18 @@ def test_a_source_may_be_called_all() -> None:
 def test_a_name_that_is_no_folder_is_a_model(tmp_path: object, base: object, data: object) -> None:
     with pytest.raises(ConfigurationError, match="nonesuch"):
         evaluate(config(base), "nonesuch:model", data=data)  # type: ignore[arg-type]
+
+
+def test_a_set_that_is_named_twice_is_learnt_twice_and_measured_once(
+    base: Path, tmp_path: Path
+) -> None:
+    write_set(tmp_path / "set", records(2), records(4)[8:])
+    first, second = (
+        load_data(config(base, data={"sets": ("set",) * times}, watch={"records": 100}), tmp_path)
+        for times in (1, 2)
+    )
+    assert second.train == first.train * 2
+    assert second.dev == first.dev and len(first.dev) == 8
 
 
 def test_records_are_read_as_the_model_reads_its_runs(base: Path) -> None:

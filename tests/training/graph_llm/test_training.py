@@ -17,6 +17,7 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.training.graph_llm.data import load_data
 from ras_flow.training.graph_llm.evaluate import evaluate, evaluate_graph_llm
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
@@ -81,6 +82,57 @@ def test_a_killed_slice_goes_on_from_the_last_whole_checkpoint(
     for name in FILES:
         ours, theirs = load_file(moved / name), load_file(unbroken / name)
         assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+
+
+def test_a_slice_killed_while_it_measures_goes_on_right_before(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.training.graph_llm import training
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for every, kept in ((3, 2), (100, 3)):  # It also measures at the end.
+        watch = {"every": every}
+        whole, broken = tmp_path / f"whole{every}", tmp_path / f"broken{every}"
+        train(base, data, whole, watch=watch)
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "evaluate_graph_llm", killed)
+            with pytest.raises(KeyboardInterrupt):
+                train(base, data, broken, watch=watch)
+        assert last_checkpoint(broken.with_name(f"{broken.name}.run")).name == f"checkpoint-{kept}"  # type: ignore[union-attr]
+        assert train(base, data, broken, watch=watch).finished
+        assert losses(broken) == losses(whole)
+        for name in FILES:
+            ours, theirs = load_file(broken / name), load_file(whole / name)
+            assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
+
+
+def test_the_log_tells_how_long_a_whole_measurement_took(unbroken: Path) -> None:
+    history = json.loads((unbroken / "training.json").read_text())["history"]
+    loss = [row["eval_runtime"] for row in history if "eval_runtime" in row]
+    whole = [row["measured_seconds"] for row in history if "measured_seconds" in row]
+    assert len(whole) == len(loss) == 2
+    assert all(all_of_it > part for all_of_it, part in zip(whole, loss, strict=True))
+
+
+def test_two_trainings_do_not_write_one_output(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    settings, refused = config(base), False
+
+    def meanwhile(line: str) -> None:
+        nonlocal refused
+        if line == "starting":
+            with pytest.raises(ConfigurationError, match=r"Another training writes to .*out\.run"):
+                train(base, data, tmp_path / "out")
+            refused = True
+
+    train_graph_llm(settings, tmp_path / "out", data=data, encoder=ENCODER, log=meanwhile)
+    assert refused and losses(tmp_path / "out") == losses(unbroken)
+    with pytest.raises(ConfigurationError, match="is there already"):
+        train(base, data, tmp_path / "out")
+    assert not (tmp_path / "out.run").exists()
 
 
 def test_memory_settings_may_change_in_a_run_and_others_may_not(
@@ -334,6 +386,33 @@ def test_the_card_tells_seed_data_and_figures(unbroken: Path) -> None:
     assert report["seen_an_epoch"]["places/first_subq"] == 1
 
 
+def test_every_seed_is_measured_on_the_same_records(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.training.graph_llm import evaluate as measuring
+    from ras_flow.training.graph_llm import training
+
+    write_set(tmp_path / "set", records(), records(12))
+    asked: list[list[str]] = []
+
+    def spy(model: Any, rows: Any, **more: Any) -> Any:
+        asked.append([row["id"] for row in rows])
+        return evaluate_graph_llm(model, rows, **more)
+
+    for module in (training, measuring):
+        monkeypatch.setattr(module, "evaluate_graph_llm", spy)
+    drawn: list[list[str]] = []
+    for seed in (7, 8):
+        settings = config(base, optimizer={"seed": seed, "steps": 1})
+        drawn.append([one.record["id"] for one in load_data(settings, tmp_path).dev])
+        output = tmp_path / str(seed)
+        train_graph_llm(settings, output, data=tmp_path, encoder=ENCODER)
+        evaluate(settings, str(output), data=tmp_path, most=5, encoder=ENCODER)
+    assert drawn[0] == drawn[1]
+    half = len(asked) // 2
+    assert asked[:half] == asked[half:] and [len(asked[0]), len(asked[-1])] == [2, 5]
+
+
 def test_one_task_alone(base: Path, data: Path, tmp_path: Path) -> None:
     train(base, data, tmp_path / "plan", model={"task": "plan"}, optimizer={"steps": 2})
     report = json.loads((tmp_path / "plan" / "training.json").read_text())
@@ -498,9 +577,18 @@ def test_a_base_of_another_width_is_told(base: Path, data: Path, tmp_path: Path)
         evaluate(config(base), str(tmp_path / "done"), data=data, encoder=ENCODER)
 
 
-def test_a_window_beyond_the_base_is_told(base: Path, data: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="exceed the 2000 that"):
-        train(base, data, tmp_path / "out", model={"window": 1900})
+@pytest.mark.parametrize(
+    ("window", "target", "after", "dev"),
+    [(1900, 300, 300, []), (1901, 40, 100, records(1)), (1937, 40, 64, records(1)[:3])],
+)
+def test_a_window_beyond_the_base_is_told(
+    base: Path, tmp_path: Path, window: int, target: int, after: int, dev: list[dict[str, Any]]
+) -> None:
+    write_set(tmp_path / "set", records(1), dev)
+    with pytest.raises(ConfigurationError, match=rf"the {after} tokens.* exceed the 2000 that"):
+        train(base, tmp_path, tmp_path / "out", model={"window": window, "target": target})
+    room = {"window": 2000 - after, "target": target}
+    assert train(base, tmp_path, tmp_path / "out", seconds=0, model=room).step == 1
 
 
 def test_wrong_records_are_told_by_file_and_line(base: Path, tmp_path: Path) -> None:

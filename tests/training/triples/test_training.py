@@ -46,7 +46,7 @@ from tests.cli.command import ras_flow
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
 from tests.training.gpus import several_gpus
-from tests.training.triples.samples import fact_rows, rows, write_rows
+from tests.training.triples.samples import NAMES, fact_rows, rows, write_rows
 
 TRIPLES = (("Ann (poet)", "met", "Bo"), ("Ann (poet)", "born in", "Oslo, Norway"))
 EXAMPLE = Example("1", "s", "Ann", "Ann, a poet, met Bo.", TRIPLES)
@@ -203,6 +203,20 @@ def test_stopped_and_resumed_ends_with_the_same_weights(home: Path, unbroken: Pa
     assert find_tuned(str(broken)).key == find_tuned(str(unbroken)).key  # type: ignore[union-attr]
 
 
+def test_two_trainings_do_not_write_one_output(home: Path, tmp_path: Path) -> None:
+    refused = False
+
+    def meanwhile(line: str) -> None:
+        nonlocal refused
+        if line == "starting":
+            with pytest.raises(ConfigurationError, match="Another training writes to"):
+                train(config(home), tmp_path / "out", data=home)
+            refused = True
+
+    assert train(config(home), tmp_path / "out", data=home, log=meanwhile).finished
+    assert refused
+
+
 def test_a_run_with_other_settings_is_not_gone_on_with(home: Path) -> None:
     train(config(home), home / "begun", data=home, seconds=0)
     other = config(home, lora=LoraSettings(rank=2))
@@ -244,15 +258,48 @@ def test_mixed_precision_needs_no_gpu(home: Path) -> None:
 def test_the_loss_is_that_of_a_step_however_it_is_cut(
     home: Path, tmp_path: Path, kind: str
 ) -> None:
+    made = rows()
+    for number, row in enumerate(made):  # One target in four is long.
+        subject, _, town = row["triples"][0]
+        rooms = [[subject, "has", f"{name} Hall"] for name in NAMES[:3]]
+        row["triples"] = [[subject, "opened in", town], *([] if number % 4 else rooms)]
+        row["text"] += f" It has {', '.join(room for _, _, room in rooms)}."
+    write_rows(tmp_path / "uneven.jsonl", made)
+    model = Path(shutil.copytree(home / kind, tmp_path / kind))
+    facts = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(facts | {"dropout_rate": 0.0}))
     said = []
     for batch_size, accumulation in ((4, 1), (1, 4)):
-        settings = config(home, kind)
+        uneven = DataSettings(files=("uneven.jsonl",), dev=0.0, test=0.0)
+        settings = config(tmp_path, kind, data=uneven)
         cut = replace(settings.optimizer, batch_size=batch_size, accumulation=accumulation, steps=1)
         settings = replace(settings, optimizer=cut, lora=LoraSettings(rank=4, dropout=0.0))
         lines: list[str] = []
-        train(settings, tmp_path / str(accumulation), data=home, log=lines.append)
+        train(settings, tmp_path / str(accumulation), data=tmp_path, log=lines.append)
         said += [float(line.rpartition(" ")[2]) for line in lines if ": loss" in line]
-    assert said[0] == pytest.approx(said[1], rel=0.05)
+    assert said[0] == pytest.approx(said[1], rel=1e-4)
+
+
+def test_each_step_keeps_its_examples_whatever_the_processes(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ras_flow.training.triples import training
+
+    orders: list[list[int]] = []
+
+    def spy(*given: Any) -> LengthGrouped:
+        order = LengthGrouped(*given)
+        orders.append(list(order))
+        return order
+
+    monkeypatch.setattr(training, "LengthGrouped", spy)
+    write_rows(tmp_path / "many.jsonl", rows(200))
+    settings = config(home, data=DataSettings(files=("many.jsonl",)))
+    for accumulation, processes in ((4, 1), (2, 2)):
+        monkeypatch.setattr(training, "processes", lambda number=processes: number)
+        cut = replace(settings.optimizer, accumulation=accumulation)
+        train(replace(settings, optimizer=cut), tmp_path / str(processes), data=tmp_path, seconds=0)
+    assert orders[0] == orders[1]
 
 
 def test_memory_that_runs_out_says_what_to_lower(
@@ -500,7 +547,9 @@ def test_a_whole_model_can_be_trained(home: Path) -> None:
     assert losses[-1] < losses[0] * 0.8
     tuned = find_tuned(str(home / "whole"))
     assert tuned and not tuned.adapter
-    assert (home / "whole" / "model.safetensors").is_file()
+    files = list((home / "whole").iterdir())
+    assert home / "whole" / "model.safetensors" in files
+    assert all(file.stat().st_mode & 0o777 == 0o644 for file in files)
     model = load_language_model(f"local:{home / 'whole'}")
     assert make_extractor(model).identity
 

@@ -1,4 +1,4 @@
-"""A file of training data is written by one build at a time."""
+"""What a build or a training writes is written by one of them at a time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ras_flow.errors import ConfigurationError, InputError
 
 
 @contextmanager
-def hold(path: Path) -> Iterator[None]:
+def hold(path: Path, *, by: str = "build") -> Iterator[None]:
     """Hold the lock of a file, taken at once or not at all.
 
     Args:
         path: The file; its folder is made where there is none, and the lock stands beside it.
+        by: What writes there, for the message.
 
     Raises:
-        ConfigurationError: Another build has it.
+        ConfigurationError: Another one has it.
         InputError: The folder cannot be written to.
     """
     lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
@@ -28,7 +29,7 @@ def hold(path: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout as error:
         raise ConfigurationError(
-            f"Another build writes to {path.parent}: wait for it, or use another folder."
+            f"Another {by} writes to {path.parent}: wait for it, or use another folder."
         ) from error
     except OSError as error:
         raise InputError(f"{path.parent} cannot be written to: {error}. Name another.") from error

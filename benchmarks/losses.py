@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from ras_flow.extras import require
+import torch
 
-if TYPE_CHECKING:
-    from ras_flow.graph_llm.collate import Example
-    from ras_flow.graph_llm.model import GraphLLM
+from ras_flow.graph_llm.collate import Collator, Example
+from ras_flow.graph_llm.model import GraphLLM
 
 
 def target_losses(model: GraphLLM, examples: Iterable[Example]) -> list[float]:
@@ -26,10 +24,6 @@ def target_losses(model: GraphLLM, examples: Iterable[Example]) -> list[float]:
         InputError: A question does not fit into the model's window.
         ConfigurationError: A graph's attributes have another length than the model's.
     """
-    torch = require("torch", extra="local")
-    # It imports torch.
-    from ras_flow.graph_llm.collate import Collator  # noqa: PLC0415
-
     collate = Collator(model.formatter)
     with torch.inference_mode():
         return [float(model(**collate([example])).loss) for example in examples]
