@@ -232,6 +232,7 @@ def test_the_sentence_encoder_may_be_in_any_folder(llama: Path) -> None:
     assert made.encoder_name == "/home/me@work/minilm"
     assert made.reads("/elsewhere/minilm@0123456789ab")
     assert not made.reads("/home/me@work/minilm@ba9876543210")
+    assert not made.reads("passage: /home/me@work/minilm@0123456789ab"), "another one around it"
     assert config(llama, encoder="of my own").encoder_name == "of my own"
 
 
