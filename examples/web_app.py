@@ -18,12 +18,14 @@ from uuid import uuid4
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow import Context, RasFlowError, build_graph
 from ras_flow.errors import InputError, OverloadedError
+from ras_flow.formats.answer import without_thoughts
 
 SETTINGS = Context()
 
@@ -73,23 +75,54 @@ async def tell_events(graph: Any, question: str) -> AsyncIterator[str]:
         question: The question.
 
     Yields:
-        An event of `ras_flow.events` each, with ``{"type": "word", "text": "…"}`` before the last:
-        the answer as it is written, where the model streams.
+        An event of `ras_flow.events` each, with those of :class:`Words` before the last.
     """
+    words = Words()
     modes = ["custom", "messages"]
     try:
         async for mode, given in graph.astream(
             {"question": question}, new_thread(), stream_mode=modes
         ):
-            event = given
+            events = [given]
             if mode == "messages":
                 chunk, about = given
-                if about["langgraph_node"] != "answer" or not chunk.text:
-                    continue
-                event = {"type": "word", "text": chunk.text}
-            yield f"data: {json.dumps(event)}\n\n"
+                events = words.add(chunk) if about["langgraph_node"] == "answer" else []
+            for event in events:
+                yield f"data: {json.dumps(event)}\n\n"
     except RasFlowError as error:
         yield f"data: {json.dumps({'type': 'error', 'message': str(error)})}\n\n"
+
+
+class Words:
+    """The answer as it is written, where the model streams, without what it thinks before."""
+
+    def __init__(self) -> None:
+        self._call: str | None = None
+        self._text = self._sent = ""
+
+    def add(self, chunk: BaseMessage) -> list[dict[str, str]]:
+        """Take what a model wrote.
+
+        Args:
+            chunk: A part of its answer, or all of it.
+
+        Returns:
+            What to send: ``{"type": "word", "text": "…"}`` for more of the answer; before that
+            ``{"type": "restart"}`` where the words until now are none of it, since the call is
+            tried again, or they were thoughts of which only the end is marked.
+        """
+        if chunk.id != self._call:
+            self._call, self._text = chunk.id, ""
+        self._text += chunk.text
+        spoken = without_thoughts(self._text).lstrip()
+        events = []
+        if not spoken.startswith(self._sent):
+            events.append({"type": "restart"})
+            self._sent = ""
+        if more := spoken[len(self._sent) :]:
+            events.append({"type": "word", "text": more})
+            self._sent = spoken
+        return events
 
 
 def new_thread() -> RunnableConfig:

@@ -82,7 +82,8 @@ class Context:
         model_timeout: Seconds after which one remote call counts as failed, without the wait for
             the ``rate_limiter`` of a chat model that is given as an object.
         max_retries: Further attempts after timeouts, rate limits and server errors.
-        max_concurrency: Calls of one remote model under way at once, whatever the roles and runs.
+        max_concurrency: Calls of one remote model under way at once, whatever the roles and runs;
+            runs with another number count theirs apart.
         pause_before_retrieval: Wait for a person to approve or edit each subquery. For this and
             the next two the graph needs a checkpointer; see :mod:`ras_flow.nodes.review`.
         pause_after_merge: Wait for a person to approve or edit the graph after each hop.

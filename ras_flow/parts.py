@@ -92,17 +92,23 @@ class Parts:
             ConfigurationError: An object is neither; the message names what it lacks.
         """
         defaults = defaults or Context()
+        # One for each object, whatever its roles: they share its slots.
+        chats = {
+            id(given): _chat(given, defaults)
+            for given in (planner, extractor, answerer)
+            if isinstance(given, BaseChatModel)
+        }
         soft = ("identity", "takes_soft_tokens")
         return cls(
-            planner=_part(planner, ("plan", *soft), PromptedPlanner, defaults),
+            planner=_part(planner, ("plan", *soft), PromptedPlanner, chats),
             retriever=_retriever_part(retriever),
             extractor=_part(
                 extractor,
                 ("extract", "identity", "batch_size"),
                 partial(make_extractor, output=defaults.extractor_output),
-                defaults,
+                chats,
             ),
-            answerer=_part(answerer, ("answer", *soft), PromptedAnswerer, defaults),
+            answerer=_part(answerer, ("answer", *soft), PromptedAnswerer, chats),
             encoder=_encoder_part(encoder),
             defaults=defaults,
         )
@@ -303,22 +309,27 @@ def _chosen(models: Any) -> dict[str, Any]:
     return dict(models)
 
 
+def _chat(given: BaseChatModel, defaults: Context) -> ChatLanguageModel:
+    return ChatLanguageModel(
+        given,
+        timeout=defaults.model_timeout,
+        max_retries=defaults.max_retries,
+        max_concurrency=defaults.max_concurrency,
+        window=defaults.model_window,
+    )
+
+
 def _part(
-    given: Any, needed: Sequence[str], prompted: Callable[[LanguageModel], T], defaults: Context
+    given: Any,
+    needed: Sequence[str],
+    prompted: Callable[[LanguageModel], T],
+    chats: Mapping[int, ChatLanguageModel],
 ) -> T | None:
     missing = _missing(given, needed)
     if given is None or not missing:
         return cast("T | None", given)
-    if isinstance(given, BaseChatModel):
-        return prompted(
-            ChatLanguageModel(
-                given,
-                timeout=defaults.model_timeout,
-                max_retries=defaults.max_retries,
-                max_concurrency=defaults.max_concurrency,
-                window=defaults.model_window,
-            )
-        )
+    if chat := chats.get(id(given)):
+        return prompted(chat)
     if not _missing(given, ("generate", "count_tokens", "window", "identity", "batch_size")):
         return prompted(cast(LanguageModel, given))
     raise ConfigurationError(

@@ -170,7 +170,9 @@ def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
     ]
     line(
         console,
-        plain(f"Go on with: {command('resume', run)} --approve, or in its place any of")
+        plain(
+            f"Go on with: {command('resume', run, options=['--approve'])}, or in its place any of"
+        )
         + f" {', '.join(options)}",
     )
 

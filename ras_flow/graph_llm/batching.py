@@ -109,13 +109,14 @@ def _parts(
     graph: AttributedGraph, config: GnnConfig, dimension: int
 ) -> Iterator[tuple[Data, list[np.ndarray[tuple[int], np.dtype[np.int64]]]]]:
     """Yield what is encoded together, each with the rows of its own nodes to be averaged."""
-    every_node = np.arange(len(graph.nodes))
-    if not graph.hops or (config.scope == "merged" and config.tokens == "one"):
-        yield _data(graph, dimension), [every_node]
+    if not graph.hops:
+        yield _data(graph, dimension), [np.arange(len(graph.nodes))]
         return
     inside = [np.unique(graph.edge_index[:, hop]) for hop in graph.hops]
     if config.scope == "merged":
-        yield _data(graph, dimension), inside
+        # The node of a subquery that found nothing has no links, and counts nowhere.
+        linked = np.unique(graph.edge_index)
+        yield _data(graph, dimension), inside if config.tokens == "per_hop" else [linked]
         return
     for hop, rows in zip(graph.hops, inside, strict=True):
         place = np.zeros(len(graph.nodes), dtype=np.int64)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 from ras_flow.components import AttributedGraph, Reading
 from ras_flow.errors import ConfigurationError
+from ras_flow.llms.sentence_encoder import same_encoder
 
 GnnKind = Literal["transformer", "gat", "gcn"]
 Scope = Literal["per_hop", "merged"]
@@ -190,9 +191,9 @@ class GraphLLMConfig:
             encoder: Identity of the encoder.
 
         Returns:
-            Whether the weights are the same; "name@hash" may differ in name.
+            Whether it is the same encoder; its folder may be another one.
         """
-        return encoder.rpartition("@")[2] == self.encoder.rpartition("@")[2]
+        return same_encoder(self.encoder, encoder)
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the values as JSON-like data."""

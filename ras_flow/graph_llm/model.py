@@ -193,8 +193,10 @@ class GraphLLM(nn.Module):
             self.eval()
         try:
             with generation.memory_errors_say(
-                f"Memory ran out in the Graph LLM over {self.config.base!r}. Lower the batch size "
-                f"(now {batch_size}) or its window (now {self.config.window} tokens)."
+                f"Memory ran out in the Graph LLM over {self.config.base!r}. Use a machine with "
+                "more, hide a GPU that is too small (CUDA_VISIBLE_DEVICES=), or have vLLM run the "
+                "model, in half the memory: ras-flow export --dtype bfloat16. In training, lower "
+                f"watch.batch_size (now {batch_size})."
             ):
                 at_once = capacity.rows_at_once(self.base, batch_size)
                 for start in range(0, len(order), at_once):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,9 +17,9 @@ from ras_flow.llms.providers import connect, endpoint_of
 from ras_flow.llms.rate import UntimedRate
 from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
 from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
+from ras_flow.llms.slots import make_slots, shared_slots
 from ras_flow.llms.waiting import a_place
 from ras_flow.llms.weights import hash_text
-from ras_flow.scoped import PerLoop
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -64,7 +63,8 @@ class ChatLanguageModel:
         base_url: Address of the server, where it is not the provider's own. Only with a name.
         timeout: Seconds for one attempt; waiting for the model's ``rate_limiter`` is not counted.
         max_retries: Attempts after the first, for failures that may pass.
-        max_concurrency: Requests under way at once.
+        max_concurrency: Requests under way at once; all models of one name, address and number
+            share these.
         window: Tokens of a prompt and its answer together; None for the model's own limit, where
             that is known.
 
@@ -92,7 +92,11 @@ class ChatLanguageModel:
         self._endpoint = endpoint_of(self._chat)
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
         self._schemas = SchemaProbe(f"{self._endpoint.model} at {self._endpoint.host}")
-        self._slots = PerLoop(lambda: asyncio.Semaphore(max_concurrency))
+        self._slots = (
+            shared_slots(self._endpoint, max_concurrency)
+            if self._by_name
+            else make_slots(max_concurrency)
+        )
         self._pools = Pools(self._chat, by_name=self._by_name)
         profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
         limit = window or profile.get("max_input_tokens")

@@ -21,6 +21,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.llms.generation import cut_at
 from ras_flow.llms.providers import check_address
 from ras_flow.llms.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
+from ras_flow.llms.slots import shared_slots
 from ras_flow.llms.text import LOOP, repeats
 from ras_flow.llms.waiting import a_place
 from ras_flow.scoped import PerLoop
@@ -104,7 +105,8 @@ class CompletionsServer:
         base_url: Its address, with ``/v1``; None for that in :data:`ADDRESS`.
         timeout: Seconds for one attempt.
         max_retries: Attempts after the first, for failures that may pass.
-        max_concurrency: Requests under way at once.
+        max_concurrency: Requests under way at once; all clients of one model, address and number
+            share these.
 
     Raises:
         ConfigurationError: There is no address, or it is none; or the key cannot be one.
@@ -137,7 +139,7 @@ class CompletionsServer:
         self.endpoint = Endpoint(model, host, KEY, (key,) if key else ())
         self._url = f"{address.rstrip('/')}/completions"
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
-        self._slots = PerLoop(lambda: asyncio.Semaphore(max_concurrency))
+        self._slots = shared_slots(self.endpoint, max_concurrency)
         # No connection is kept open: what a loop leaves behind would stay until the process ends.
         limits = httpx.Limits(max_keepalive_connections=0)
         headers = {"authorization": f"Bearer {key}"} if key else {}

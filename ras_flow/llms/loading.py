@@ -33,7 +33,8 @@ def load_language_model(
             the vLLM server. Local models have none.
         timeout: Seconds that one request may take.
         max_retries: Attempts after the first, for failures that may pass.
-        max_concurrency: Requests under way at once.
+        max_concurrency: Requests under way at once; all models of one name, address and number
+            share these.
         window: Tokens of a prompt and its answer that a chat model takes together; None for its own
             limit. The other kinds know theirs.
 

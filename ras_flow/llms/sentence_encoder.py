@@ -45,7 +45,7 @@ _CARRIED = {
 }
 
 
-_PLAIN = re.compile(r"[\w./\\~-]+(@[0-9a-f]{12})")
+_PLAIN = re.compile(r"[\w./\\~@-]+(@[0-9a-f]{12})")
 """The identity of a folder or a name, and not of another encoder around it."""
 
 _LANE = PerProcess(lambda: ThreadPoolExecutor(1, "ras-flow-encode"))

@@ -20,6 +20,15 @@ from ras_flow.paths import path_named
 WINDOW = 512
 """Input tokens (appendix D.1)."""
 
+_TOKENS = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+)
+"""The settings of generation that say how a model's texts begin and end."""
+
 
 def is_seq2seq(name: str) -> bool:
     """Tell from its configuration whether a model is an encoder-decoder.
@@ -107,6 +116,8 @@ class LocalSeq2SeqModel(LocalLanguageModel):
         kind = "AutoModelForSeq2SeqLM"
         loaded = load_model(self.name, self._key, kind=kind, precision=self._precision)
         model = loaded.model
+        # What generate is not told it takes from the model's own settings.
+        model.generation_config = _greedy(model.generation_config)
         tokenizer = load_tokenizer(self.name, chat=False)
         longest = max(map(len, batch))
         pad = tokenizer.pad_token_id or 0
@@ -117,8 +128,6 @@ class LocalSeq2SeqModel(LocalLanguageModel):
                 input_ids=ids.to(model.device),
                 attention_mask=mask.to(model.device),
                 max_new_tokens=limits.max_new_tokens,
-                do_sample=False,
-                num_beams=1,
                 stopping_criteria=[
                     lambda made, _: torch.full((len(made),), given_up.is_set(), device=made.device)
                 ],
@@ -128,6 +137,16 @@ class LocalSeq2SeqModel(LocalLanguageModel):
             _generation(tokenizer, len(row), output, ends, limits.stop)
             for row, output in zip(batch, outputs[:, 1:].tolist(), strict=True)
         ]
+
+
+def _greedy(settings: Any) -> Any:
+    """Return a model's own settings of generation without all that changes what it writes.
+
+    A token that it forces at the limit is left out too: it would hide that a text is cut off.
+    """
+    transformers = require("transformers", extra="local")
+    kept = {name: getattr(settings, name) for name in _TOKENS}
+    return transformers.GenerationConfig(**kept)
 
 
 def _generation(

@@ -20,12 +20,11 @@ from ras_flow.edits import Edit, parse_edits
 from ras_flow.errors import InputError
 from ras_flow.events import Event
 from ras_flow.page.bodies import read_body
-from ras_flow.page.export import to_html
 from ras_flow.page.work import JsonEvent, Work, failing_softly
 from ras_flow.runs.address import find_address
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.export.forms import Form, writer_of
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.times import parse_time
@@ -39,15 +38,6 @@ Streaming = Callable[[AsyncIterator[bytes]], Response]
 
 POLL_SECONDS = 1.0
 """How often a run that is watched live is looked at."""
-
-_WRITERS: dict[str, tuple[str, str, Callable[[RunDocument, int], str]]] = {
-    "json": ("json", "application/json", to_json),
-    "graphml": ("graphml", "application/xml", to_graphml),
-    "jsonld": ("jsonld", "application/ld+json", to_json_ld),
-    "turtle": ("ttl", "text/turtle", to_turtle),
-    "html": ("html", "text/html", to_html),
-}
-"""Ending, media type and writer of each export."""
 
 
 class Api:
@@ -116,17 +106,20 @@ class Api:
 
     async def _export(self, request: Request) -> Response:
         name = request.query_params.get("format", "json")
-        if name not in _WRITERS:
-            raise InputError(f"The format {name!r} is unknown: use one of {', '.join(_WRITERS)}.")
+        if name not in Form.__members__:
+            raise InputError(f"The format {name!r} is unknown: use one of {', '.join(Form)}.")
         document = await self._document(request, request.path_params["run"])
         branch = get_branch(document, _whole(request, "branch"))["number"]
-        ending, media_type, write = _WRITERS[name]
-        text = await asyncio.to_thread(write, document, branch)
+        # In a thread, too: the first time it loads the writers.
+        writer = await asyncio.to_thread(writer_of, Form(name))
+        text = await asyncio.to_thread(writer.write, document, branch)
         safe = re.sub(r"[^A-Za-z0-9_-]", "", document["run"]) or "run"
         return Response(
             text.encode(errors="backslashreplace"),
-            media_type=media_type,
-            headers={"Content-Disposition": f'attachment; filename="{safe}-{branch}.{ending}"'},
+            media_type=writer.media_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{safe}-{branch}.{writer.ending}"'
+            },
         )
 
     async def _start(self, request: Request) -> Response:

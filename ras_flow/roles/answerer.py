@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from ras_flow.components import AnswerRequest, LanguageModel, Message, Reply
+from ras_flow.concurrency import all_or_none
 from ras_flow.formats.history import format_history
 from ras_flow.prompts import answerer as prompts
 from ras_flow.roles.prompting import ask, few_shot, room
@@ -46,7 +47,7 @@ class PromptedAnswerer:
             ModelUnavailableError: The model cannot be reached.
             ModelResponseError: The model's answer is unusable.
         """
-        return list(await asyncio.gather(*map(self._answer, requests)))
+        return await all_or_none(map(self._answer, requests))
 
     async def _answer(self, request: AnswerRequest) -> Reply:
         # In a thread: a local model's first count of tokens loads its tokenizer.

@@ -51,7 +51,7 @@ class SharedExtractor:
             ModelUnavailableError: The model cannot be reached.
         """
         under_way = self._under_way.here()
-        new = {p["id"]: p for p in passages if p["id"] not in under_way}
+        new = {p["id"]: p for p in passages if _has_ended(under_way.get(p["id"]))}
         if new:
             work = _Work(asyncio.create_task(self._extract(list(new.values()))), list(new))
             under_way.update(dict.fromkeys(new, work))
@@ -81,7 +81,13 @@ def _of(work: _Work, passage: str, *, paid: bool) -> Extraction:
     return made if paid else replace(made, input_tokens=0, output_tokens=0, calls=0)
 
 
+def _has_ended(work: _Work | None) -> bool:
+    """Tell whether there is nothing to wait for; what failed is not handed to later callers."""
+    return work is None or work.task.done()
+
+
 def _end(work: _Work, under_way: dict[str, _Work]) -> None:
     for passage in work.passages:
-        under_way.pop(passage, None)
+        if under_way.get(passage) is work:
+            del under_way[passage]
     work.task.cancel()

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from contextvars import ContextVar
 
 PLACE: ContextVar[str] = ContextVar("PLACE", default="")
-"""The option that such a command ends with; the command line sets it by its own."""
+"""The option that each such command has; the command line sets it by its own."""
 
 
-def command(*words: str) -> str:
+def command(verb: str, *runs: str, options: Sequence[str] = ()) -> str:
     """Write a command of ``ras-flow runs``.
 
     Args:
-        words: What follows that.
+        verb: What it does.
+        runs: The runs that it is about, by id.
+        options: Its options, with their values.
 
     Returns:
-        The command, as a shell takes it.
+        The command, as a shell takes it; ids that begin with a dash are last, told from options.
     """
-    return f"ras-flow runs {shlex.join(words)}{PLACE.get()}"
+    if any(run.startswith("-") for run in runs):
+        told = shlex.join([verb, *options]) + PLACE.get() + f" -- {shlex.join(runs)}"
+    else:
+        told = shlex.join([verb, *runs, *options]) + PLACE.get()
+    return f"ras-flow runs {told}"

@@ -120,14 +120,14 @@ class Runs:
         if not saved.interrupts and edits:
             raise RunError(
                 f"Run {run_id} waits for no review: resume it without edits, or edit one of its "
-                f"steps with: {command('fork', run_id, '--from', 'STEP')}"
+                f"steps with: {command('fork', run_id, options=['--from', 'STEP'])}"
             )
         answer: Command[Any] | None = None
         if saved.interrupts:
             if edits is None:
                 raise RunError(
                     f"Run {run_id} waits for a review: answer it with a list of edits, an empty "
-                    f"one to approve, or with: {command('resume', run_id, '--approve')}"
+                    f"one to approve, or with: {command('resume', run_id, options=['--approve'])}"
                 )
             answer = Command(resume={"edits": list(edits)})
         async for event in self._threads.stream(run_id, answer, end, seen=saved.checkpoint):
@@ -158,7 +158,7 @@ class Runs:
         if saved is None:
             raise RunError(
                 f"Run {run_id} has no step {checkpoint!r}. List its steps with: "
-                f"{command('show', run_id, '--json')}"
+                f"{command('show', run_id, options=['--json'])}"
             )
         context = context_of(run_id, saved)
         check_values(run_id, saved.values)

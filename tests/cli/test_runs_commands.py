@@ -468,14 +468,26 @@ def test_a_command_that_is_told_finds_the_run_where_it_is(
     assert refused("why", f"{run}/3").endswith(f"ras-flow runs resume {run}")
 
 
-async def test_a_command_that_is_told_has_the_runs_id_as_a_shell_takes_it(own_home: Path) -> None:
-    id = "Mira's v1.2"
+@pytest.mark.parametrize("id", ["Mira's v1.2", "-x", "--all of it"])
+async def test_a_command_that_is_told_has_the_runs_id_as_a_shell_takes_it(
+    own_home: Path, id: str
+) -> None:
     async with open_runs(own_home, builder=build_graph(**world())) as runs:
         given: Any = {"question": QUESTION}
         [event async for event in runs.start(given, Context(top_k=1), run_id=id)]
     database = ["--database", str(own_home)]
-    told = refused("resume", id, *database).partition(" it with: ")[2]
-    assert shlex.split(told) == ["ras-flow", "runs", "show", id, *database]
+
+    def told(*arguments: str) -> list[str]:
+        return shlex.split(
+            refused(*arguments).rpartition(" with: ")[2].removeprefix("ras-flow runs")
+        )
+
+    show = told("resume", *database, "--", id)
+    assert show[0] == "show" and QUESTION in ok(*show)
+    fork = told("resume", "--approve", *database, "--", id)
+    replay = told(*fork)
+    assert (fork[0], replay[0]) == ("fork", "replay")
+    assert "no step 'STEP'" in refused(*replay)
 
 
 async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> None:

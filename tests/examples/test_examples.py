@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from langchain.chat_models import init_chat_model
 from langchain_core.language_models import GenericFakeChatModel
 
 from examples import agent_tool, batch, parent_app, replay_and_fork, web_app
@@ -17,6 +18,7 @@ from ras_flow.errors import InputError
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.test_composition import calls
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
+from tests.servers import Answer, OpenAIServer
 
 Printed = pytest.CaptureFixture[str]
 
@@ -96,6 +98,49 @@ def test_web_app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         assert "".join(e["text"] for e in events if e["type"] == "word") == "It is Narvik."
         empty = client.get("/ask", params={"question": " "})
         assert empty.status_code == 422 and "empty" in empty.json()["error"]
+
+
+def streamed(script: list[Answer]) -> list[dict[str, Any]]:
+    """Ask the web app for a stream, and return the answer's words and what comes after them."""
+    with OpenAIServer(script) as server, TestClient(web_app.app) as client:
+        model = init_chat_model("openai:m", base_url=server.url, api_key="x", max_retries=0)
+        parts = world(["[SUBQ] x", SECOND, "[SUFFICIENT]"], answerer=model)
+        web_app.app.state.graph = build(parts)
+        lines = client.get("/stream", params={"question": QUESTION}).text.split("\n\n")[:-1]
+    events = [json.loads(line.removeprefix("data: ")) for line in lines]
+    return [event for event in events if event["type"] in ("word", "restart", "answer")]
+
+
+def shown(events: list[dict[str, Any]]) -> str:
+    """Return the words that a client shows before the last event."""
+    last = max((at for at, event in enumerate(events) if event["type"] == "restart"), default=-1)
+    return "".join(event["text"] for event in events[last + 1 : -1])
+
+
+def test_web_app_begins_again_where_a_call_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "It is surely Narvik in Norway"
+    events = streamed([Answer(text, broken="cut"), Answer(text)])
+    assert shown(events) == text == events[-1]["answer"]
+    assert [event["type"] for event in events].count("restart") == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "restarts"),
+    [
+        ("<think>The user wants a town.</think>\n\nIt is Narvik.", 0),
+        ("The user wants a town.</think> It is Narvik.", 1),
+    ],
+)
+def test_web_app_sends_no_thoughts_as_words(
+    written: str, restarts: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    events = streamed([Answer(written)])
+    assert shown(events) == "It is Narvik." == events[-1]["answer"]
+    assert [event["type"] for event in events].count("restart") == restarts
 
 
 def broken(_: Any) -> str:

@@ -25,6 +25,7 @@ from ras_flow.components import AnswerRequest, Reply
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
 from tests.servers import Answer, AnthropicServer, OpenAIServer, ScriptedServer
+from tests.servers.scripted import AtOnce
 
 PLANS = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]
 
@@ -82,18 +83,7 @@ def test_a_chat_model_that_is_given_serves_callers_of_both_ways_and_their_own_ca
 
 def test_a_batch_keeps_to_the_models_limit_of_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    lock, at_work, most = threading.Lock(), 0, 0
-
-    def script(body: dict[str, Any]) -> Answer:
-        nonlocal at_work, most
-        with lock:
-            at_work += 1
-            most = max(most, at_work)
-        time.sleep(0.1)
-        with lock:
-            at_work -= 1
-        return Answer("Narvik")
-
+    script = AtOnce("Narvik")
     with OpenAIServer(script) as server:
         context = Context(
             planner="openai:m", answerer="openai:m", base_url=server.url, max_concurrency=2
@@ -103,7 +93,7 @@ def test_a_batch_keeps_to_the_models_limit_of_calls(monkeypatch: pytest.MonkeyPa
         questions = [{"question": f"Who is number {n}?"} for n in range(6)]
         results = build(parts).batch(questions, context=context)
     assert [result["answer"] for result in results] == ["Narvik"] * 6
-    assert most == 2
+    assert script.most == 2
 
 
 @pytest.mark.parametrize("in_thread", [False, True])

@@ -231,6 +231,18 @@ def test_a_hop_that_found_nothing_stays_empty() -> None:
     assert torch.equal(failed, model.empty.expand(2, -1))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scope, tokens", MODES)
+def test_a_subquery_that_found_nothing_is_no_node(kind: str, scope: str, tokens: str) -> None:
+    model = encoder(kind=kind, scope=scope, tokens=tokens, queries=True)
+    given = graph(*HALF)
+    asked = given.query_attr.copy()
+    asked[1] += 1
+    with torch.no_grad():
+        [one], [two] = model([given]), model([replace(given, query_attr=asked)])
+    assert torch.equal(one, two)
+
+
 def test_a_process_leaves_no_files_of_its_convolutions(tmp_path: Path) -> None:
     program = (
         "from tests.graph_llm.test_gnn import KINDS, encoder\n"

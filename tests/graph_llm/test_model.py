@@ -335,12 +335,14 @@ def test_prompts_beyond_the_bases_positions_are_refused(model: GraphLLM) -> None
         model.generate([prompt], [None], max_new_tokens=1990)
 
 
-def test_memory_errors_name_the_settings(model: GraphLLM, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_errors_say_what_can_be_done(
+    model: GraphLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def exhausted(*args: object, **kwargs: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(decoding, "greedy", exhausted)
-    with pytest.raises(ConfigurationError, match=r"batch size \(now 8\) or its window \(now 1500"):
+    with pytest.raises(ConfigurationError, match=r"hide a GPU .* watch.batch_size \(now 8\)"):
         texts(model, requests()[:1])
 
 

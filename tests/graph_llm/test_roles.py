@@ -232,6 +232,7 @@ def test_the_sentence_encoder_may_be_in_any_folder(llama: Path) -> None:
     assert made.encoder_name == "/home/me@work/minilm"
     assert made.reads("/elsewhere/minilm@0123456789ab")
     assert not made.reads("/home/me@work/minilm@ba9876543210")
+    assert not made.reads("passage: /home/me@work/minilm@0123456789ab"), "another one around it"
     assert config(llama, encoder="of my own").encoder_name == "of my own"
 
 
@@ -270,11 +271,11 @@ def test_the_shipped_graph_llm_is_the_default_where_there_is_one(
 
 
 def test_the_same_weights_under_another_name_are_the_same(source: SharedGraphLLM) -> None:
-    source.config = replace(source.config, encoder="hub/name@abc")
-    made = replace(GRAPHS[0], encoder="some/folder@abc")
+    source.config = replace(source.config, encoder="hub/name@0123456789ab")
+    made = replace(GRAPHS[0], encoder="some/folder@0123456789ab")
     source.check_graphs([made, replace(made, encoder=""), None])
-    with pytest.raises(ConfigurationError, match="abd"):
-        source.check_graphs([replace(made, encoder="some/folder@abd")])
+    with pytest.raises(ConfigurationError, match="89ac"):
+        source.check_graphs([replace(made, encoder="some/folder@0123456789ac")])
 
 
 async def test_as_extractor_it_is_refused(folder: Path) -> None:

@@ -22,7 +22,7 @@ from tests.llms.tiny import save_tiny_model
 
 
 def save_tiny_t5(folder: Path) -> Path:
-    """Save one of byte tokens, with sampling and beams switched on by default."""
+    """Save one of byte tokens, whose own settings ask for anything but greedy texts."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: i for i, token in enumerate(["<pad>", "</s>", *alphabet])}
     inner = Tokenizer(models.BPE(vocabulary, merges=[]))
@@ -51,6 +51,10 @@ def save_tiny_t5(folder: Path) -> Path:
     model.generation_config.do_sample = True
     model.generation_config.num_beams = 3
     model.generation_config.temperature = 5.0
+    model.generation_config.no_repeat_ngram_size = 1
+    model.generation_config.repetition_penalty = 5.0
+    model.generation_config.min_length = 20
+    model.generation_config.forced_eos_token_id = 1
     model.save_pretrained(folder)
     return folder
 

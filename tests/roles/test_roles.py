@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from ras_flow.components import AnswerRequest, ChainLink, Generation, Message, PlanRequest
-from ras_flow.errors import InputError, ModelResponseError
+from ras_flow.errors import AuthenticationError, InputError, ModelResponseError
 from ras_flow.formats.history import format_history
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
@@ -104,6 +105,28 @@ async def test_an_answer_that_came_to_its_limit_says_so() -> None:
     [cut] = await PromptedAnswerer(Limited()).answer([AnswerRequest("Q?", CHAIN)])
     [whole] = await PromptedAnswerer(ScriptedModel()).answer([AnswerRequest("Q?", CHAIN)])
     assert cut.truncated and not whole.truncated
+
+
+async def test_no_answer_is_paid_for_after_a_refused_key() -> None:
+    refused = asyncio.Event()
+
+    class Refusing(ScriptedModel):
+        async def generate(
+            self, prompts: Sequence[Sequence[Message]], **more: Any
+        ) -> list[Generation]:
+            if "Refused?" in prompts[0][-1]["content"]:
+                refused.set()
+                raise AuthenticationError("The key was refused.")
+            await refused.wait()
+            await asyncio.sleep(0.01)
+            return await super().generate(prompts, **more)
+
+    model = Refusing(lambda _: "a")
+    requests = [AnswerRequest(question) for question in ("Refused?", "Q1?", "Q2?")]
+    with pytest.raises(AuthenticationError):
+        await PromptedAnswerer(model).answer(requests)
+    await asyncio.sleep(0.05)
+    assert not model.prompts
 
 
 async def test_long_answers_have_two_examples_and_a_limit_of_their_own() -> None:

@@ -106,6 +106,27 @@ async def test_a_failure_reaches_every_caller_and_is_not_kept() -> None:
     assert facts(await shared.extract(some("a"))) == "a"
 
 
+async def test_a_failure_is_not_kept_for_a_caller_that_waits_for_other_work_too() -> None:
+    failing, slow = Gate(), Gate()
+    failing.error = ModelUnavailableError("away for a moment")
+    shared = SharedExtractor(failing)
+    first = asyncio.create_task(shared.extract(some("a")))
+    await asyncio.sleep(0.01)
+    shared.extractor = slow
+    both = asyncio.create_task(shared.extract(some("ab")))
+    await asyncio.sleep(0.01)
+    failing.open.set()
+    with pytest.raises(ModelUnavailableError):
+        await first
+    later = [asyncio.create_task(shared.extract(some(ids))) for ids in ("a", "ab")]
+    await asyncio.sleep(0.01)
+    slow.open.set()
+    assert [facts(made) for made in await asyncio.gather(*later)] == ["a", "ab"]
+    assert slow.asked == [["b"], ["a"]], "what was asked for again is under way, as anything else"
+    with pytest.raises(ModelUnavailableError):
+        await both
+
+
 def test_event_loops_do_not_share() -> None:
     gate = Gate()
     gate.open.set()

@@ -54,6 +54,29 @@ def last_message(body: dict[str, Any]) -> str:
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
+class AtOnce:
+    """A script that takes a moment for its answer.
+
+    Attributes:
+        most: How many requests were under way at once.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.most = 0
+        self._now = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, _: dict[str, Any]) -> Answer:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        time.sleep(0.1)
+        with self._lock:
+            self._now -= 1
+        return Answer(self.text)
+
+
 class ScriptedServer:
     """Base of the servers; use it as a context manager.
 

@@ -45,7 +45,7 @@ def fork(
         raise InputError(
             "Nothing is edited: give one of --drop-triple, --add-triple, --drop-passage, "
             "--subquery, --plan and --model, or run it again as it is with: "
-            f"{command('replay', run, '--from', start)}"
+            f"{command('replay', run, options=['--from', start])}"
         )
     asyncio.run(_fork(run, start, edits, database, as_json))
 
@@ -126,7 +126,7 @@ async def _resume(
         elif approve or edits:
             raise InputError(
                 f"Run {address.run} does not wait for anyone: resume it without --approve and "
-                f"edits, or edit it with: {command('fork', run, '--from', 'STEP')}"
+                f"edits, or edit it with: {command('fork', run, options=['--from', 'STEP'])}"
             )
         else:
             events = runs.resume(address.run, branch=address.branch)

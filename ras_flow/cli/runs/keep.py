@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,27 +14,17 @@ from ras_flow.cli.output import confirmed, writing
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
 from ras_flow.files import write_whole
+from ras_flow.runs.export.forms import Form, writer_of
 
 if TYPE_CHECKING:
     from ras_flow.runs import RunSummary
-    from ras_flow.runs.document import RunDocument
 
 _ALL = 1_000_000
 
 
-class Format(StrEnum):
-    """The forms in which a run can be written."""
-
-    json = "json"
-    graphml = "graphml"
-    jsonld = "jsonld"
-    turtle = "turtle"
-    html = "html"
-
-
 def export(
     run: Run,
-    format: Annotated[Format, typer.Option(help="html is one file that shows all.")] = Format.json,
+    format: Annotated[Form, typer.Option(help="html is one file that shows all.")] = Form.json,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this file, not to the screen.")
     ] = None,
@@ -44,7 +32,7 @@ def export(
 ) -> None:
     """Write a run for other programs: JSON, GraphML, JSON-LD, Turtle, or an HTML page."""
     document, branch = read_run(database, run)
-    text = _writers()[format](document, branch["number"])
+    text = writer_of(format).write(document, branch["number"])
     if output is None:
         # These forms are UTF-8 whatever the locale; a terminal is shown what it can show.
         typer.echo(text if sys.stdout.isatty() else text.encode())
@@ -90,19 +78,6 @@ def prune(
         return
     asyncio.run(_delete(database, [run.id for run in chosen]))
     typer.echo(f"Deleted {count}.")
-
-
-def _writers() -> dict[Format, Callable[[RunDocument, int], str]]:
-    from ras_flow.page.export import to_html
-    from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
-
-    return {
-        Format.json: to_json,
-        Format.graphml: to_graphml,
-        Format.jsonld: to_json_ld,
-        Format.turtle: to_turtle,
-        Format.html: to_html,
-    }
 
 
 async def _chosen(

@@ -1,8 +1,27 @@
-"""Runs in forms that other programs read: JSON, GraphML, JSON-LD and Turtle."""
+"""Runs in forms that other programs read: JSON, GraphML, JSON-LD and Turtle.
 
-from ras_flow.runs.export.graphml import to_graphml
-from ras_flow.runs.export.json import to_json
-from ras_flow.runs.export.json_ld import to_json_ld
-from ras_flow.runs.export.turtle import to_turtle
+Importing this package loads no writer; names are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ras_flow.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from ras_flow.runs.export.graphml import to_graphml
+    from ras_flow.runs.export.json import to_json
+    from ras_flow.runs.export.json_ld import to_json_ld
+    from ras_flow.runs.export.turtle import to_turtle
+
+_HOMES = {
+    "to_graphml": "graphml",
+    "to_json": "json",
+    "to_json_ld": "json_ld",
+    "to_turtle": "turtle",
+}
 
 __all__ = ["to_graphml", "to_json", "to_json_ld", "to_turtle"]
+
+__getattr__ = load_on_use(__name__, _HOMES)
