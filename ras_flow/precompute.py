@@ -14,7 +14,7 @@ from ras_flow.state.schema import Passage
 from ras_flow.triple_cache import TripleCache
 
 _WINDOW = 512
-"""Passages that are looked up, and sorted by length, at once."""
+"""Passages that are looked up, and sorted by length, at once: at least, and two calls a worker."""
 
 
 @dataclass
@@ -77,8 +77,9 @@ async def precompute(
     filling = Filling(len(passages))
     cache = TripleCache(store, extractor.identity)
     free = asyncio.Semaphore(workers)
-    for start in range(0, len(passages), _WINDOW):
-        window = await asyncio.to_thread(lambda at: passages[at : at + _WINDOW], start)
+    size = max(_WINDOW, 2 * workers * extractor.batch_size)
+    for start in range(0, len(passages), size):
+        window = await asyncio.to_thread(lambda at: passages[at : at + size], start)
         known = await cache.get([passage["id"] for passage in window])
         missing = [passage for passage in window if passage["id"] not in known]
         filling.known += len(window) - len(missing)

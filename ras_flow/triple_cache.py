@@ -176,10 +176,10 @@ async def clear_kept(store: BaseStore, extractor: str = "") -> int:
     Returns:
         How many passages' triples were deleted.
     """
-    gone = [kept async for kept in read_kept(store, extractor)]
+    gone = [(kept.namespace, kept.passage) async for kept in read_kept(store, extractor)]
     for start in range(0, len(gone), _AT_ONCE):
         some = gone[start : start + _AT_ONCE]
-        await batch(store, [PutOp(kept.namespace, kept.passage, None) for kept in some])
+        await batch(store, [PutOp(namespace, passage, None) for namespace, passage in some])
     return len(gone)
 
 

@@ -77,6 +77,13 @@ async def test_a_store_is_filled_once_and_told_about() -> None:
     assert (await precompute(passages[:9], other, store)).extracted == 9
 
 
+async def test_as_many_calls_are_under_way_as_one_asks_for() -> None:
+    extractor = Counting()
+    extractor.batch_size = 64
+    await precompute(corpus(2_048), extractor, InMemoryStore(), workers=16)
+    assert extractor.most_at_once == 16
+
+
 async def test_batches_have_passages_of_similar_length() -> None:
     extractor = Counting()
     await precompute(corpus(512), extractor, InMemoryStore())

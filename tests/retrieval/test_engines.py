@@ -201,6 +201,17 @@ def test_a_wrong_file_says_what_to_do(tmp_path: Path, content: str, message: str
     assert "secret" not in "".join(traceback.format_exception(raised.value))
 
 
+def test_a_home_folder_is_meant_by_its_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    file = tmp_path / "engine.toml"
+    file.write_text('engine = "qdrant"\ncollection = "c"\npath = "~/vectors"\nbm25 = "words"')
+    config = read_engine(file)
+    assert config.path == str(tmp_path / "home" / "vectors")
+    assert config.bm25 == str(tmp_path / "words")
+
+
 def test_a_folder_that_is_open_already_is_told(tmp_path: Path) -> None:
     path = tmp_path / "engine.toml"
     path.write_text('engine = "qdrant"\ncollection = "c"\npath = "q"')

@@ -60,10 +60,10 @@ function Compare({ run, a, b, choose, positions, version, theme, open }) {
   </div>`;
   const places = selected && [inA.has(selected) && a.number, inB.has(selected) && b.number].filter(Boolean);
   return html`<main class="compare">
-    <${Side} run=${run} branch=${a} other=${b} choose=${(number) => choose(number, b.number)}>
+    <${Side} run=${run} branch=${a} other=${b} choose=${(number) => choose(number, number === b.number ? a.number : b.number)}>
       <${GraphView} ...${shared} marks=${marksA} handle=${left}
         label=${`Graph of branch ${a.number}: ${inA.size} triples, ${onlyA.size} only here`} /></${Side}>
-    <${Side} run=${run} branch=${b} other=${a} choose=${(number) => choose(a.number, number)}>
+    <${Side} run=${run} branch=${b} other=${a} choose=${(number) => choose(number === a.number ? b.number : a.number, number)}>
       <${GraphView} ...${shared} marks=${marksB} handle=${right}
         label=${`Graph of branch ${b.number}: ${inB.size} triples, ${onlyB.size} only here`} /></${Side}>
     <div class="differences">

@@ -70,6 +70,8 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   const [selected, setSelected] = useState(null);
   const [filter, setFilter] = useState("");
   const [edits, setEdits] = useState([]);
+  const pending = useRef();
+  pending.current = edits;
   const { positions, version } = useLayout(run);
   const marks = useMarks(run, branch, index, edits);
   const drawing = useRef();
@@ -84,14 +86,15 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
     if (!edits.some((each) => JSON.stringify(each) === JSON.stringify(one))) setEdits([...edits, one]);
     setTab("Edit");
   };
-  const send = async (title, stream) => {
+  const send = async (title, stream, sent) => {
     const here = { branch: address.branch, step: address.step };
     navigate({ branch: undefined, step: undefined }); // follows the newest branch while it grows
     const done = await work(title, stream);
     if (!done) return navigate(here);
     navigate({ branch: done.branch });
-    setEdits([]);
-    setTab("Answer");
+    const rest = pending.current.filter((one) => !sent.includes(one)); // written meanwhile
+    setEdits(rest);
+    if (!rest.length) setTab("Answer");
   };
   const review = branch.status === "paused" && index === last ? step.review : null;
   const others = run.branches.filter((each) => each !== branch);
@@ -106,7 +109,8 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   };
   const pick = (by) => {
     const ids = [...marks.keys()];
-    if (ids.length) select(ids[(ids.indexOf(selected) + by + ids.length) % ids.length]);
+    const at = ids.indexOf(selected);
+    if (ids.length) select(ids[at < 0 && by < 0 ? ids.length - 1 : (at + by + ids.length) % ids.length]);
   };
   const tabs = ["Step", "Triples", "Passages", "Answer", ...(editable ? ["Edit"] : [])];
   keys({
@@ -153,7 +157,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   }
   const entities = new Set([...marks.keys()].flatMap((id) => run.edges[id])).size;
   const label = `Graph: ${marks.size} triples, ${entities} entities. The tab Triples has the same as a list.`;
-  const doFork = (from, changes) => send(changes.length ? "Fork" : "Replay", fork(run.run, from.checkpoint, changes));
+  const doFork = (from, changes) => send(changes.length ? "Fork" : "Replay", fork(run.run, from.checkpoint, changes), changes);
   const panels = { Step: StepPanel, Triples: TriplesPanel, Passages: PassagesPanel, Answer: AnswerPanel };
   return html`${bar}<main class="run">
     <nav class="steps" aria-label="Timeline">
@@ -187,7 +191,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
       <div role="tabpanel" id="tabpanel" aria-labelledby="tab-${tab}" tabindex="0">
         ${tab === "Edit"
           ? html`<${EditPanel} view=${view} edits=${edits} setEdits=${setEdits} review=${review} busy=${busy} fork=${doFork}
-              resume=${(changes) => send("Resume", resume(run.run, branch.number, changes, changes && step.checkpoint))} />`
+              resume=${(changes) => send("Resume", resume(run.run, branch.number, changes, changes && step.checkpoint), changes ?? [])} />`
           : html`<${panels[tab]} view=${view} />`}
       </div>
     </aside>

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ras_flow.errors import ConfigurationError, IndexMissingError
+from ras_flow.paths import expanded
 from ras_flow.toml import read_toml
 
 SUFFIX = ".toml"
@@ -92,4 +93,4 @@ def _resolved(path: Path, name: str, value: str) -> str:
         if value[1:] not in os.environ:
             raise ConfigurationError(f"{path}: {name} is {value}, which is not set: export it.")
         value = os.environ[value[1:]]
-    return str(path.parent / value) if name in ("path", "bm25") and value else value
+    return str(path.parent / expanded(value)) if name in ("path", "bm25") and value else value

@@ -44,7 +44,8 @@ class Source:
         file: Its path.
         kb: The knowledge graph that belongs to it (PathQuestion).
         weight: Runs for each training question.
-        max_records: Records of the training split at most; None for all.
+        max_records: Records of the training split: no further question is taken once there are so
+            many; None for all.
     """
 
     file: Path

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+import threading
+from contextlib import aclosing, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from ras_flow.cluster.engine import in_order
 from ras_flow.components import LanguageModel
@@ -52,7 +54,7 @@ async def convert_mix(
     """
     check_folder(folder)
     inputs = await asyncio.to_thread(read_inputs, config, progress)
-    known: dict[str, bool] = {}
+    known: dict[Asked, bool] = {}
     usage: dict[str, StepUsage] = {}
     if base_model is not None:
         with CallLog(folder / "calls.jsonl") as log:
@@ -63,10 +65,9 @@ async def convert_mix(
                 raise rejected
 
     def told(case: Case) -> bool | None:
-        return known.get(normalize_question(case.question))
+        return None if case.static else known.get(_asked(case))
 
-    return await asyncio.to_thread(
-        write_mix,
+    return await _write(
         config,
         folder,
         inputs,
@@ -76,31 +77,63 @@ async def convert_mix(
     )
 
 
+async def _write(*mix: Any, progress: Progress | None, **more: Any) -> Stats:
+    """Write in a thread, which ends at the next question where the caller is cancelled."""
+    stopped = threading.Event()
+
+    def tell(what: str, done: int, total: int) -> None:
+        if stopped.is_set():
+            raise _StoppedError
+        if progress:
+            progress(what, done, total)
+
+    work = asyncio.ensure_future(asyncio.to_thread(write_mix, *mix, progress=tell, **more))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        stopped.set()
+        with suppress(_StoppedError):
+            await work
+        raise
+
+
+class _StoppedError(Exception):
+    """Nobody waits for the data set any more."""
+
+
+Asked = tuple[str, str, str]
+"""A question with its answer and the task's wording: sources may have others for one question."""
+
+
+def _asked(case: Case) -> Asked:
+    return normalize_question(case.question), case.answer, case.instruction
+
+
 async def _attempt(
     inputs: Inputs, answerer: PromptedAnswerer, progress: Progress | None
-) -> tuple[dict[str, bool], ModelResponseError | None]:
+) -> tuple[dict[Asked, bool], ModelResponseError | None]:
     """Try each question once, some at a time; also return an error if a request was rejected."""
     cases = {
-        normalize_question(case.question): case
+        _asked(case): case
         for source in inputs.cases
         for split in SPLITS
         for case in source[split]
         if not case.static
     }
-    known: dict[str, bool] = {}
+    known: dict[Asked, bool] = {}
     rejected: ModelResponseError | None = None
 
-    async def attempt(name: str) -> bool:
+    async def attempt(asked: Asked) -> bool:
         nonlocal rejected
         try:
-            return await knows(cases[name], answerer)
+            return await knows(cases[asked], answerer)
         except ModelResponseError as error:
             rejected = error
             return False
 
     async with aclosing(in_order(attempt, cases, CONCURRENCY)) as attempts:
-        async for name, result in attempts:
-            known[name] = result
+        async for asked, result in attempts:
+            known[asked] = result
             if progress:
                 progress("attempting without retrieval", len(known), len(cases))
     return known, rejected

@@ -70,15 +70,15 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
             inputs.pages[config.splitter(page.title or page.text)].append(page)
     texts = Texts(triples, titled)
     named: Counter[tuple[str, str]] = Counter()
+    groups: dict[object, Split] = {}
     for number, source in enumerate(config.sources):
         if progress:
             progress(f"reading {source.file.name}", number, len(config.sources))
         split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
-        groups: dict[object, Split] = {}
         for case in read_cases(source.file, texts, kb=source.kb):
             split = config.splitter(case.question)
             # Wordings of one question that are in several splits stay in the first one's only.
-            if groups.setdefault(_evidence(case), split) == split:
+            if groups.setdefault((case.source, _evidence(case)), split) == split:
                 again = named[case.source, case.id]
                 named[case.source, case.id] += 1
                 split_cases[split].append(replace(case, again=again))

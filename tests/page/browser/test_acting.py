@@ -163,6 +163,25 @@ async def test_a_replay_sends_no_edits_and_the_last_step_cannot_be_forked(
     assert one_branch.sent("POST", FORK) == [{"checkpoint": checkpoint, "edits": []}]
 
 
+async def test_an_edit_that_is_made_while_another_is_at_work_is_kept(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    server.stream = [None, {"type": "done", "branch": 2}]
+    page = await open_page(f"{RUN}&step=10")
+    await drawn(page)
+    await page.keyboard.press("e")
+    await page.get_by_role("button", name="Replay from step 10").click()
+    model = page.get_by_role("form", name="Another model")
+    await model.get_by_label("name").fill("openai:gpt-x")
+    await page.keyboard.press("Enter")
+    pending = page.get_by_role("list", name="Pending edits").get_by_role("listitem")
+    await expect(pending).to_have_count(1)
+    server.gate.set()
+    await expect(page).to_have_url(re.compile("branch=2"))
+    await page.keyboard.press("5")
+    await expect(pending).to_have_count(1)
+
+
 async def test_a_refused_edit_is_told_and_kept(
     open_page: OpenPage, one_branch: CannedServer
 ) -> None:

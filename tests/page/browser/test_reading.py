@@ -247,6 +247,11 @@ async def test_two_branches_side_by_side(open_page: OpenPage) -> None:
     assert "born in" in await shown(page, "only", at=0)
     assert "longest river of" in await shown(page, "only", at=1)
     assert "designed by" not in await shown(page, "only", at=1)
+    # The branch of the other side is chosen on this one: they change places, and back.
+    sides = page.get_by_role("combobox", name="Branch on this side")
+    for choice in ("2", "1"):
+        await sides.first.select_option(choice)
+        await expect(sides.last).to_have_value({"1": "2", "2": "1"}[choice])
     only = page.get_by_role("list", name="Only in branch 1").get_by_role("listitem")
     await expect(only).to_have_count(6)
     changed = page.locator(".chains tr.differs")

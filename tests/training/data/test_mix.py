@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -129,6 +131,45 @@ def test_options_in_another_order_do_not_bring_a_question_into_another_split(fol
             for case in cases:
                 splits.setdefault(case.question.partition("\n")[0], set()).add(split)
     assert set(map(len, splits.values())) == {1} and {*SPLITS} == set().union(*splits.values())
+
+
+def test_a_question_in_other_words_stays_in_its_split_in_whatever_file_it_is(folder: Path) -> None:
+    # The seed brings the first into another split than the second.
+    wordings = [film(1), film(1, id="w1", question="In which town was Film1's director born?")]
+    for name, row in zip(("films", "again"), wordings, strict=True):
+        write_lines(folder / f"{name}.jsonl", row)
+    sources = tuple(Source(folder / f"{name}.jsonl") for name in ("films", "again"))
+    for seed in range(20):
+        config = MixConfig(sources, seed=seed, dev=0.3, test=0.3)
+        splits = {
+            split
+            for of_split in read_inputs(config).cases
+            for split, cases in of_split.items()
+            if cases
+        }
+        assert len(splits) == 1, seed
+
+
+async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(folder: Path) -> None:
+    seen, cancelled = [], threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        work.cancel()
+        loop.call_later(0.05, cancelled.set)
+
+    def progress(what: str, done: int, total: int) -> None:
+        if what.startswith("train"):
+            seen.append(done)
+            loop.call_soon_threadsafe(end)
+            assert cancelled.wait(60)
+
+    config = load_config(folder / "mix.toml")
+    work = asyncio.create_task(convert_mix(config, folder / "out", progress=progress))
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert seen == [0]
+    assert [path.name for path in (folder / "out").iterdir()] == ["train.jsonl.lock"]
 
 
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
@@ -296,6 +337,21 @@ async def test_what_a_base_model_knows_needs_no_retrieval(
     assert [r["task"] for r in records if "/f3/" in r["id"]] == ["plan", "answer"]
     assert check_labels(records) == len(records)
     assert stats.usage["attempt"]["reused"] == count
+
+
+async def test_what_it_knows_is_known_of_that_answer_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    write_lines(folder / "films.jsonl", film(3))
+    write_lines(folder / "again.jsonl", film(3, id="g3", answer="Town3 City"))
+    sources = tuple(Source(folder / f"{name}.jsonl") for name in ("again", "films"))
+    with OpenAIServer(knowing) as server:
+        model = load_language_model("openai:test", base_url=server.url)
+        await convert_mix(MixConfig(sources, dev=0, test=0), folder / "out", model)
+    answers = [r for r in read_split(folder / "out", "train") if r["task"] == "answer"]
+    unasked = [r["target"]["answer"] for r in answers if not r["chain"]]
+    assert set(unasked) <= {"Town3"}
 
 
 async def test_a_base_model_that_rejects_all_is_told(
