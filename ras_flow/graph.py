@@ -162,14 +162,16 @@ def build_graph(
     }
     for name, node in nodes.items():
         builder.add_node(name, Node(node))
+    # Models by name are looked up in files.
+    by_name = parts.planner is None or parts.answerer is None
     builder.add_edge(START, "start")
     builder.add_conditional_edges("start", Router(after_start))
     builder.add_conditional_edges("plan", Router(after_plan), PLAN_EDGES)
     builder.add_conditional_edges("review_plan", Router(after_review_plan))
     builder.add_edge("retrieve", "to_triples")
     builder.add_edge("to_triples", "merge_graph")
-    builder.add_conditional_edges("merge_graph", Router(after_merge, blocks=True))
-    builder.add_conditional_edges("review_graph", Router(after_review_graph, blocks=True))
+    builder.add_conditional_edges("merge_graph", Router(after_merge, blocks=by_name))
+    builder.add_conditional_edges("review_graph", Router(after_review_graph, blocks=by_name))
     builder.add_conditional_edges("encode", Router(after_encode))
     builder.add_conditional_edges("review_answer", Router(after_review_answer))
     builder.add_edge("answer", END)
