@@ -143,10 +143,12 @@ class _Run:
         """Return the steps whose facts the answerer reads neither as triples nor in a passage."""
         if self.as_text:  # what is missing is left out of the text
             return self.missing()
-        told = {title for passages in self.texts for title, _ in passages}
+        told = {(title, text) for passages in self.texts for title, text in passages}
         steps = self.case.steps
         return [
-            at for at in self.missing() if not (steps[at].facts and steps[at].page.title in told)
+            at
+            for at in self.missing()
+            if not (steps[at].facts and (steps[at].page.title, steps[at].page.text) in told)
         ]
 
     def answer(self) -> str:

@@ -574,6 +574,25 @@ def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
         assert BORN in visible(answer) or "Aino Laine" in titles
 
 
+def test_a_page_is_not_taken_for_another_of_its_title() -> None:
+    one, two = WITH_TEXTS.steps
+    namesake = replace(two.page, title=one.page.title)
+    case = replace(WITH_TEXTS, steps=(one, replace(two, page=namesake)))
+    noise = replace(PERFECT, found=0.3, missed=0.3)
+    answers = [
+        record
+        for seed in range(40)
+        for record in roll_out(
+            case, POOL, noise, seed=seed, number=0, split="train", answer_passages=5
+        )
+        if record["task"] == "answer"
+    ]
+    assert answers
+    for answer in answers:
+        texts = {text for link in answer["chain"] for _, text in link.get("passages", [])}
+        assert BORN in visible(answer) or namesake.text in texts
+
+
 def test_a_passage_whose_text_is_not_known_is_its_triples_written_out() -> None:
     records = told()
     texts = dict(map(tuple, records[1]["chain"][0]["passages"]))  # type: ignore[arg-type]
