@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -12,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import URLError
+
+from tests.server.dev import free_port
 
 ROOT = Path(__file__).parents[2]
 VLLM = Path(os.environ.get("RAS_FLOW_TEST_VLLM", ROOT / ".venv-vllm" / "bin" / "vllm"))
@@ -30,9 +31,7 @@ SETTINGS = {
 @contextmanager
 def serve(model: Path | str, *arguments: str, log: Path, key: str = "") -> Iterator[str]:
     """Serve a model; yield the server's address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [VLLM, "serve", model, "--host", "127.0.0.1", "--port", port, *arguments]
     command += ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", "16"]
     environment = os.environ | SETTINGS | {"VLLM_API_KEY": key}
