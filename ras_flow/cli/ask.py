@@ -237,7 +237,7 @@ async def _ask(
 
 
 def _documents(given: Path, skip: bool) -> list[Any]:
-    from ras_flow.cli.index import read_and_tell
+    from ras_flow.cli.documents import read_and_tell
 
     found = read_and_tell([given], skip=skip)
     return [{"title": one.title, "text": one.text, "source": one.source} for one in found]
