@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from ras_flow.errors import ConfigurationError
@@ -201,7 +201,7 @@ class Context:
         that are not the standard ones.
         """
         given = getattr(self, "_given", ())
-        if len(given) in (0, len(_NAMES)):
+        if len(given) in (0, len(_DEFAULTS)):
             return self.changed()
         return {name: getattr(self, name) for name in given}
 
@@ -211,11 +211,14 @@ class Context:
 
     def changed(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, as stored with a run."""
-        defaults = asdict(Context())
-        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
+        return {
+            name: value
+            for name, default in _DEFAULTS.items()
+            if (value := getattr(self, name)) != default
+        }
 
 
-_NAMES = frozenset(field.name for field in fields(Context))
+_DEFAULTS = {field.name: field.default for field in fields(Context)}
 
 
 def resolve_context(given: object, defaults: Context, kept: Mapping[str, Any]) -> Context:
@@ -258,10 +261,10 @@ def _check_names(values: object) -> None:
         raise ConfigurationError(
             f"The settings are a {type(values).__name__}: pass names with their values."
         )
-    unknown = [text[:_SHOWN] for text in sorted(map(str, set(values) - _NAMES))[:10]]
+    unknown = [text[:_SHOWN] for text in sorted(map(str, set(values) - _DEFAULTS.keys()))[:10]]
     if unknown:
         raise ConfigurationError(
-            f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(_NAMES))}."
+            f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(_DEFAULTS))}."
         )
 
 
