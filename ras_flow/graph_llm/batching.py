@@ -4,14 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from torch_geometric.data import Batch, Data
 
 from ras_flow.components import AttributedGraph
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.queries import with_queries
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    _Rows = npt.NDArray[np.int64]
+    _Vectors = npt.NDArray[np.float32]
+
+
+class _Part(NamedTuple):
+    """What is encoded together: nodes, and of each edge its ends, relation and direction."""
+
+    nodes: _Vectors
+    edges: _Rows
+    relations: _Vectors
+    against: _Vectors
+
+
+_NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -56,40 +74,36 @@ def batch_graphs(
         The tensors. A graph without hops counts as one of one hop; a hop without triples is a
         piece without members.
     """
-    data: list[Data] = []
-    members: list[torch.Tensor] = []
-    pieces: list[torch.Tensor] = []
+    parts: list[_Part] = []
+    members: list[_Rows] = []
     counts: list[int] = []
-    start = piece = 0
+    pieces: list[int] = []
+    start = 0
     for given in graphs:
         graph = given or _EMPTY
-        count = 0
-        for part, averaged in _parts(
-            with_queries(graph) if config.queries else graph, config, dimension
-        ):
-            for rows in averaged:
-                members.append(torch.from_numpy(rows) + start)
-                pieces.append(torch.full((len(rows),), piece + count))
-                count += 1
-            data.append(part)
-            start += part.num_nodes
-        counts.append(count)
-        piece += count
+        counts.append(0)
+        whole = with_queries(graph) if config.queries else graph
+        for part, averaged in _parts(whole, config, dimension):
+            members += [rows + start for rows in averaged]
+            pieces += map(len, averaged)
+            counts[-1] += len(averaged)
+            parts.append(part._replace(edges=part.edges + start))
+            start += len(part.nodes)
     # Two linked nodes that belong to no piece: even in a batch of empty graphs each weight is used
     # and gets a gradient, for which training on several devices waits.
-    unseen = Data(
-        x=torch.zeros(2, dimension),
-        edge_index=torch.tensor([[0, 1], [1, 0]]),
-        edge_attr=torch.zeros(2, dimension + 1),
+    blank = np.zeros((2, dimension), dtype=np.float32)
+    parts.append(
+        _Part(blank, np.array([[start, start + 1], [start + 1, start]]), blank, blank[:, 0])
     )
-    joined = Batch.from_data_list([*data, unseen])
-    none = torch.zeros(0, dtype=torch.long)
+    nodes, edges, relations, against = zip(*parts, strict=True)
     return GraphBatch(
-        nodes=joined.x.to(device),
-        edge_index=joined.edge_index.to(device),
-        edge_attr=joined.edge_attr.to(device),
-        members=torch.cat([*members, none]).to(device),
-        pieces=torch.cat([*pieces, none]).to(device),
+        nodes=torch.from_numpy(np.concatenate(nodes)).to(device),
+        edge_index=torch.from_numpy(np.concatenate(edges, axis=1)).to(device),
+        edge_attr=torch.from_numpy(
+            np.column_stack([np.concatenate(relations), np.concatenate(against)])
+        ).to(device),
+        members=torch.from_numpy(np.concatenate([*members, _NO_ROWS])).to(device),
+        pieces=torch.from_numpy(np.repeat(np.arange(len(pieces)), pieces)).to(device),
         counts=counts,
     )
 
@@ -107,40 +121,34 @@ _EMPTY = AttributedGraph(
 
 def _parts(
     graph: AttributedGraph, config: GnnConfig, dimension: int
-) -> Iterator[tuple[Data, list[np.ndarray[tuple[int], np.dtype[np.int64]]]]]:
+) -> Iterator[tuple[_Part, list[_Rows]]]:
     """Yield what is encoded together, each with the rows of its own nodes to be averaged."""
     if not graph.hops:
-        yield _data(graph, dimension), [np.arange(len(graph.nodes))]
+        yield (
+            _part(graph.node_attr, graph.edge_index, graph.edge_attr, dimension),
+            [np.arange(len(graph.nodes))],
+        )
         return
     inside = [np.unique(graph.edge_index[:, hop]) for hop in graph.hops]
     if config.scope == "merged":
         # The node of a subquery that found nothing has no links, and counts nowhere.
         linked = np.unique(graph.edge_index)
-        yield _data(graph, dimension), inside if config.tokens == "per_hop" else [linked]
-        return
-    for hop, rows in zip(graph.hops, inside, strict=True):
-        place = np.zeros(len(graph.nodes), dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        subgraph = AttributedGraph(
-            nodes=[graph.nodes[row] for row in rows],
-            node_attr=graph.node_attr[rows],
-            edges=[graph.edges[edge] for edge in hop],
-            edge_attr=graph.edge_attr[hop],
-            edge_index=place[graph.edge_index[:, hop]],
-            hops=[],
-            query_attr=_EMPTY.query_attr,
+        yield (
+            _part(graph.node_attr, graph.edge_index, graph.edge_attr, dimension),
+            inside if config.tokens == "per_hop" else [linked],
         )
-        yield _data(subgraph, dimension), [np.arange(len(rows))]
+        return
+    place = np.zeros(len(graph.nodes), dtype=np.int64)
+    for hop, rows in zip(graph.hops, inside, strict=True):
+        own = np.arange(len(rows))
+        place[rows] = own
+        edges = place[graph.edge_index[:, hop]]
+        yield _part(graph.node_attr[rows], edges, graph.edge_attr[hop], dimension), [own]
 
 
-def _data(graph: AttributedGraph, dimension: int) -> Data:
+def _part(nodes: _Vectors, edges: _Rows, relations: _Vectors, dimension: int) -> _Part:
     """Return a graph with both directions of each triple."""
-    index = torch.from_numpy(np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1))
-    relations = torch.from_numpy(graph.edge_attr).reshape(-1, dimension).repeat(2, 1)
-    against = torch.zeros(len(relations), 1)
-    against[len(relations) // 2 :] = 1
-    return Data(
-        x=torch.from_numpy(graph.node_attr).reshape(-1, dimension),
-        edge_index=index,
-        edge_attr=torch.cat([relations, against], dim=1),
-    )
+    both = np.concatenate([relations, relations]).reshape(-1, dimension)
+    against = np.repeat(np.array([0, 1], dtype=np.float32), len(relations))
+    ends = np.concatenate([edges, edges[::-1]], axis=1)
+    return _Part(nodes.reshape(-1, dimension), ends, both, against)

@@ -150,14 +150,23 @@ class GraphLLM(nn.Module):
             first = max(int(learned[0]) - 1, 0) if len(learned) else labels.shape[1] - 1
             kept = labels.shape[1] - first
         output = self.lm(
-            inputs_embeds=self._embed(input_ids, graphs),
+            inputs_embeds=self.embed(input_ids, graphs),
             attention_mask=attention_mask,
             position_ids=(attention_mask.cumsum(1) - 1).clamp(min=0),
             use_cache=False,
             logits_to_keep=kept,
         )
         if labels is not None:
-            output["loss"] = _loss(output.logits, labels, weights, num_items_in_batch)
+            first = labels.shape[1] - kept + 1
+            # The others first go out: in float32 a vocabulary for each token of the batch is
+            # gigabytes.
+            chosen = labels[:, first:] != IGNORED
+            output["loss"] = loss_of(
+                output.logits[:, :-1][chosen],
+                labels[:, first:][chosen],
+                None if weights is None else weights[:, first:][chosen],
+                num_items_in_batch,
+            )
         return output
 
     def generate(
@@ -231,8 +240,20 @@ class GraphLLM(nn.Module):
             encoded.append(generation.Encoded(head, embedded[0], words))
         return encoded
 
-    def _embed(self, input_ids: torch.Tensor, graphs: Graphs) -> torch.Tensor:
-        """Return the embeddings of words and graphs, shape (batch, tokens, width)."""
+    def embed(self, input_ids: torch.Tensor, graphs: Graphs) -> torch.Tensor:
+        """Return the embeddings of words and graphs.
+
+        Args:
+            input_ids: As for :meth:`forward`.
+            graphs: One graph a row.
+
+        Returns:
+            Shape (batch, tokens, width of a word embedding).
+
+        Raises:
+            InputError: The places for soft tokens are not as many as the graphs have.
+            ConfigurationError: A graph's attributes have another length.
+        """
         soft = self.soft_tokens(graphs) if self.config.gnn else []
         return place(self._words(input_ids), input_ids, soft)
 
@@ -242,23 +263,24 @@ class GraphLLM(nn.Module):
         return words
 
 
-def _loss(
+def loss_of(
     logits: torch.Tensor,
     labels: torch.Tensor,
     weights: torch.Tensor | None,
     count: torch.Tensor | int | None,
 ) -> torch.Tensor:
-    """Return the weighted sum of the labels' losses, divided by their number or by ``count``."""
-    first = labels.shape[1] - logits.shape[1] + 1
-    learned = labels[:, first:]
-    # The others first go out: in float32 a vocabulary for each token of the batch is gigabytes.
-    chosen = learned != IGNORED
-    each = nn.functional.cross_entropy(
-        logits[:, :-1][chosen].float(), learned[chosen], reduction="none"
-    )
+    """Return the loss on labels, in nats a label (§3.4).
+
+    Args:
+        logits: What was predicted in the place of each label, shape (labels, vocabulary).
+        labels: Shape (labels,).
+        weights: Same shape: how much each counts; None for 1 each.
+        count: What the sum is divided by; None for the number of labels.
+    """
+    each = nn.functional.cross_entropy(logits.float(), labels, reduction="none")
     if weights is not None:
-        each = each * weights[:, first:][chosen]
-    return each.sum() / (chosen.sum() if count is None else count)
+        each = each * weights
+    return each.sum() / (len(labels) if count is None else count)
 
 
 def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:

@@ -59,7 +59,7 @@ def test_a_plain_model_and_the_clients_part_write_the_same(trained: Path, export
     for prompt, given, text in zip(prompts, graphs, expected, strict=True):
         ids = torch.tensor([prompt.input_ids])
         embedded = embedder.embed(prompt, given)
-        assert torch.equal(embedded, source._embed(ids, [given])[0])
+        assert torch.equal(embedded, source.embed(ids, [given])[0])
         written = plain.generate(
             inputs_embeds=embedded[None],
             attention_mask=torch.ones(1, len(embedded)),

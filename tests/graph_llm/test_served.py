@@ -82,7 +82,7 @@ async def test_what_is_sent_is_what_the_model_here_reads(
     body = sent["body"]
     here = load_graph_llm(exports["graph-trained"])
     prompt = here.formatter.prompt(REQUEST)
-    expected = here._embed(torch.tensor([prompt.input_ids]), [REQUEST.graph])[0]
+    expected = here.embed(torch.tensor([prompt.input_ids]), [REQUEST.graph])[0]
     assert torch.equal(tensor_of(body), expected) and "prompt" not in body
     assert sent["path"] == "/v1/completions"
     assert sent["headers"]["authorization"] == "Bearer s3cret"

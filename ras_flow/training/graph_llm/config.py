@@ -110,6 +110,8 @@ class OptimizerSettings:
         epochs: Passes through the mix.
         steps: Stop after so many steps, where the epochs have more; 0 for none.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
+        packed: Compute a batch without its padding, and with LoRA added to the base's weights: the
+            same loss in a part of the time on a GPU. Takes ``lora.dropout = 0``.
         workers: Processes that prepare batches; 0 for none but the main one.
         seed: Decides new weights, the order of the records, which of them ``data.most`` takes, and
             dropout; not what is watched and measured.
@@ -127,6 +129,7 @@ class OptimizerSettings:
     epochs: Positive[float] = 2.0
     steps: NonNegative[int] = 0
     precision: Literal["auto", "bf16", "float32"] = "auto"
+    packed: bool = False
     workers: NonNegative[int] = 0
     seed: NonNegative[int] = 7
 

@@ -48,6 +48,9 @@ def make_trainer(
 
     Returns:
         A ``transformers.Trainer``.
+
+    Raises:
+        ConfigurationError: The model cannot be trained without padding, as the settings have it.
     """
     transformers = require("transformers", extra="local")
     torch = require("torch", extra="local")
@@ -55,6 +58,16 @@ def make_trainer(
     from ras_flow.graph_llm.collate import IGNORED, Collator  # noqa: PLC0415
 
     settings, watch = config.optimizer, config.watch
+    collate = Collator(
+        model.formatter, max_target=config.model.target, label_weight=settings.label_weight
+    )
+    learnt: Any = model
+    if settings.packed:
+        # Here, as it imports torch.
+        from ras_flow.graph_llm.packed import PackedGraphLLM, check_packed  # noqa: PLC0415
+
+        learnt = PackedGraphLLM(model, compiled=torch.cuda.is_available())
+        check_packed(PackedGraphLLM(model), collate([train[0], train[-1]]))
     arguments = training_arguments(
         run,
         settings,
@@ -77,7 +90,7 @@ def make_trainer(
 
         def __init__(self) -> None:
             super().__init__()
-            self.graph_llm = model
+            self.graph_llm = learnt
 
         def forward(self, **inputs: Any) -> Any:
             return self.graph_llm(**inputs)
@@ -120,9 +133,7 @@ def make_trainer(
     trainer = GraphTrainer(
         model=Wrapped(),
         args=arguments,
-        data_collator=Collator(
-            model.formatter, max_target=config.model.target, label_weight=settings.label_weight
-        ),
+        data_collator=collate,
         train_dataset=train,
         eval_dataset=dev if len(dev) else None,
         callbacks=callbacks,

@@ -67,6 +67,15 @@ def test_stopped_and_resumed_is_the_same_as_unbroken(
         assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
 
 
+def test_without_padding_it_learns_the_same(base: Path, data: Path, tmp_path: Path) -> None:
+    still = {"lora": {"dropout": 0.0}, "gnn": {"dropout": 0.0}}
+    train(base, data, tmp_path / "plain", **still)
+    train(base, data, tmp_path / "packed", **still, optimizer={"packed": True})
+    plain, packed = losses(tmp_path / "plain"), losses(tmp_path / "packed")
+    assert [row[:2] for row in packed] == [row[:2] for row in plain]
+    assert [row[2] for row in packed] == pytest.approx([row[2] for row in plain], rel=1e-3)
+
+
 def test_a_killed_slice_goes_on_from_the_last_whole_checkpoint(
     base: Path, data: Path, unbroken: Path, tmp_path: Path
 ) -> None:
