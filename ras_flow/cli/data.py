@@ -128,6 +128,13 @@ def play(
         str, typer.Option(help="Turns the passages into triples; as runs name it.")
     ] = DEFAULT_MODEL,
     extractor_output: ExtractorOutput = Context.extractor_output,
+    planner: Annotated[
+        str | None,
+        typer.Option(
+            help="Follow the plans of this model, and record what would have been right; as runs "
+            "name it."
+        ),
+    ] = None,
     base_url: BaseUrl = None,
     limit: Annotated[
         int | None, typer.Option(help="Training questions at most; others in proportion.")
@@ -137,8 +144,9 @@ def play(
 ) -> None:
     """Play real runs on questions with documents, for graphs as real ones are.
 
-    The retriever is BM25 over the questions' passages. Triples are kept, so that the same command
-    goes on where it was stopped.
+    The retriever is BM25 over the questions' passages, and a teacher that knows the gold facts
+    plans and answers. With --planner the plans of that model are followed, and the teacher's are
+    recorded. Triples are kept, so that the same command goes on where it was stopped.
     """
     from ras_flow.parts import Parts
     from ras_flow.runs import open_store
@@ -146,12 +154,26 @@ def play(
     from ras_flow.training.data.playing import play_mix
 
     settings = _extractor_settings(extractor, base_url, extractor_output)
+    if planner:
+        settings = replace(settings, planner=planner, answerer=planner)
     mix = load_config(config)
 
     async def run(shown: Progress) -> Stats:
-        model = await Parts().get_extractor(settings)
+        parts = Parts()
+        model = await parts.get_extractor(settings)
+        student = await parts.get_planner(settings) if planner else None
+        encoder = await parts.get_encoder(settings) if planner else None
         async with open_store(database, new=True) as store:
-            return await play_mix(mix, out, model, store, limit=limit, progress=shown)
+            return await play_mix(
+                mix,
+                out,
+                model,
+                store,
+                planner=student,
+                limit=limit,
+                encoder=encoder,
+                progress=shown,
+            )
 
     with _shown() as shown:
         stats = asyncio.run(run(shown))

@@ -1,5 +1,7 @@
 """``ras-flow data play``: real runs on training questions, with a teacher as planner and answerer.
 
+With a ``planner`` its plans are followed, and the teacher says what would have been right.
+
 The passages are those of the mix's own questions: what a training question is searched in holds
 no passage that questions of ``dev`` or ``test`` alone have; those are searched in all passages
 together, as small sets of passages would make them easier than real ones.
@@ -18,7 +20,7 @@ from typing import cast
 from langgraph.store.base import BaseStore
 
 from ras_flow.cluster.engine import in_order
-from ras_flow.components import Extractor, Retriever, SentenceEncoder
+from ras_flow.components import Extractor, Planner, Retriever, SentenceEncoder
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.graph import build_graph
@@ -32,6 +34,7 @@ from ras_flow.training.data.inputs import Inputs, read_inputs
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
+from ras_flow.training.data.student import Student
 from ras_flow.training.data.teacher import Teacher
 from ras_flow.training.data.writer import check_folder, write_set
 from ras_flow.training.splits import SPLITS, Split, fraction
@@ -72,6 +75,7 @@ async def play_mix(
     extractor: Extractor,
     store: BaseStore,
     *,
+    planner: Planner | None = None,
     limit: int | None = None,
     encoder: SentenceEncoder | None = None,
     progress: Progress | None = None,
@@ -84,9 +88,11 @@ async def play_mix(
         folder: Where to; its files of an earlier build are replaced.
         extractor: Makes the triples.
         store: Keeps them: what was extracted before is not extracted again.
+        planner: Plans the runs, see :class:`~ras_flow.training.data.student.Student`; None for the
+            teacher.
         limit: Training questions at most, by chance; of the other splits in proportion.
-        encoder: Says which triples are near, where the mix has ``max_triples``; None for that of
-            runs, all-MiniLM-L6-v2.
+        encoder: Says which triples are near, where the mix has ``max_triples``, and encodes the
+            graph for the planner; None for that of runs, all-MiniLM-L6-v2.
         progress: Told how far the work is.
 
     Returns:
@@ -96,7 +102,7 @@ async def play_mix(
         ConfigurationError: ``limit`` is below 1, or another build writes to the folder.
         InputError: A file is wrong, no question can be played, or the folder cannot be written
             to or holds something else.
-        AuthenticationError: The extractor's key was refused.
+        AuthenticationError: A key was refused.
         ModelUnavailableError: No question's passages could be extracted.
     """
     if limit is not None and limit < 1:
@@ -123,7 +129,7 @@ async def play_mix(
         with TemporaryDirectory(prefix="ras-flow-play-") as folder_of_index:
             documents = _documents(inputs, searched)
             index = await sync_index(Path(folder_of_index), documents, None)
-            run = _runs(index.retriever("bm25"), extractor, encoder, store, settings)
+            run = _runs(index.retriever("bm25"), extractor, encoder, store, settings, planner)
             done = 0
             async with aclosing(in_order(run, cases, AT_ONCE)) as ended:
                 async for _, (teacher, state) in ended:
@@ -137,6 +143,8 @@ async def play_mix(
         )
     stats = Stats(inputs=inputs.counts, usage={"extract": asdict(played.extraction)})
     stats.settings["extractor"] = extractor.identity
+    if planner is not None:
+        stats.settings["planner"] = planner.identity
     if played.failed:
         stats.dropped["questions whose passages could not be extracted"] = played.failed
     return await asyncio.to_thread(
@@ -155,14 +163,15 @@ def _runs(
     encoder: SentenceEncoder | None,
     store: BaseStore,
     settings: Context,
+    planner: Planner | None,
 ) -> Callable[[tuple[Case, Split]], Awaitable[tuple[Teacher, RasOutput]]]:
     """Return what plays one run."""
 
     async def run(of: tuple[Case, Split]) -> tuple[Teacher, RasOutput]:
         case, split = of
-        teacher = Teacher(case, split)
+        teacher = Teacher(case, split, f"played-by-{planner.identity}" if planner else "played")
         builder = build_graph(
-            planner=teacher,
+            planner=Student(planner, teacher) if planner else teacher,
             retriever=retriever,
             extractor=extractor,
             encoder=encoder,

@@ -18,7 +18,7 @@ from ras_flow.formats.triples import Spo
 from ras_flow.training.data.agenda import Agenda
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.recorder import Recorder, first_plan
-from ras_flow.training.data.records import Link, Record
+from ras_flow.training.data.records import Link, Record, Target
 from ras_flow.training.splits import Split
 from ras_flow.training.triples.support import supported
 
@@ -29,6 +29,7 @@ class Teacher:
     Args:
         case: The question; each of its steps has ``short`` facts, or is ``missing``.
         split: Its split.
+        run: Names the run among those of the case.
 
     Attributes:
         records: What it was asked and said, as records. Nothing is recorded where there is no
@@ -40,36 +41,57 @@ class Teacher:
     identity = "teacher"
     takes_soft_tokens = False
 
-    def __init__(self, case: Case, split: Split) -> None:
+    def __init__(self, case: Case, split: Split, run: str = "played") -> None:
         self.records: list[Record] = []
         self._case, self._split = case, split
         self._agenda = Agenda(case)
-        self._recorder = Recorder(case, split, "played")
+        self._recorder = Recorder(case, split, run)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Say what is to be done next, by what the graph holds."""
         return [Reply(self._plan(request.chain)) for request in requests]
+
+    def advise(self, chain: Sequence[ChainLink]) -> tuple[Target | None, int | None]:
+        """Say what is to be done next, and record it.
+
+        Args:
+            chain: What the planner sees.
+
+        Returns:
+            The plan, None where no sensible one is left; and the position of the step that it asks
+            for.
+        """
+        if not chain:
+            first = first_plan(self._case, self._split)
+            self.records.append(first)
+            return first["target"], None
+        links = list(map(_link, chain))
+        target, step = self._agenda.next(self._missing(links))
+        if target is not None:
+            page = "" if step is None else self._case.steps[step].page.title
+            name = f"plan-{len(chain)}"
+            self.records.append(self._recorder.record("plan", name, links, target, page=page))
+        return target, step
+
+    def ask(self, subquery: str, step: int | None) -> None:
+        """Note what is searched for next, be it what was advised or not.
+
+        Args:
+            subquery: The subquery.
+            step: The position of the step that it is to find out; None for none.
+        """
+        self._agenda.ask(subquery, step)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Say the gold answer, as the graph spells it."""
         return [Reply(self._answer(request.chain)) for request in requests]
 
     def _plan(self, chain: Sequence[ChainLink]) -> str:
-        if not chain:
-            first = first_plan(self._case, self._split)
-            self._agenda.ask(first["target"]["subquery"], None)
-            self.records.append(first)
-            return format_plan("SUBQ", first["target"]["subquery"])
-        links = list(map(_link, chain))
-        target, step = self._agenda.next(self._missing(links))
-        if target is None:
+        target, step = self.advise(chain)
+        if target is None or target["label"] != "SUBQ":
             return "[SUFFICIENT]"
-        page = "" if step is None else self._case.steps[step].page.title
-        name = f"plan-{len(chain)}"
-        self.records.append(self._recorder.record("plan", name, links, target, page=page))
-        if step is not None:
-            self._agenda.ask(target["subquery"], step)
-        return format_plan(target["label"], target.get("subquery", ""))
+        self.ask(target["subquery"], step)
+        return format_plan("SUBQ", target["subquery"])
 
     def _answer(self, chain: Sequence[ChainLink]) -> str:
         links = list(map(_link, chain))
