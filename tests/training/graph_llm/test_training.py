@@ -649,13 +649,13 @@ def test_another_sentence_encoder_is_refused(unbroken: Path) -> None:
 def test_a_step_whose_gradients_are_no_numbers_changes_no_weight(
     base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, calls = model._loss, iter(range(100))
+    own, calls = model.loss_of, iter(range(100))
     bad = 2  # The first half of the second step.
 
     def some_bad(*given: Any) -> torch.Tensor:
         return own(*given) * (float("nan") if next(calls) == bad else 1.0)
 
-    monkeypatch.setattr(model, "_loss", some_bad)
+    monkeypatch.setattr(model, "loss_of", some_bad)
     said: list[str] = []
     settings = config(base, watch={"records": 0})
     train_graph_llm(settings, tmp_path / "out", data=data, encoder=ENCODER, log=said.append)
@@ -669,8 +669,8 @@ def test_a_step_whose_gradients_are_no_numbers_changes_no_weight(
 def test_training_ends_where_no_step_has_gradients_that_are_numbers(
     base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = model._loss
-    monkeypatch.setattr(model, "_loss", lambda *given: own(*given) * float("nan"))
+    own = model.loss_of
+    monkeypatch.setattr(model, "loss_of", lambda *given: own(*given) * float("nan"))
     with pytest.raises(ConfigurationError, match=r"4 steps in a row.*learning_rate"):
         train(base, data, tmp_path / "out")
     assert not (tmp_path / "out").exists()
