@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.report.overview import overview_table
 from ras_flow.evaluation.report.plots import Point, bars, lines, scatter
 from ras_flow.evaluation.report.summary import Summary, summarise
 from ras_flow.evaluation.report.tables import (
@@ -61,6 +62,9 @@ def write_report(
     found = summarise(config, rows, read_corpus_scores(folder))
     markdown = ["# Evaluation", "", *(f"{markdown_text(remark)}\n" for remark in remarks)]
     page = ["<h1>Evaluation</h1>", *(f"<p>{html_text(remark)}</p>" for remark in remarks)]
+    if overview := overview_table(found, config.seed):
+        markdown.append(overview.markdown())
+        page.append(overview.html())
     for benchmark, summaries in found.items():
         count = (questions or {}).get(benchmark)
         left = _left(summaries, config, count)

@@ -500,3 +500,27 @@ def test_a_system_that_was_not_asked_yet_is_told(tmp_path: Path) -> None:
     settings = config(tmp_path, {"ras": {}, "react": {}})
     write_report(settings, rows, tmp_path, questions={"small": 1})
     assert "of 1 questions, some systems have answered 0" in (tmp_path / "report.md").read_text()
+
+
+def test_benchmarks_are_shown_together(tmp_path: Path) -> None:
+    """A system's mean is over all questions; its distance over those that both have."""
+    scores = {"ras": [1.0, 0.5, 0.0], "react": [0.0, 0.5, 0.25]}
+    rows = [
+        row(name, str(n), score) for name, given in scores.items() for n, score in enumerate(given)
+    ]
+    rows += [row("ras", "0", 0.5, benchmark="other"), row("react", "9", 1.0, benchmark="other")]
+    write_report(config(tmp_path, {"ras": {}, "react": {}}, seed=5), rows, tmp_path)
+    tables = Tables((tmp_path / "report.html").read_text()).tables
+    assert (
+        markdown_tables((tmp_path / "report.md").read_text())["All benchmarks"]
+        == tables["All benchmarks"]
+    )
+    header, ras, react = tables["All benchmarks"]
+    assert header == ["system", "small", "other", "all", "questions", "ahead of ras", "p", "tokens"]
+    assert ras == ["ras", "50.0", "50.0", "50.0", "4", "", "", "165"]
+    gap = paired_bootstrap(scores["react"], scores["ras"], seed=5)
+    p = paired_permutation(scores["react"], scores["ras"], seed=5)
+    ahead = f"{100 * gap.mean:+.1f} [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]"
+    assert react == ["react", "25.0", "100.0", "43.8", "4", ahead, f"{p:.3f}", "165"]
+    write_report(config(tmp_path, {"ras": {}, "react": {}}), rows[:-2], tmp_path)
+    assert "All benchmarks" not in (tmp_path / "report.md").read_text()
