@@ -1,14 +1,17 @@
 """The loss of a Graph LLM without padding (§3.4): what its ``forward`` says, sooner on a GPU.
 
-The rows of a batch are laid end to end, and attention alone sees them apart. LoRA is added to the
-weights once a batch, (W + B A) x, where peft computes W x + B (A x): without dropout between, these
-are the same. What is left are the base's own layers, which are compiled.
+Over a small base a GPU waits for what it is told more than it computes. So here it is told less:
+
+* The rows of a batch are laid end to end, and attention alone sees them apart.
+* LoRA is added to the weights once a batch, those of all layers together: (W + B A) x, where peft
+  computes W x + B (A x). Without dropout between, these are the same.
+* The layers are those of a Llama, written down once more as two functions around attention, which
+  are compiled.
 """
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from copy import deepcopy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +19,12 @@ import torch
 from torch import nn
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.graph_llm.collate import IGNORED, Collated
 from ras_flow.graph_llm.model import GraphLLM, loss_of
 from ras_flow.graph_llm.soft import Graphs
 
-NAME = "ras_flow_packed"
-"""The name of our attention among those of transformers."""
+_ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+_MLP = ("gate_proj", "up_proj", "down_proj")
 
 
 @dataclass(frozen=True)
@@ -40,47 +42,37 @@ class Rows:
     longest: int
 
 
-_SEES = nn.functional.scaled_dot_product_attention
-
-_ROWS: ContextVar[Rows] = ContextVar("rows")
-
-
 class PackedGraphLLM(nn.Module):
     """Computes the loss of a Graph LLM, whose weights it shares.
 
+    It keeps a copy of the layers' frozen weights.
+
     Args:
-        model: The model, with LoRA and without dropout in it.
-        compiled: Compile the layers, which takes a minute at first, and is then faster on a GPU.
+        model: The model: over a Llama, with LoRA, and without LoRA's dropout.
+        compiled: Compile the layers, which takes some seconds at first.
 
     Raises:
-        ConfigurationError: The model has no LoRA, or dropout in it.
+        ConfigurationError: The model is another one.
     """
 
     def __init__(self, model: GraphLLM, *, compiled: bool = False) -> None:
         super().__init__()
-        if model.config.lora is None or model.config.lora.dropout:
-            raise ConfigurationError(
-                "optimizer.packed takes a model with LoRA, and without its dropout. Set "
-                "lora.dropout = 0, or leave optimizer.packed out."
-            )
-        transformers = require("transformers", extra="local")
-        transformers.AttentionInterface.register(NAME, _attention)
-        body = model.base.base_model
-        with torch.device("meta"):
-            # Of a copy: it writes the attention's name into what it is given.
-            config = deepcopy(body.config)
-            layers = transformers.AutoModel.from_config(config, attn_implementation=NAME)
-        if compiled:
-            for layer in layers.layers:
-                layer.compile(dynamic=True)
+        _check(model)
         self.graph_llm = model
-        # In a list: it has no weights of its own, so it is no part of this module.
-        self._layers = [layers.train()]
-        parts = (*layers.named_parameters(), *layers.named_buffers())
-        self._names = [name for name, _ in parts]
-        self._adapted = {
-            name: module for name, module in body.named_modules() if hasattr(module, "lora_A")
+        body = model.base.base_model
+        self._layers = {
+            name: [
+                getattr(layer.self_attn if name in _ATTENTION else layer.mlp, name)
+                for layer in body.layers
+            ]
+            for name in (*_ATTENTION, *_MLP)
         }
+        self._frozen = {
+            name: torch.stack([_base_of(linear).weight.detach() for linear in linears])
+            for name, linears in self._layers.items()
+        }
+        self._before: Callable[..., Any] = torch.compile(_before) if compiled else _before
+        self._after: Callable[..., Any] = torch.compile(_after) if compiled else _after
 
     def forward(
         self,
@@ -97,24 +89,13 @@ class PackedGraphLLM(nn.Module):
         at = (attention_mask.cumsum(1) - 1)[kept]
         longest = int(lengths.max())
         row = torch.repeat_interleave(torch.arange(len(lengths), device=at.device), lengths)
-        told = _ROWS.set(Rows(row * longest + at, len(lengths), longest))
-        try:
-            output = torch.func.functional_call(
-                self._layers[0],
-                self._weights(),
-                kwargs={
-                    "inputs_embeds": self.graph_llm.embed(input_ids, graphs)[kept].unsqueeze(0),
-                    "position_ids": at.unsqueeze(0),
-                    "use_cache": False,
-                },
-                strict=True,
-            )
-        finally:
-            _ROWS.reset(told)
+        rows = Rows(row * longest + at, len(lengths), longest)
+        states = self._states(self.graph_llm.embed(input_ids, graphs)[kept], at, rows)
         # A label is what follows the token before it; a row begins with its prompt.
         learned = labels[kept] != IGNORED
-        before = output.last_hidden_state[0][learned.nonzero().squeeze(1) - 1]
-        logits = self.graph_llm.base.get_output_embeddings()(before)
+        logits = self.graph_llm.base.get_output_embeddings()(
+            states[learned.nonzero().squeeze(1) - 1]
+        )
         return {
             "loss": loss_of(
                 logits,
@@ -124,26 +105,62 @@ class PackedGraphLLM(nn.Module):
             )
         }
 
-    def _weights(self) -> dict[str, torch.Tensor]:
-        """Return the weights of the layers, LoRA added to those that it adapts."""
+    def _states(self, words: torch.Tensor, at: torch.Tensor, rows: Rows) -> torch.Tensor:
+        """Return what the last layer makes of embeddings.
+
+        Args:
+            words: Shape (tokens, width).
+            at: The position of each in its row.
+            rows: Where they stand.
+
+        Returns:
+            Shape (tokens, width).
+        """
         body = self.graph_llm.base.base_model
-        device = body.device.type
-        autocast = torch.is_autocast_enabled(device)
-        dtype = torch.get_autocast_dtype(device) if autocast else torch.float32
-        held = {**dict(body.named_parameters()), **dict(body.named_buffers())}
-        made = {}
-        for name in self._names:
-            owner, _, own = name.rpartition(".")
-            adapted = self._adapted.get(owner)
-            value = held[name if adapted is None else f"{owner}.base_layer.{own}"]
-            if adapted is not None and own == "weight":
-                value = (value + adapted.get_delta_weight("default")).to(dtype)
-            made[name] = value
-        return made
+        device = words.device.type
+        half = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+        with torch.autocast(device, enabled=False):
+            states = words.float()
+            cos, sin = (part[0].unsqueeze(1) for part in body.rotary_emb(states, at.unsqueeze(0)))
+            for layer, merged in zip(body.layers, self._merged(half or states.dtype), strict=True):
+                qkv, out, gate_up, down = merged
+                first, second = layer.input_layernorm, layer.post_attention_layernorm
+                epsilon = first.variance_epsilon
+                width = layer.self_attn.head_dim
+                heads = layer.self_attn.o_proj.in_features // width
+                query, key, value = self._before(
+                    states, first.weight, qkv, cos, sin, epsilon, width, heads
+                )
+                seen = _attend(query, key, value, rows, layer.self_attn.scaling)
+                states = self._after(states, seen, out, second.weight, gate_up, down, epsilon)
+            return _normed(states, body.norm.weight, body.norm.variance_epsilon)
+
+    def _merged(self, dtype: torch.dtype) -> Iterator[tuple[torch.Tensor, ...]]:
+        """Yield of each layer the weights with LoRA added, those that read the same as one."""
+        made = {name: self._with_lora(name).to(dtype) for name in self._layers}
+        together = (
+            torch.cat([made["q_proj"], made["k_proj"], made["v_proj"]], dim=1),
+            made["o_proj"],
+            torch.cat([made["gate_proj"], made["up_proj"]], dim=1),
+            made["down_proj"],
+        )
+        return zip(*(weight.unbind() for weight in together), strict=True)
+
+    def _with_lora(self, name: str) -> torch.Tensor:
+        """Return the weights of a kind of linear layers, shape (layers, out, in)."""
+        linears = self._layers[name]
+        if not hasattr(linears[0], "lora_A"):
+            return self._frozen[name]
+        down, up = (
+            torch.stack([part["default"].weight for part in parts])
+            for parts in zip(*((one.lora_A, one.lora_B) for one in linears), strict=True)
+        )
+        scaling: float = linears[0].scaling["default"]
+        return self._frozen[name] + scaling * torch.bmm(up, down)
 
 
 def check_packed(packed: PackedGraphLLM, batch: Collated) -> None:
-    """Check that a base model can be trained so.
+    """Check that a model is computed rightly so.
 
     Args:
         packed: The model.
@@ -169,56 +186,96 @@ def check_packed(packed: PackedGraphLLM, batch: Collated) -> None:
         )
 
 
-def _attention(
-    module: nn.Module,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
-    dropout: float = 0.0,
-    scaling: float | None = None,
-    **_: Any,
-) -> tuple[torch.Tensor, None]:
-    return _attend(query[0], key[0], value[0], dropout, scaling), None
+def _check(model: GraphLLM) -> None:
+    lora, config = model.config.lora, model.base.config
+    if lora is None or lora.dropout:
+        raise ConfigurationError(
+            "optimizer.packed takes a model with LoRA, and without its dropout. Set "
+            "lora.dropout = 0, or leave optimizer.packed out."
+        )
+    others = ("attention_bias", "mlp_bias", "attention_dropout")
+    if (
+        config.model_type != "llama"
+        or config.hidden_act != "silu"
+        or any(getattr(config, name) for name in others)
+    ):
+        raise ConfigurationError(
+            f"optimizer.packed takes a base model of type llama without biases or dropout, and "
+            f"{model.config.base!r} is of type {config.model_type}. Leave it out."
+        )
+    if not set(lora.targets) <= {*_ATTENTION, *_MLP}:
+        raise ConfigurationError(
+            f"optimizer.packed takes LoRA on {', '.join((*_ATTENTION, *_MLP))}. Name these alone "
+            "in lora.targets, or leave optimizer.packed out."
+        )
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _base_of(linear: Any) -> Any:
+    return getattr(linear, "base_layer", linear)
+
+
+def _normed(states: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.Tensor:
+    return states * torch.rsqrt(states.square().mean(-1, keepdim=True) + epsilon) * weight
+
+
+def _turned(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Turn heads by their positions: rotary embeddings."""
+    first, second = heads.float().chunk(2, dim=-1)
+    turned = heads.float() * cos + torch.cat([-second, first], dim=-1) * sin
+    return turned.to(heads.dtype)
+
+
+def _before(
+    states: torch.Tensor,
+    norm: torch.Tensor,
+    qkv: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    epsilon: float,
+    width: int,
+    heads: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return queries, keys and values, shape (tokens, heads, width)."""
+    asked = _normed(states, norm, epsilon).to(qkv.dtype) @ qkv.T
+    query, key_value = asked.view(len(states), -1, width).tensor_split([heads], dim=1)
+    key, value = key_value.chunk(2, dim=1)
+    return _turned(query, cos, sin), _turned(key, cos, sin), value
+
+
 def _attend(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    dropout: float,
-    scaling: float | None,
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, rows: Rows, scaling: float
 ) -> torch.Tensor:
-    """Let each token see those before it in its row.
-
-    Args:
-        query: Shape (heads, tokens, width of a head).
-        key: The same, of as many heads or a part of them.
-        value: Like ``key``.
-        dropout: Share of what is seen that is left out by chance.
-        scaling: Of the products; None for the usual one.
-
-    Returns:
-        Shape (1, tokens, heads, width of a head).
-    """
-    rows = _ROWS.get()
+    """Let each token see those before it in its row; of all, shape (tokens, heads, width)."""
 
     def apart(tokens: torch.Tensor) -> torch.Tensor:
-        heads, _, width = tokens.shape
-        empty = tokens.new_zeros(heads, rows.count * rows.longest, width)
-        placed = empty.index_copy(1, rows.places, tokens)
-        return placed.view(heads, rows.count, rows.longest, width).transpose(0, 1)
+        _, heads, width = tokens.shape
+        empty = tokens.new_zeros(rows.count * rows.longest, heads, width)
+        placed = empty.index_copy(0, rows.places, tokens)
+        return placed.view(rows.count, rows.longest, heads, width).transpose(1, 2)
 
     # Padding is at the ends of rows, where no token of theirs sees it.
-    seen = _SEES(
+    seen = nn.functional.scaled_dot_product_attention(
         apart(query),
         apart(key),
         apart(value),
-        dropout_p=dropout,
         is_causal=True,
         scale=scaling,
-        enable_gqa=len(key) < len(query),
+        enable_gqa=key.shape[1] < query.shape[1],
     )
-    flat = seen.transpose(1, 2).reshape(rows.count * rows.longest, len(query), -1)
-    return flat[rows.places].unsqueeze(0)
+    return seen.transpose(1, 2).flatten(0, 1)[rows.places]
+
+
+def _after(
+    states: torch.Tensor,
+    seen: torch.Tensor,
+    out: torch.Tensor,
+    norm: torch.Tensor,
+    gate_up: torch.Tensor,
+    down: torch.Tensor,
+    epsilon: float,
+) -> torch.Tensor:
+    """Return the states after a layer, shape (tokens, width)."""
+    states = states + (seen.flatten(1) @ out.T).float()
+    gate, up = (_normed(states, norm, epsilon).to(gate_up.dtype) @ gate_up.T).chunk(2, dim=-1)
+    inner = nn.functional.silu(gate.float()) * up.float()
+    return states + (inner.to(down.dtype) @ down.T).float()

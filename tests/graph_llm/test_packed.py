@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,9 @@ def near(found: torch.Tensor, wanted: torch.Tensor, name: str) -> None:
     assert (found - wanted).norm() <= 1e-3 * wanted.norm() + 1e-6, name
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
-def test_loss_and_gradients_are_those_of_the_model(bases: dict[str, Path], kind: str) -> None:
-    model = build(bases[kind], lora=LORA)
+@pytest.mark.parametrize("targets", [LINEAR, ("q_proj", "v_proj"), ("down_proj",)])
+def test_loss_and_gradients_are_those_of_the_model(llama: Path, targets: tuple[str, ...]) -> None:
+    model = build(llama, lora=replace(LORA, targets=targets))
     batch = Collator(model.formatter, label_weight=3.0)(EXAMPLES)
     batch["num_items_in_batch"] = torch.tensor(50)  # type: ignore[typeddict-unknown-key]
     (own, wanted), (loss, found) = losses(model, PackedGraphLLM(model), batch)
@@ -96,25 +97,29 @@ def test_compiled_it_is_the_same(llama: Path) -> None:
             near(found[name], grad, name)
 
 
-@pytest.mark.parametrize("lora", [None, LoraConfig(targets=LINEAR, dropout=0.1)])
-def test_what_it_cannot_train_is_refused(llama: Path, lora: LoraConfig | None) -> None:
-    model = build(llama, lora=lora)
-    with pytest.raises(ConfigurationError, match=r"optimizer\.packed takes a model with LoRA"):
+@pytest.mark.parametrize(
+    "kind, lora, said",
+    [
+        ("llama", None, "takes a model with LoRA, and without its dropout"),
+        ("llama", replace(LORA, dropout=0.1), "takes a model with LoRA, and without its dropout"),
+        ("llama", replace(LORA, targets=("lm_head",)), "takes LoRA on q_proj, k_proj"),
+        ("qwen2", LORA, "takes a base model of type llama .* is of type qwen2"),
+    ],
+)
+def test_what_it_cannot_train_is_refused(
+    bases: dict[str, Path], kind: str, lora: LoraConfig | None, said: str
+) -> None:
+    model = build(bases[kind], lora=lora)
+    with pytest.raises(ConfigurationError, match=rf"optimizer\.packed {said}"):
         PackedGraphLLM(model)
 
 
-def test_a_base_that_it_would_change_is_refused(
-    llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_base_that_it_would_change_is_refused(llama: Path) -> None:
     model = build(llama, lora=LORA)
     batch = Collator(model.formatter)(EXAMPLES)
-    check_packed(PackedGraphLLM(model), batch)
-    own = torch.nn.functional.scaled_dot_product_attention
-
-    def other(*args: Any, **settings: Any) -> Any:
-        return own(*args, **settings | {"is_causal": False})
-
     packed = PackedGraphLLM(model)
-    monkeypatch.setattr("ras_flow.graph_llm.packed._SEES", other)
+    check_packed(packed, batch)
+    for layer in model.base.base_model.layers:
+        layer.mlp.act_fn = torch.nn.Tanh()
     with pytest.raises(ConfigurationError, match=r"cannot be trained with optimizer\.packed"):
         check_packed(packed, batch)
