@@ -2,9 +2,10 @@
 
     python benchmarks/training_step.py graph-llm-data [--records 64] [--steps 10] [--compiled]
 
-Forward and backward of the same records, of similar length as in training: by the model itself, and
-as `optimizer.packed` computes it. New weights over SmolLM2-135M-Instruct, of the shipped sizes; on a
-GPU in bfloat16. Printed are the median of the steps, what the first took, and the GPU's memory.
+Forward and backward of the same records, of similar length as in training: by the model itself,
+and as `optimizer.packed` computes it. New weights over SmolLM2-135M-Instruct, of the shipped sizes;
+on a GPU in bfloat16. Printed are the median of the steps, what the first took, and the GPU's
+memory.
 """
 
 from __future__ import annotations
