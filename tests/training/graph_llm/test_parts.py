@@ -297,8 +297,8 @@ def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
 def test_the_shipped_settings_can_be_read() -> None:
     folder = Path(__file__).parents[3] / "training_configs"
     settings = read_config(TrainingConfig, folder / "graph-llm.toml")
-    made_of = {"graph-llm-data", "graph-llm-reading-data", "graph-llm-played-data"}
-    assert set(settings.data.sets) == made_of
+    made_of = ("data", "reading-data", "played-data", "on-policy-data")
+    assert set(settings.data.sets) == {f"graph-llm-{name}" for name in made_of}
     made = settings.graph_llm("e", 384)
     shipped = read_manifest(folder.parent / "ras_flow" / "weights" / "graph-llm").config
     assert (made.gnn, made.lora, made.reading) == (shipped.gnn, shipped.lora, shipped.reading)
