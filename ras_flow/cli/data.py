@@ -162,7 +162,8 @@ def play(
         parts = Parts()
         model = await parts.get_extractor(settings)
         student = await parts.get_planner(settings) if planner else None
-        encoder = await parts.get_encoder(settings) if planner else None
+        soft = student is not None and student.takes_soft_tokens
+        encoder = await parts.get_encoder(settings) if soft else None
         async with open_store(database, new=True) as store:
             return await play_mix(
                 mix,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,16 +111,7 @@ async def test_the_teacher_never_advises_what_the_planner_asked() -> None:
 
 
 async def test_a_step_counts_as_asked_where_the_planner_is_followed() -> None:
-    sides = Case(
-        source="test",
-        id="2",
-        question=QUESTION,
-        answer="no",
-        steps=(
-            Step((WHO, WHO_ELSE), (DIRECTOR,), Page("Salt Road", ()), short=(DIRECTOR,)),
-            Step((WHEN,), (BORN,), Page("Aino Laine", ()), short=(BORN,)),
-        ),
-    )
+    sides = replace(CASE, steps=(CASE.steps[0], replace(CASE.steps[1], needs=())))
     teacher = Teacher(sides, "train")
     student = Student(ScriptedPlanner(["[SUBQ] Where is Oulu?", "[SUBQ] Who is Aino?"]), teacher)
     for hops in ((), (FIRST,), (FIRST, ("Where is Oulu?", [OTHER]))):
