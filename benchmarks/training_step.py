@@ -68,7 +68,8 @@ def main(data: Path, records: int, steps: int, compiled: bool) -> None:
         batch[name] = value.to(model.device) if isinstance(value, torch.Tensor) else value
     ways: dict[str, Any] = {"by the model itself": model, "packed": PackedGraphLLM(model)}
     if compiled:
-        ways["packed, compiled"] = PackedGraphLLM(model, compiled=True)
+        ways["packed, compiled"] = PackedGraphLLM(model)
+        ways["packed, compiled"].compile_layers()
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
     size = tuple(batch["input_ids"].shape)
     print(f"{device}, torch {torch.__version__}; {len(chosen)} records of {size[1]} tokens\n")

@@ -49,13 +49,12 @@ class PackedGraphLLM(nn.Module):
 
     Args:
         model: The model: over a Llama, with LoRA, and without LoRA's dropout.
-        compiled: Compile the layers, which takes some seconds at first.
 
     Raises:
         ConfigurationError: The model is another one.
     """
 
-    def __init__(self, model: GraphLLM, *, compiled: bool = False) -> None:
+    def __init__(self, model: GraphLLM) -> None:
         super().__init__()
         _check(model)
         self.graph_llm = model
@@ -71,8 +70,12 @@ class PackedGraphLLM(nn.Module):
             name: torch.stack([_base_of(linear).weight.detach() for linear in linears])
             for name, linears in self._layers.items()
         }
-        self._before: Callable[..., Any] = torch.compile(_before) if compiled else _before
-        self._after: Callable[..., Any] = torch.compile(_after) if compiled else _after
+        self._before: Callable[..., Any] = _before
+        self._after: Callable[..., Any] = _after
+
+    def compile_layers(self) -> None:
+        """Compile the layers, which takes some seconds at the first batch."""
+        self._before, self._after = torch.compile(_before), torch.compile(_after)
 
     def forward(
         self,

@@ -66,8 +66,10 @@ def make_trainer(
         # Here, as it imports torch.
         from ras_flow.graph_llm.packed import PackedGraphLLM, check_packed  # noqa: PLC0415
 
-        learnt = PackedGraphLLM(model, compiled=torch.cuda.is_available())
-        check_packed(PackedGraphLLM(model), collate([train[0], train[-1]]))
+        learnt = PackedGraphLLM(model)
+        check_packed(learnt, collate([train[0], train[-1]]))
+        if torch.cuda.is_available():
+            learnt.compile_layers()
     arguments = training_arguments(
         run,
         settings,
