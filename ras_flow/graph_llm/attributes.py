@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +13,9 @@ from ras_flow.components import AttributedGraph, SentenceEncoder
 from ras_flow.graph_llm.embeddings import EMBEDDINGS
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Hop, Triple
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 async def attribute_graph(
@@ -27,24 +32,66 @@ async def attribute_graph(
         The graph with one node for each entity and one edge for each triple, in the order of the
         state; an empty graph has arrays with no rows.
     """
-    kg = await asyncio.to_thread(QueryKG.from_triples, triples)
-    position = {name: index for index, name in enumerate(kg.entities)}
-    nodes = list(kg.entities.values())
-    edges = [triple["predicate"] for triple in kg.triples.values()]
-    relations = list(dict.fromkeys(edges))
-    subqueries = [hop["subquery"] for hop in hops]
-    vectors = await EMBEDDINGS.encode(encoder, [*nodes, *relations, *subqueries])
-    place = {name: index for index, name in enumerate(relations, start=len(nodes))}
-    row = {id: index for index, id in enumerate(kg.triples)}
-    ends = [(position[subject], position[object]) for subject, object in kg.edges.values()]
-    return AttributedGraph(
-        nodes=nodes,
-        node_attr=vectors[: len(nodes)],
-        edges=edges,
-        edge_attr=vectors[np.array([place[name] for name in edges], dtype=np.int64)],
-        edge_index=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
-        hops=[[row[id] for id in ids] for ids in by_hop(triples, hops)],
-        query_attr=vectors[len(nodes) + len(relations) :],
-        # In a thread: an encoder may read its weights to know its name.
-        encoder=await asyncio.to_thread(lambda: encoder.identity),
-    )
+    named = await asyncio.to_thread(NamedGraph.from_state, triples, hops)
+    vectors = await EMBEDDINGS.encode(encoder, named.texts)
+    # In a thread: an encoder may read its weights to know its name.
+    return named.with_vectors(vectors, await asyncio.to_thread(lambda: encoder.identity))
+
+
+@dataclass(frozen=True)
+class NamedGraph:
+    """The question's graph before its texts are embedded.
+
+    Attributes:
+        nodes: Entity names.
+        edges: Relation names, one a triple.
+        edge_index: Subject and object of each, as positions in ``nodes``, shape (2, edges).
+        hops: The edges of each hop.
+        subqueries: Those of the hops.
+    """
+
+    nodes: list[str]
+    edges: list[str]
+    edge_index: npt.NDArray[np.int64]
+    hops: list[list[int]]
+    subqueries: list[str]
+
+    @classmethod
+    def from_state(cls, triples: Mapping[str, Triple], hops: Sequence[Hop]) -> NamedGraph:
+        """Name the nodes and edges of a graph; arguments as for :func:`attribute_graph`."""
+        kg = QueryKG.from_triples(triples)
+        position = {name: index for index, name in enumerate(kg.entities)}
+        row = {id: index for index, id in enumerate(kg.triples)}
+        ends = [(position[subject], position[object]) for subject, object in kg.edges.values()]
+        return cls(
+            nodes=list(kg.entities.values()),
+            edges=[triple["predicate"] for triple in kg.triples.values()],
+            edge_index=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
+            hops=[[row[id] for id in ids] for ids in by_hop(triples, hops)],
+            subqueries=[hop["subquery"] for hop in hops],
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        """What is to be embedded: entities, relations and subqueries, each relation once."""
+        return [*self.nodes, *dict.fromkeys(self.edges), *self.subqueries]
+
+    def with_vectors(self, vectors: npt.NDArray[np.float32], encoder: str) -> AttributedGraph:
+        """Add the embeddings.
+
+        Args:
+            vectors: Those of ``texts``, shape (texts, dimension).
+            encoder: Identity of the sentence encoder that made them.
+        """
+        relations = dict.fromkeys(self.edges)
+        place = {name: index for index, name in enumerate(relations, start=len(self.nodes))}
+        return AttributedGraph(
+            nodes=self.nodes,
+            node_attr=vectors[: len(self.nodes)],
+            edges=self.edges,
+            edge_attr=vectors[np.array([place[name] for name in self.edges], dtype=np.int64)],
+            edge_index=self.edge_index,
+            hops=self.hops,
+            query_attr=vectors[len(self.nodes) + len(relations) :],
+            encoder=encoder,
+        )

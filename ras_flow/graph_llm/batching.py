@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 
 from ras_flow.components import AttributedGraph
+from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.queries import with_queries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     _Rows = npt.NDArray[np.int64]
     _Vectors = npt.NDArray[np.float32]
+
+
+Graphs = Sequence[AttributedGraph | None]
+"""One a row; None for an empty one."""
 
 
 class _Part(NamedTuple):
@@ -52,13 +59,26 @@ class GraphBatch:
     pieces: torch.Tensor
     counts: list[int]
 
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> GraphBatch:
+        """Return it on a device; arguments as for a tensor."""
+        return self._each(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
-def batch_graphs(
-    graphs: Sequence[AttributedGraph | None],
-    config: GnnConfig,
-    dimension: int,
-    device: torch.device | str = "cpu",
-) -> GraphBatch:
+    def pin_memory(self) -> GraphBatch:
+        """Return it in memory that a GPU reads by itself: loaders of torch call this."""
+        return self._each(torch.Tensor.pin_memory)
+
+    def _each(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GraphBatch:
+        return replace(
+            self,
+            nodes=change(self.nodes),
+            edge_index=change(self.edge_index),
+            edge_attr=change(self.edge_attr),
+            members=change(self.members),
+            pieces=change(self.pieces),
+        )
+
+
+def batch_graphs(graphs: Graphs, config: GnnConfig, dimension: int) -> GraphBatch:
     """Turn graphs into tensors.
 
     Each triple becomes two edges, since what is said of a subject also describes the object; the
@@ -68,11 +88,13 @@ def batch_graphs(
         graphs: The graphs; None counts as an empty one.
         config: Says which parts of a graph are encoded together and which are averaged.
         dimension: Length of the attributes.
-        device: Where the tensors go.
 
     Returns:
         The tensors. A graph without hops counts as one of one hop; a hop without triples is a
         piece without members.
+
+    Raises:
+        ConfigurationError: A graph's attributes have another length.
     """
     parts: list[_Part] = []
     members: list[_Rows] = []
@@ -80,6 +102,12 @@ def batch_graphs(
     pieces: list[int] = []
     start = 0
     for given in graphs:
+        if given is not None and given.node_attr.shape[1] != dimension:
+            raise ConfigurationError(
+                f"The graph's attributes have {given.node_attr.shape[1]} dimensions, but this "
+                f"Graph LLM was trained on {dimension}. Set `encoder` to the sentence encoder that "
+                "it was trained with."
+            )
         graph = given or _EMPTY
         counts.append(0)
         whole = with_queries(graph) if config.queries else graph
@@ -97,13 +125,13 @@ def batch_graphs(
     )
     nodes, edges, relations, against = zip(*parts, strict=True)
     return GraphBatch(
-        nodes=torch.from_numpy(np.concatenate(nodes)).to(device),
-        edge_index=torch.from_numpy(np.concatenate(edges, axis=1)).to(device),
+        nodes=torch.from_numpy(np.concatenate(nodes)),
+        edge_index=torch.from_numpy(np.concatenate(edges, axis=1)),
         edge_attr=torch.from_numpy(
             np.column_stack([np.concatenate(relations), np.concatenate(against)])
-        ).to(device),
-        members=torch.from_numpy(np.concatenate([*members, _NO_ROWS])).to(device),
-        pieces=torch.from_numpy(np.repeat(np.arange(len(pieces)), pieces)).to(device),
+        ),
+        members=torch.from_numpy(np.concatenate([*members, _NO_ROWS])),
+        pieces=torch.from_numpy(np.repeat(np.arange(len(pieces)), pieces)),
         counts=counts,
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
 import torch
 
-from ras_flow.components import AnswerRequest, AttributedGraph, PlanRequest
+from ras_flow.components import AnswerRequest, PlanRequest
+from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.prompt import PromptFormatter
 
 IGNORED = -100
@@ -33,7 +34,7 @@ class Collated(TypedDict):
     attention_mask: torch.Tensor
     labels: torch.Tensor
     weights: torch.Tensor
-    graphs: list[AttributedGraph | None]
+    graphs: Graphs | GraphBatch
 
 
 class Collator:
@@ -43,6 +44,8 @@ class Collator:
         formatter: The model's formatter.
         max_target: Tokens of a target at most.
         label_weight: How much each token of a plan's label counts, beside 1 for any other token.
+        batch: Turns graphs into tensors, where the batch is made, in a loader's process; without
+            it that is left to the model.
     """
 
     def __init__(
@@ -51,10 +54,12 @@ class Collator:
         *,
         max_target: int = MAX_TARGET,
         label_weight: float = 1.0,
+        batch: Callable[[Graphs], GraphBatch] | None = None,
     ) -> None:
         self.formatter = formatter
         self.max_target = max_target
         self.label_weight = label_weight
+        self.batch = batch
 
     def __call__(self, examples: Sequence[Example]) -> Collated:
         """Format and pad examples.
@@ -67,7 +72,9 @@ class Collator:
 
         Raises:
             InputError: A question does not fit into the model's window.
+            ConfigurationError: ``batch`` refuses a graph.
         """
+        graphs = [example.request.graph for example in examples]
         prompts = [self.formatter.prompt(example.request).input_ids for example in examples]
         targets = [self.formatter.target(one.target, self.max_target) for one in examples]
         length = max(len(p) + len(t) for p, t in zip(prompts, targets, strict=True))
@@ -88,7 +95,7 @@ class Collator:
             attention_mask=attention_mask,
             labels=labels,
             weights=weights,
-            graphs=[example.request.graph for example in examples],
+            graphs=self.batch(graphs) if self.batch else graphs,
         )
 
     def _label_tokens(self, example: Example) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
@@ -15,9 +14,7 @@ from torch import nn
 from torch_geometric.nn import GATConv, GCNConv, TransformerConv
 from torch_geometric.utils import scatter
 
-from ras_flow.components import AttributedGraph
-from ras_flow.errors import ConfigurationError
-from ras_flow.graph_llm.batching import batch_graphs
+from ras_flow.graph_llm.batching import GraphBatch, Graphs, batch_graphs
 from ras_flow.graph_llm.config import GnnConfig
 
 
@@ -56,11 +53,11 @@ class GraphEncoder(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.empty = nn.Parameter(torch.zeros(config.width))
 
-    def forward(self, graphs: Sequence[AttributedGraph | None]) -> list[torch.Tensor]:
+    def forward(self, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
         """Encode graphs; a graph's result does not depend on the others.
 
         Args:
-            graphs: Graphs, None for an empty one.
+            graphs: Graphs, None for an empty one; or what :func:`batch_graphs` made of them.
 
         Returns:
             For each graph a tensor of shape (soft tokens, ``config.width``).
@@ -68,14 +65,9 @@ class GraphEncoder(nn.Module):
         Raises:
             ConfigurationError: A graph's attributes have another length.
         """
-        for graph in graphs:
-            if graph is not None and graph.node_attr.shape[1] != self.dimension:
-                raise ConfigurationError(
-                    f"The graph's attributes have {graph.node_attr.shape[1]} dimensions, but this "
-                    f"Graph LLM was trained on {self.dimension}. Set `encoder` to the sentence "
-                    "encoder that it was trained with."
-                )
-        batch = batch_graphs(graphs, self.config, self.dimension, self.empty.device)
+        if not isinstance(graphs, GraphBatch):
+            graphs = batch_graphs(graphs, self.config, self.dimension)
+        batch = graphs.to(self.empty.device)
         nodes = self._convolve(batch.nodes, batch.edge_index, batch.edge_attr)
         count = sum(batch.counts)
         means = scatter(nodes[batch.members], batch.pieces, dim_size=count, reduce="mean")

@@ -12,10 +12,11 @@ from torch import nn
 from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
-from ras_flow.graph_llm.soft import Graphs, all_words, encode_graphs, graph_part, place
+from ras_flow.graph_llm.soft import all_words, encode_graphs, graph_part, place
 from ras_flow.llms import capacity, decoding, generation
 from ras_flow.llms.local import LoadedModel
 from ras_flow.llms.tuned import without_peft_warnings
@@ -100,11 +101,11 @@ class GraphLLM(nn.Module):
         self.requires_grad_(False)
         self.eval()
 
-    def soft_tokens(self, graphs: Graphs) -> list[torch.Tensor]:
+    def soft_tokens(self, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
         """Encode graphs.
 
         Args:
-            graphs: Graphs, None for an empty one.
+            graphs: Graphs, None for an empty one; or what ``batch_graphs`` made of them.
 
         Returns:
             For each graph a tensor of shape (soft tokens, width of a word embedding).
@@ -118,7 +119,7 @@ class GraphLLM(nn.Module):
         self,
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor,
-        graphs: Graphs,
+        graphs: Graphs | GraphBatch,
         labels: torch.Tensor | None = None,
         weights: torch.Tensor | None = None,
         num_items_in_batch: torch.Tensor | int | None = None,
@@ -129,7 +130,7 @@ class GraphLLM(nn.Module):
             input_ids: Shape (batch, tokens), with :data:`ras_flow.graph_llm.prompt.SOFT` where
                 the graphs' soft tokens go.
             attention_mask: Same shape; 0 for padding, on either side.
-            graphs: One graph a row.
+            graphs: One graph a row; or what ``batch_graphs`` made of them.
             labels: Same shape; -100 where nothing is to be learned.
             weights: Same shape: how much each label counts; None for 1 each.
             num_items_in_batch: What the sum of the losses is divided by; None for the number of
@@ -240,12 +241,12 @@ class GraphLLM(nn.Module):
             encoded.append(generation.Encoded(head, embedded[0], words))
         return encoded
 
-    def embed(self, input_ids: torch.Tensor, graphs: Graphs) -> torch.Tensor:
+    def embed(self, input_ids: torch.Tensor, graphs: Graphs | GraphBatch) -> torch.Tensor:
         """Return the embeddings of words and graphs.
 
         Args:
             input_ids: As for :meth:`forward`.
-            graphs: One graph a row.
+            graphs: As for :meth:`forward`.
 
         Returns:
             Shape (batch, tokens, width of a word embedding).

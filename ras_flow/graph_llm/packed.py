@@ -19,9 +19,9 @@ import torch
 from torch import nn
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.collate import IGNORED, Collated
 from ras_flow.graph_llm.model import GraphLLM, loss_of
-from ras_flow.graph_llm.soft import Graphs
 
 _ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 _MLP = ("gate_proj", "up_proj", "down_proj")
@@ -81,7 +81,7 @@ class PackedGraphLLM(nn.Module):
         self,
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor,
-        graphs: Graphs,
+        graphs: Graphs | GraphBatch,
         labels: torch.Tensor,
         weights: torch.Tensor | None = None,
         num_items_in_batch: torch.Tensor | int | None = None,

@@ -8,14 +8,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from ras_flow.components import AttributedGraph
 from ras_flow.errors import InputError
+from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.graph_llm.projector import Projector
 from ras_flow.graph_llm.prompt import SOFT
-
-Graphs = Sequence[AttributedGraph | None]
 
 
 def all_words(language_model: Any) -> torch.Tensor:
@@ -55,13 +53,13 @@ def graph_part(config: GraphLLMConfig, width: int, *, size: float = 1.0) -> nn.M
     )
 
 
-def encode_graphs(encoder: Any, projector: Any, graphs: Graphs) -> list[torch.Tensor]:
+def encode_graphs(encoder: Any, projector: Any, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
     """Encode graphs.
 
     Args:
         encoder: A :class:`ras_flow.graph_llm.gnn.GraphEncoder`, or a module that is called alike.
         projector: A :class:`ras_flow.graph_llm.projector.Projector`.
-        graphs: Graphs, None for an empty one.
+        graphs: Graphs, None for an empty one; or what ``batch_graphs`` made of them.
 
     Returns:
         For each graph a tensor of shape (soft tokens, width of a word embedding).

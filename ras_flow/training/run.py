@@ -162,7 +162,8 @@ def train_on(trainer: Any, checkpoint: Path | None, *, patience: int = 0) -> boo
         if at_end(state, patience):
             trainer.state = state
             best = checkpoint.with_name(Path(state.best_model_checkpoint or checkpoint).name)
-            trainer._load_from_checkpoint(str(best if best.is_dir() else checkpoint))
+            wanted = trainer.args.load_best_model_at_end and best.is_dir()
+            trainer._load_from_checkpoint(str(best if wanted else checkpoint))
             return True
         # Where processes train together, accelerate does not tell it for an epoch that goes on.
         trainer._get_train_sampler().set_epoch(int(state.epoch))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 
 from ras_flow.components import AnswerRequest, AttributedGraph, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
+from ras_flow.graph_llm.batching import GraphBatch, batch_graphs
 from ras_flow.graph_llm.checkpoint import load_weights, save_graph_llm
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
@@ -229,6 +231,19 @@ def test_padding_changes_nothing(models: dict[str, GraphLLM], kind: str) -> None
     counts = (both["labels"] != -100).sum(1)
     mean = (alone[0].loss * counts[0] + alone[1].loss * counts[1]) / counts.sum()
     torch.testing.assert_close(together.loss, mean)
+
+
+def test_graphs_may_be_batched_where_the_batch_is_made(model: GraphLLM) -> None:
+    gnn = model.config.gnn
+    assert gnn is not None
+    examples = [example(), example(hops=[]), example("[SUBQ] Where?", APART)]
+    batch = partial(batch_graphs, config=gnn, dimension=model.config.encoder_dimension)
+    batched, listed = (Collator(model.formatter, batch=made)(examples) for made in (batch, None))
+    assert isinstance(batched["graphs"], GraphBatch) and isinstance(listed["graphs"], list)
+    with torch.no_grad():
+        torch.testing.assert_close(model(**batched).logits, model(**listed).logits)
+    with pytest.raises(ConfigurationError, match="have 8 dimensions, but .* trained on 9"):
+        Collator(model.formatter, batch=partial(batch, dimension=9))(examples)
 
 
 def test_the_loss_is_that_of_the_whole_sequence(model: GraphLLM) -> None:

@@ -166,6 +166,8 @@ class WatchSettings:
         generate: Of these, records that the model plans or answers for the other measures.
         batch_size: Records that are measured at once.
         patience: Stop after so many measurements without a lower loss; 0 for never.
+        keep: The weights of the finished folder: those with the lowest loss on ``dev``, or the last
+            ones. The loss rises where a model learns to say the right thing in other words.
         dtype: Number format of the weights in the finished folder.
     """
 
@@ -174,6 +176,7 @@ class WatchSettings:
     generate: NonNegative[int] = 100
     batch_size: Positive[int] = 8
     patience: NonNegative[int] = 0
+    keep: Literal["best", "last"] = "best"
     dtype: Literal["float16", "float32"] = "float16"
 
 

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
-from uuid import uuid4
 
 import numpy as np
 
 from ras_flow.components import AttributedGraph, SentenceEncoder
-from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.graph_llm.attributes import NamedGraph
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.state.kg import triple_id
 from ras_flow.training.data.records import Record
@@ -50,22 +49,6 @@ class Graphs:
         )
 
 
-class _Rows:
-    """Stands in for a sentence encoder: a text's "vector" is its number."""
-
-    dimension = 1
-
-    def __init__(self) -> None:
-        # Attributes are cached by identity, and rows of two tables must not meet.
-        self.identity = f"rows:{uuid4().hex}"
-        self.rows: dict[str, int] = {}
-
-    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return rows, as float32, which is exact up to 16 million texts."""
-        numbers = [self.rows.setdefault(text, len(self.rows)) for text in texts]
-        return np.array(numbers, dtype=np.float32).reshape(-1, 1)
-
-
 def build_graphs(
     records: Sequence[Record], encoder: SentenceEncoder, cache: Path | None = None
 ) -> Graphs:
@@ -79,16 +62,14 @@ def build_graphs(
     Returns:
         One graph a record, in order.
     """
-    rows = _Rows()
+    rows: dict[str, int] = {}
     shapes: list[AttributedGraph] = []
-
-    async def build() -> None:
-        for record in records:
-            shapes.append(await attribute_graph(*as_graph(record), rows))
-
-    # It returns nothing: asyncio.run() writes out what its task returns, which takes minutes here.
-    asyncio.run(build())
-    texts = list(rows.rows)
+    for record in records:
+        named = NamedGraph.from_state(*as_graph(record))
+        numbers = [rows.setdefault(text, len(rows)) for text in named.texts]
+        # As float32, which is exact up to 16 million texts.
+        shapes.append(named.with_vectors(np.array(numbers, np.float32).reshape(-1, 1), ""))
+    texts = list(rows)
     vectors = embed(texts, encoder, cache) if cache else asyncio.run(encoder.encode(texts))
     return Graphs(shapes, vectors, encoder.identity)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.extras import require
 
 if TYPE_CHECKING:
+    from ras_flow.graph_llm.batching import Graphs
     from ras_flow.graph_llm.model import GraphLLM
-    from ras_flow.graph_llm.soft import Graphs
 
 _LEAST = 1e-6
 """Under this a dimension's spread is rounding."""

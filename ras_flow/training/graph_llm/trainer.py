@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from ras_flow.training.graph_llm.trained import load_trained, save_trained
 from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
+    from ras_flow.graph_llm.batching import GraphBatch, Graphs
     from ras_flow.graph_llm.model import GraphLLM
 
 
@@ -59,7 +61,10 @@ def make_trainer(
 
     settings, watch = config.optimizer, config.watch
     collate = Collator(
-        model.formatter, max_target=config.model.target, label_weight=settings.label_weight
+        model.formatter,
+        max_target=config.model.target,
+        label_weight=settings.label_weight,
+        batch=_in_loaders(model),
     )
     learnt: Any = model
     if settings.packed:
@@ -80,7 +85,7 @@ def make_trainer(
         per_device_eval_batch_size=watch.batch_size,
         dataloader_num_workers=settings.workers,
         ddp_find_unused_parameters=False,
-        load_best_model_at_end=bool(len(dev)),
+        load_best_model_at_end=bool(len(dev)) and watch.keep == "best",
         metric_for_best_model="eval_loss" if len(dev) else None,
         greater_is_better=False if len(dev) else None,
         prediction_loss_only=True,
@@ -142,6 +147,18 @@ def make_trainer(
     )
     trainer.remove_callback(transformers.PrinterCallback)
     return trainer
+
+
+def _in_loaders(model: GraphLLM) -> Callable[[Graphs], GraphBatch] | None:
+    """Return what batches graphs as the model's own encoder does; None for another encoder."""
+    # Here, as they import torch.
+    from ras_flow.graph_llm.batching import batch_graphs  # noqa: PLC0415
+    from ras_flow.graph_llm.gnn import GraphEncoder  # noqa: PLC0415
+
+    encoder = model.encoder if model.config.gnn else None
+    if not isinstance(encoder, GraphEncoder):
+        return None
+    return partial(batch_graphs, config=encoder.config, dimension=encoder.dimension)
 
 
 def parameter_groups(model: GraphLLM, config: TrainingConfig) -> list[dict[str, Any]]:

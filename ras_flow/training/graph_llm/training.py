@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError
@@ -59,7 +59,7 @@ def train_graph_llm(
     Stopped and resumed as often as you like, a run ends with the same weights as without a stop
     (on the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written: trained
     weights and the state of the optimizer, never the base model. Of a run with ``dev`` records,
-    the weights with the lowest loss on them are kept.
+    the weights with the lowest loss on them are kept, unless ``watch.keep`` says otherwise.
 
     Not to be called from a running event loop.
 
@@ -146,18 +146,27 @@ def _train(
         finished = train_on(trainer, checkpoint, patience=config.watch.patience)
         state = trainer.state
         if finished and trainer.is_world_process_zero():
+            kept, loss = _kept(state, config.watch.keep)
             report = {
                 "settings": record,
                 "records": loaded.counts(),
                 "seen_an_epoch": {f"{s}/{kind}": n for (s, kind), n in order.counts.items()},
                 "steps": state.global_step,
-                "best_step": state.best_global_step,
-                "dev_loss": state.best_metric,
+                "kept_step": kept,
+                "dev_loss": loss,
                 "measures": measure().as_record() if measure else None,
                 "history": state.log_history,
             }
             finish(run, output, lambda folder: write_folder(folder, model, config, report))
     return Progress(finished, state.global_step, state.max_steps)
+
+
+def _kept(state: Any, keep: str) -> tuple[int, float | None]:
+    """Return the step whose weights are kept, and their loss on ``dev``, if it was measured."""
+    if keep == "best" and state.best_metric is not None:
+        return state.best_global_step, state.best_metric
+    losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
+    return state.global_step, losses[-1] if losses else None
 
 
 def _check_window(config: TrainingConfig, model: GraphLLM, asked: Sequence[Placed]) -> None:

@@ -443,7 +443,14 @@ def test_no_lower_loss_ends_a_run(base: Path, data: Path, tmp_path: Path) -> Non
     progress = train(base, data, tmp_path / "out", optimizer=lost, watch=watch)
     assert progress.finished and progress.step < 40
     report = json.loads((tmp_path / "out" / "training.json").read_text())
-    assert report["best_step"] == progress.step - 2
+    assert report["kept_step"] == progress.step - 2
+    last = train(base, data, tmp_path / "last", optimizer=lost, watch=watch | {"keep": "last"})
+    other = json.loads((tmp_path / "last" / "training.json").read_text())
+    assert last == progress and other["kept_step"] == progress.step
+    assert other["dev_loss"] > report["dev_loss"]
+    assert losses(tmp_path / "last") == losses(tmp_path / "out")
+    (ours, theirs) = (load_file(tmp_path / name / "gnn.safetensors") for name in ("out", "last"))
+    assert not all(torch.equal(ours[key], theirs[key]) for key in ours)
     kept = evaluate(config(base), str(tmp_path / "out"), data=data, most=2, encoder=ENCODER)
     assert kept.scores["plan", "all"].records == 1 == kept.scores["answer", "all"].records
 
@@ -453,6 +460,8 @@ def test_no_lower_loss_ends_a_run(base: Path, data: Path, tmp_path: Path) -> Non
     [
         ({"learning_rate": 5.0, "graph_learning_rate": 5.0, "steps": 40, "warmup": 0.0},
          {"patience": 1}),
+        ({"learning_rate": 5.0, "graph_learning_rate": 5.0, "steps": 40, "warmup": 0.0},
+         {"patience": 1, "keep": "last"}),
         ({"steps": 2}, {}),
     ],
 )  # fmt: skip
