@@ -255,16 +255,22 @@ def stats(
 
 @contextmanager
 def _shown() -> Iterator[Progress]:
-    """Show progress on standard error, where that is a terminal."""
+    """Show progress on standard error."""
     from rich.console import Console
 
+    from ras_flow.cli.progress import now_and_then
     from ras_flow.formats.text import plain
 
-    with Console(stderr=True).status("reading") as status:
+    console = Console(stderr=True)
+    tell = now_and_then(log)
+    with console.status("reading") as status:
 
         def show(doing: str, done: int, total: int) -> None:
-            if done % 20 == 0 or done == total:
-                status.update(f"{plain(doing)}: {done} of {total}")
+            line = f"{plain(doing)}: {done} of {total}"
+            if not console.is_terminal:
+                tell(line)
+            elif done % 20 == 0 or done == total:
+                status.update(line)
 
         yield show
 

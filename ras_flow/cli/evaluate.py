@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import path_of
-from ras_flow.cli.output import UNFINISHED, AsJson, print_json, tell_interrupted
+from ras_flow.cli.output import UNFINISHED, AsJson, log, print_json, tell_interrupted
 from ras_flow.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -176,13 +176,24 @@ def _chosen(address: str, benchmark: str) -> list[Row]:
 
 @contextmanager
 def _shown(*, quiet: bool) -> Iterator[Progress | None]:
-    """Show running scores, where there is a terminal."""
+    """Show running scores on a terminal, or how many questions are answered."""
     from rich.console import Console
     from rich.live import Live
 
+    from ras_flow.cli.progress import now_and_then
+
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield None
+        return
+    if not console.is_terminal:
+        tell = now_and_then(log)
+
+        def count(standings: Sequence[Standing]) -> None:
+            done = sum(len(one.rows) for one in standings)
+            tell(f"{done} of {sum(one.total for one in standings)} questions")
+
+        yield count
         return
     latest: list[Standing] = []
     table, due = _table(latest), 0.0

@@ -18,6 +18,7 @@ from ras_flow.cli.output import (
     AsJson,
     confirmed,
     json_line,
+    log,
     print_json,
     tell_interrupted,
     with_hint,
@@ -216,15 +217,19 @@ async def _passages(index: str) -> tuple[str, Sequence[Passage]]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Filling], None]]:
-    """Show how far the work is, where the output is a terminal."""
+    """Show how far the work is."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+    from ras_flow.cli.progress import now_and_then
+
     console = Console(stderr=True)
+    if not console.is_terminal:
+        tell = now_and_then(log)
+        yield lambda filling: tell(f"{filling.done} of {filling.total} passages")
+        return
     columns = (BarColumn(), MofNCompleteColumn(), "passages", TimeRemainingColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda filling: bar.update(task, completed=filling.done, total=filling.total)
 

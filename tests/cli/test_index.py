@@ -195,6 +195,19 @@ def test_progress_says_what_is_done_and_how_much_of_it() -> None:
     assert "embedding passages: 512 of 700" in shown
 
 
+def test_without_a_terminal_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ras_flow.cli.progress.PAUSE", 0.2)
+    for quiet in (True, False):
+        with Progress(Console(file=StringIO(), quiet=quiet)) as progress:
+            for done in (1, 2, 3, 4):
+                progress(IndexProgress("embed", done, 700))
+                time.sleep(0.25 if done == 1 else 0)
+    # The first is too early, the second is due, and the others follow too soon.
+    assert capsys.readouterr().err == "embedding passages: 2 of 700\n"
+
+
 def test_an_interrupted_build_leaves_the_index_as_it_was(index: Path, docs: Path) -> None:
     before = info(index)
     sentences = " ".join(f"Sentence {n} ends here." for n in range(300_000))

@@ -26,11 +26,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from math import inf
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.paths import short_names
 from ras_flow.toml import read_section, read_toml
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.splits import Split, Splitter
@@ -129,7 +129,8 @@ class MixConfig:
 
     def as_record(self) -> dict[str, Any]:
         """Return the settings as JSON-like data; of a path its name, the same on every machine."""
-        record: dict[str, Any] = json.loads(json.dumps(asdict(self), default=attrgetter("name")))
+        names = short_names(self.files)
+        record: dict[str, Any] = json.loads(json.dumps(asdict(self), default=names.__getitem__))
         return record
 
     def in_proportion(self, most: int, split: Split) -> int:

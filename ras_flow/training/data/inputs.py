@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
+from ras_flow.paths import short_names
 from ras_flow.training.data.case import Case, Page
 from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.progress import Progress
@@ -69,6 +70,7 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
                 titled.setdefault(normalize_name(page.title), page)
             inputs.pages[config.splitter(page.title or page.text)].append(page)
     texts = Texts(triples, titled)
+    names = short_names(config.files)
     named: Counter[tuple[str, str]] = Counter()
     groups: dict[object, Split] = {}
     for number, source in enumerate(config.sources):
@@ -85,7 +87,7 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
         for cases in split_cases.values():
             cases.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
         inputs.cases.append(split_cases)
-        inputs.counts[source.file.name] = {
+        inputs.counts[names[source.file]] = {
             split: len({normalize_question(case.question) for case in cases})
             for split, cases in split_cases.items()
         }

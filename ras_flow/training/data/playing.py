@@ -10,6 +10,7 @@ together, as small sets of passages would make them easier than real ones.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
@@ -50,17 +51,17 @@ class _Played:
     records: dict[Split, list[Record]] = field(
         default_factory=lambda: {split: [] for split in SPLITS}
     )
-    extraction: StepUsage = field(default_factory=StepUsage)
+    usage: dict[str, StepUsage] = field(default_factory=lambda: defaultdict(StepUsage))
     failed: int = 0
     problem: str = ""
 
     def add(self, teacher: Teacher, state: RasOutput) -> None:
         """Take a run's records, unless a passage could not be extracted."""
         for used in state["usage"].values():
-            if used["role"] == "extractor":
-                self.extraction.calls += used["calls"]
-                self.extraction.input_tokens += used["input_tokens"]
-                self.extraction.output_tokens += used["output_tokens"]
+            usage = self.usage[used["role"]]
+            usage.calls += used["calls"]
+            usage.input_tokens += used["input_tokens"]
+            usage.output_tokens += used["output_tokens"]
         if state["warnings"]:
             self.failed += 1
             self.problem = state["warnings"][-1]
@@ -141,7 +142,10 @@ async def play_mix(
         raise ModelUnavailableError(
             f"Of no question all passages could be extracted. The last problem: {played.problem}"
         )
-    stats = Stats(inputs=inputs.counts, usage={"extract": asdict(played.extraction)})
+    # What the teacher says costs nothing.
+    steps = {"extractor": "extract"} | ({"planner": "plan"} if planner else {})
+    usage = {step: asdict(played.usage[role]) for role, step in steps.items()}
+    stats = Stats(inputs=inputs.counts, usage=usage)
     stats.settings["extractor"] = extractor.identity
     if planner is not None:
         stats.settings["planner"] = planner.identity

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from ras_flow.errors import InputError
+from ras_flow.paths import short_names
 from ras_flow.training.data.labels import check_labels, keep_first
 from ras_flow.training.data.records import Record, check_record, read_records
 from ras_flow.training.data.stats import Stats, checksum, write_card
@@ -134,7 +135,8 @@ def write_set(
                     writer.write(record)
                     stats.add(record)
         check_labels(record for path in files for record in read_records(path))
-        stats.checksums = {path.name: checksum(path) for path in inputs}
+        names = short_names(inputs)
+        stats.checksums = {name: checksum(path) for path, name in names.items()}
         stats.settings |= settings
         write_card(folder, stats)
     return stats

@@ -13,6 +13,7 @@ import pytest
 from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.llms import load_language_model
+from ras_flow.paths import short_names
 from ras_flow.testing import HashEncoder
 from ras_flow.training.data import stats, writer
 from ras_flow.training.data.attempts import knows
@@ -301,6 +302,39 @@ def test_the_card_tells_sources_seed_and_checksums(folder: Path) -> None:
     counted = sum(1 for split in SPLITS for _ in read_split(folder / "out", split))
     assert sum(saved["records"].values()) == counted
     assert saved["hops"]["SUBQ"]["0"] == 60
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for name, numbers in (("a", range(3)), ("b", range(3, 8))):
+        (tmp_path / name).mkdir()
+        write_lines(tmp_path / name / "films.jsonl", *map(film, numbers))
+    sources = (Source(tmp_path / "a" / "films.jsonl"), Source(tmp_path / "b" / "films.jsonl"))
+    made = asyncio.run(convert_mix(MixConfig(sources), tmp_path / "out")).to_json()
+    assert {name: sum(n.values()) for name, n in made["questions"].items()} == {
+        "a/films.jsonl": 3,
+        "b/films.jsonl": 5,
+    }
+    assert (
+        len(set(made["sha256"].values())) == 2 and made["sha256"].keys() == made["questions"].keys()
+    )
+    assert [one["file"] for one in made["settings"]["sources"]] == list(made["sha256"])
+
+
+@pytest.mark.parametrize(
+    "paths, names",
+    [
+        (["/a/b/x", "/a/c/y"], ["x", "y"]),
+        (["/a/b/x", "/a/c/x", "/a/b/x"], ["b/x", "c/x", "b/x"]),
+        (["/1/b/x", "/2/b/x", "/2/y"], ["1/b/x", "2/b/x", "y"]),
+        (["x", "a/x"], ["x", "a/x"]),
+        (["/x", "/a/x"], ["/x", "a/x"]),
+    ],
+)
+def test_a_short_name_has_as_many_parts_as_tell_it_apart(
+    paths: list[str], names: list[str]
+) -> None:
+    found = short_names(map(Path, paths))
+    assert [found[Path(path)] for path in paths] == names
 
 
 def knowing(body: dict[str, Any]) -> Answer:

@@ -232,7 +232,7 @@ async def test_in_real_runs_the_planner_sees_what_it_sees_in_its_own(mix: Path) 
 async def test_without_a_planner_records_and_statistics_name_none(mix: Path) -> None:
     folder = mix.parent / "out"
     stats = await play_mix(load_config(mix), folder, MappingExtractor(SAID), InMemoryStore())
-    assert "planner" not in stats.settings
+    assert "planner" not in stats.settings and stats.usage.keys() == {"extract"}
     assert not any("played-by" in record["id"] for record in written(folder))
 
 
@@ -255,7 +255,10 @@ def test_the_command_follows_the_model_that_it_is_given(
             *("--base-url", server.url),
         )
     assert done.code == 0, done.err
-    assert json.loads(done.out)["settings"]["planner"].startswith("openai-chat:planner@")
+    made = json.loads(done.out)
+    assert made["settings"]["planner"].startswith("openai-chat:planner@")
+    assert made["usage"].keys() == {"extract", "plan"}
+    assert all(0 < used["calls"] <= used["output_tokens"] for used in made["usage"].values())
     asked = {link["subquery"] for record in written(out) for link in record["chain"]}
     targets = {record["target"].get("subquery") for record in written(out)}
     assert "Where is Pier House?" in asked - targets
