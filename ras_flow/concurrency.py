@@ -48,3 +48,5 @@ async def to_its_end(work: Awaitable[T]) -> T:
         return await asyncio.shield(begun)
     finally:
         await asyncio.wait([begun])
+        # Who was cancelled does not ask for it, and Python would print its error with a traceback.
+        _ = begun.cancelled() or begun.exception()

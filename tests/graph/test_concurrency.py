@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
 from langchain.chat_models import init_chat_model
 
 from ras_flow import Context
+from ras_flow.concurrency import to_its_end
 from tests.graph.world import build, world
 from tests.servers import OpenAIServer
 from tests.servers.scripted import AtOnce
@@ -49,3 +51,22 @@ async def test_runs_of_other_settings_share_a_models_limit(script: AtOnce) -> No
         runs = zip(QUESTIONS, settings * 2, strict=True)
         await asyncio.gather(*(graph.ainvoke(asked, context=own) for asked, own in runs))
     assert script.most == 2
+
+
+async def test_what_fails_after_its_caller_was_cancelled_leaves_no_traceback() -> None:
+    async def fail() -> None:
+        await asyncio.sleep(0.05)
+        raise RuntimeError("too late")
+
+    async def cancel() -> None:
+        caller = asyncio.create_task(to_its_end(fail()))
+        await asyncio.sleep(0)
+        caller.cancel()
+        await asyncio.wait([caller])
+        assert caller.cancelled()
+
+    printed: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: printed.append(told))
+    await cancel()
+    gc.collect()
+    assert not printed
