@@ -9,7 +9,7 @@ reliably.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -18,6 +18,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, Result
 from ras_flow.components import Extraction
 from ras_flow.concurrency import to_its_end
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.text import UNSTORABLE
 from ras_flow.state.schema import Passage, make_passage
 
 PREFIX = ("ras_flow", "triples")
@@ -80,7 +81,7 @@ class TripleCache:
         ]
         parts = iter(await ask([part for some in asked for part in some]))
         made = [
-            _join(before, [next(parts) for _ in before.left]) if before else next(parts)
+            _storable(_join(before, [next(parts) for _ in before.left]) if before else next(parts))
             for before in begun
         ]
         await self.put({p["id"]: one for p, one in zip(passages, made, strict=True)})
@@ -188,6 +189,16 @@ async def _namespaces(store: BaseStore) -> list[tuple[str, ...]]:
     while some := await store.alist_namespaces(prefix=PREFIX, limit=_AT_ONCE, offset=len(found)):
         found += some
     return found
+
+
+def _storable(made: Extraction) -> Extraction:
+    """Leave out characters that not every store takes: an extractor may be a user's own."""
+    triples = [(_plain(s), _plain(p), _plain(o)) for s, p, o in made.triples]
+    return replace(made, triples=triples, left=[_plain(text) for text in made.left])
+
+
+def _plain(text: str) -> str:
+    return UNSTORABLE.sub("", text)
 
 
 def _join(before: Extraction, parts: Sequence[Extraction]) -> Extraction:

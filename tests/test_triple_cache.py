@@ -94,6 +94,24 @@ async def test_who_is_cancelled_leaves_the_store_to_the_others(tmp_path: Path, t
         assert await TripleCache(store, "a").get(["after"])
 
 
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+async def test_what_an_extractor_did_not_clean_is_stored_without_what_stores_refuse(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    address = str(tmp_path) if kind == "folder" else request.getfixturevalue("postgres")
+    passage = make_passage("Title", "One. Two.")
+    dirty = Extraction([("Mira\0 Lund", "is\ud800", "\udfffread")], error="cut", left=["Two\0."])
+
+    async def ask(_: Sequence[Passage]) -> list[Extraction]:
+        return [dirty]
+
+    async with open_store(address, new=True) as store:
+        [made] = await TripleCache(store, "dirty").extract([passage], ask)
+        assert (made.triples, made.left) == ([("Mira Lund", "is", "read")], ["Two."])
+        [kept] = [one async for one in read_kept(store, "dirty")]
+        assert kept.triples == made.triples
+
+
 async def test_without_a_store_nothing_is_kept() -> None:
     cache = TripleCache(None, "a")
     await cache.put({"p1": FOUND})
