@@ -16,6 +16,7 @@ from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
 from ras_flow.errors import EditError, RunError
 from ras_flow.events import Event, ForkedEvent
+from ras_flow.formats.text import UNSTORABLE
 from ras_flow.parts import Parts
 from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on, current_values
 from ras_flow.runs.times import stored_time
@@ -155,6 +156,8 @@ class LocalThreads:
         await saver.adelete_thread(run_id)
 
     async def _is_run(self, run_id: str) -> bool:
+        if UNSTORABLE.search(run_id):
+            return False
         saver: Any = self.graph.checkpointer
         newest = await saver.aget_tuple(_config(run_id))
         return newest is not None and self._is_ours(newest)

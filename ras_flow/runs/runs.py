@@ -16,6 +16,7 @@ from ras_flow.editing import apply_edits
 from ras_flow.edits import Edit, parse_edits
 from ras_flow.errors import InputError, RunError
 from ras_flow.events import Event, ForkedEvent
+from ras_flow.formats.text import UNSTORABLE
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.local import Graph, LocalThreads
@@ -72,8 +73,14 @@ class Runs:
             Progress events; the last is the answer, or what a person is asked before it.
 
         Raises:
+            InputError: The run's id cannot be stored.
             RasFlowError: The run failed. What it did before is kept, and it can be resumed.
         """
+        if run_id and UNSTORABLE.search(run_id):
+            raise InputError(
+                f"The run's id {run_id!r} has a NUL or half of a surrogate pair in it: choose one "
+                "without, or none, to have it made."
+            )
         if settings := context.named() if isinstance(context, Context) else context:
             given = {**given, "settings": dict(settings)}
         async for event in self._threads.stream(run_id or self.new_id(), given):

@@ -14,7 +14,7 @@ from langgraph.types import Command
 
 from ras_flow import Context, build_graph
 from ras_flow.components import Reply
-from ras_flow.errors import RunError
+from ras_flow.errors import InputError, RunError
 from ras_flow.runs.locks import ThreadLocks
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.postgres import open_postgres
@@ -244,6 +244,18 @@ async def test_a_thread_is_held_until_its_last_task_ends_also_by_a_connection_th
         pass
     for locks in (ours, theirs):
         await locks.close()
+
+
+@pytest.mark.parametrize("run_id", ["a\0b", "\ud800"])
+async def test_an_id_that_cannot_be_stored_is_refused_and_is_no_runs(
+    database: str, run_id: str
+) -> None:
+    async with open_runs_at(database, builder=build_graph(**world())) as runs:
+        with pytest.raises(InputError, match="half of a surrogate pair"):
+            [_ async for _ in runs.start({"question": QUESTION}, SHORT, run_id=run_id)]
+        for look in (runs.document, runs.summary, runs.newest, lambda id: runs.delete([id])):
+            with pytest.raises(RunError, match="There is no run"):
+                await look(run_id)
 
 
 @pytest.mark.parametrize("opening", [open_postgres, open_store])
