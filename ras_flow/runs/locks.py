@@ -14,6 +14,9 @@ from ras_flow.extras import require
 _PATIENCE = 1.0
 """Seconds to wait for others: the database takes a moment to notice that a process was killed."""
 
+_ANSWER = 10.0
+"""Seconds that the database has to answer: who is interrupted waits for its answer, too."""
+
 _EXCLUSIVE = "SELECT pg_try_advisory_lock(hashtextextended(%s, 7))"
 _NOT_EXCLUSIVE = "SELECT pg_advisory_unlock(hashtextextended(%s, 7))"
 _SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 7))"
@@ -139,10 +142,18 @@ class ThreadLocks:
     async def _ask(self, question: str, thread: str) -> bool:
         errors = require("psycopg", extra="postgres").OperationalError
         try:
-            return await self._ask_once(question, thread)
-        except errors:
-            # That the database was restarted shows only now.
-            return await self._ask_once(question, thread)
+            async with asyncio.timeout(_ANSWER):
+                try:
+                    return await self._ask_once(question, thread)
+                except errors:
+                    # That the database was restarted shows only now.
+                    return await self._ask_once(question, thread)
+        except (errors, TimeoutError) as error:
+            # It may still be there, and then has locks that nobody knows of.
+            await self.close()
+            if isinstance(error, TimeoutError):
+                raise errors(f"no answer within {_ANSWER:g} seconds") from None
+            raise
 
     async def _ask_once(self, question: str, thread: str) -> bool:
         if self._connection is None or self._connection.closed:

@@ -168,6 +168,26 @@ async def test_who_is_cancelled_at_any_moment_leaves_no_lock(database: str, alon
         await locks.close()
 
 
+@pytest.mark.parametrize("alone", [True, False])
+async def test_a_database_that_does_not_answer_is_waited_for_a_while(
+    database: str, monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
+    """As where the process that has the lock was suspended at the wrong moment."""
+    ours = ThreadLocks(database)
+    with (
+        monkeypatch.context() as changed,
+        psycopg.connect(database, autocommit=True) as suspended,
+    ):
+        changed.setattr("ras_flow.runs.locks._ANSWER", 0.2)
+        suspended.execute("SELECT pg_advisory_lock(hashtextextended('1', 7))")
+        with pytest.raises(psycopg.OperationalError, match=r"no answer within 0\.2 seconds"):
+            async with asyncio.timeout(20), ours.at_work("1", alone=False):
+                pass
+    async with ours.at_work("1", alone=alone):
+        pass
+    await ours.close()
+
+
 @pytest.mark.parametrize("back", [True, False])
 @pytest.mark.parametrize("alone", [True, False])
 async def test_a_database_that_goes_away_before_any_question_leaves_no_lock(
