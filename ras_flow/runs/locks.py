@@ -11,6 +11,9 @@ from typing import Any
 from ras_flow.errors import RunError
 from ras_flow.extras import require
 
+OPTIONS = {"autocommit": True, "client_encoding": "utf8"}
+"""Of every connection; the environment or a user's settings may name another encoding."""
+
 _PATIENCE = 1.0
 """Seconds to wait for others: the database takes a moment to notice that a process was killed."""
 
@@ -38,7 +41,7 @@ async def only_one(address: str, work: str) -> AsyncIterator[bool]:
         psycopg.Error: The database cannot be reached.
     """
     connect = require("psycopg", extra="postgres").AsyncConnection.connect
-    async with await connect(address, autocommit=True) as connection:
+    async with await connect(address, **OPTIONS) as connection:
         until = asyncio.get_running_loop().time() + _PATIENCE
         while True:
             [ours] = await (await connection.execute(_EXCLUSIVE, (work,))).fetchone()
@@ -158,7 +161,7 @@ class ThreadLocks:
     async def _ask_once(self, question: str, thread: str) -> bool:
         if self._connection is None or self._connection.closed:
             connect = require("psycopg", extra="postgres").AsyncConnection.connect
-            self._connection = await connect(self._address, autocommit=True)
+            self._connection = await connect(self._address, **OPTIONS)
             for at_work in self._at_work:
                 await self._connection.execute(_SHARED, (at_work,))
         row = await (await self._connection.execute(question, (thread,))).fetchone()

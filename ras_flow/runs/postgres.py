@@ -16,7 +16,7 @@ from ras_flow.events import Event
 from ras_flow.extras import require
 from ras_flow.graph import build_graph
 from ras_flow.runs.local import DATA_ONLY, Graph, LocalThreads
-from ras_flow.runs.locks import ThreadLocks
+from ras_flow.runs.locks import OPTIONS, ThreadLocks
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.state.channels import RasInput
 
@@ -67,7 +67,7 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
     stores = require("langgraph.store.postgres.aio", extra="postgres")
     pools = require("psycopg_pool", extra="postgres")
     rows = require("psycopg.rows", extra="postgres")
-    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": rows.dict_row}
+    options = {**OPTIONS, "prepare_threshold": 0, "row_factory": rows.dict_row}
     with _translate_errors(address):
         # On a connection of its own: where there is no database, a pool would wait for one.
         await _migrate(address, options)
@@ -153,6 +153,12 @@ async def _migrate(address: str, options: dict[str, Any]) -> None:
     stores = require("langgraph.store.postgres.aio", extra="postgres")
     connect = require("psycopg", extra="postgres").AsyncConnection.connect
     async with await connect(address, **options) as connection:
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise RunError(
+                f"The database has the encoding {encoding}, which lacks most characters. Make one "
+                "with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+            )
         # Not `pg_advisory_lock`: making an index concurrently waits for all who wait in a query.
         question = "SELECT pg_try_advisory_lock(%s) AS mine"
         while not (await (await connection.execute(question, (_MIGRATING,))).fetchone())["mine"]:

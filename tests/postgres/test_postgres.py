@@ -266,6 +266,28 @@ async def test_a_thread_is_held_until_its_last_task_ends_also_by_a_connection_th
         await locks.close()
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+async def test_a_database_that_lacks_characters_is_refused(postgres: str, encoding: str) -> None:
+    name = f"test_{encoding.lower()}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'"  # type: ignore[call-overload]
+        )
+    with pytest.raises(RunError, match=f"encoding {encoding}.*ENCODING 'UTF8' TEMPLATE template0"):
+        async with open_postgres(postgres.replace("/postgres?", f"/{name}?")):
+            pass
+
+
+async def test_any_text_is_stored_whatever_encoding_the_environment_has(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    async with open_runs_at(database, builder=build_graph(**world(planner=Planner()))) as runs:
+        [_ async for _ in runs.start({"question": "Łódź é?"}, SHORT, run_id="é Ł")]
+        [run] = await runs.recent()
+        assert (run.id, run.question) == ("é Ł", "Łódź é?")
+
+
 @pytest.mark.parametrize("run_id", ["a\0b", "\ud800"])
 async def test_an_id_that_cannot_be_stored_is_refused_and_is_no_runs(
     database: str, run_id: str
