@@ -175,7 +175,7 @@ def _translate_errors(address: str) -> Iterator[None]:
         known = psycopg.conninfo.conninfo_to_dict(address)
         if not _is_place(known.get("host") or "", known.get("port") or ""):
             raise psycopg.ProgrammingError
-    except psycopg.ProgrammingError:
+    except (psycopg.ProgrammingError, UnicodeEncodeError):
         # What it says of a malformed address has the address in it, and hence the password.
         raise RunError(
             "The address of the database is malformed: write it as "
@@ -189,8 +189,33 @@ def _translate_errors(address: str) -> Iterator[None]:
             message = message.replace(secret, "…") if secret else message
         raise RunError(
             f"The database at {known.get('host') or 'this address'} cannot be used ({message}). "
-            "Check its address, and that it is running."
+            f"{_advice(error)}"
         ) from None
+
+
+def _advice(error: Exception) -> str:
+    """Return what to do about an error of the database."""
+    if isinstance(error, require("psycopg", extra="postgres").DataError):
+        return "What was stored is kept: leave out of the texts what it cannot store."
+    match getattr(error, "sqlstate", None):
+        case "42501":
+            return (
+                "Who opens it must be allowed to create tables there and to write them: grant "
+                "that, or give another user."
+            )
+        case "25006":
+            return (
+                "It is read-only: give a user, or a server, that can write. Of several hosts, "
+                "?target_session_attrs=read-write takes the one that can."
+            )
+        case "57014" | "55P03":  # statement_timeout, lock_timeout
+            return "What was stored is kept: give its user a longer timeout, and try again."
+        case "53100":
+            return "What was stored is kept: make room on its disk, and try again."
+        case "54000":
+            return "A run's id, or what a run holds, is too long for it: make that shorter."
+        case _:
+            return "Check its address, and that it is running."
 
 
 def _is_place(host: str, port: str) -> bool:

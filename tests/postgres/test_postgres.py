@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import nullcontext
+from hashlib import sha256
 from typing import Any
 
 import psycopg
@@ -300,6 +301,30 @@ async def test_an_id_that_cannot_be_stored_is_refused_and_is_no_runs(
                 await look(run_id)
 
 
+async def test_an_id_that_is_too_long_is_told(database: str) -> None:
+    long = "".join(sha256(str(number).encode()).hexdigest() for number in range(200))
+    with pytest.raises(RunError, match="id, or what a run holds, is too long"):
+        async with open_runs_at(database, builder=build_graph(**world())) as runs:
+            [_ async for _ in runs.start({"question": QUESTION}, SHORT, run_id=long)]
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("default_transaction_read_only=on", "give a user, or a server, that can write"),
+        ("search_path=none", "that it is running"),
+        ("statement_timeout=1", "longer timeout"),
+    ],
+)
+async def test_what_to_do_is_told_by_what_is_wrong(database: str, option: str, advice: str) -> None:
+    with psycopg.connect(database) as other:
+        # So that any statement that changes tables waits.
+        other.execute("CREATE TABLE checkpoint_migrations (v INTEGER PRIMARY KEY)")
+        with pytest.raises(RunError, match=advice):
+            async with open_postgres(f"{database}&options=-c%20{option.replace('=', '%3D')}"):
+                pass
+
+
 @pytest.mark.parametrize("opening", [open_postgres, open_store])
 async def test_a_database_that_is_not_there_is_told_without_its_password(opening: Any) -> None:
     with pytest.raises(RunError, match="cannot be used") as told:
@@ -308,7 +333,7 @@ async def test_a_database_that_is_not_there_is_told_without_its_password(opening
     assert "s3cret" not in str(told.value)
 
 
-@pytest.mark.parametrize("password", ["s3@cret", "s3/cret", "s3%cret"])
+@pytest.mark.parametrize("password", ["s3@cret", "s3/cret", "s3%cret", "s3\udce4cret"])
 async def test_an_address_with_a_raw_password_is_told_without_it(password: str) -> None:
     with pytest.raises(RunError, match=r"malformed.*special characters as %XX") as told:
         async with open_postgres(f"postgresql://me:{password}@127.0.0.1:1/runs"):
