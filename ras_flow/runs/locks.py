@@ -20,6 +20,11 @@ _PATIENCE = 1.0
 _ANSWER = 10.0
 """Seconds that the database has to answer: who is interrupted waits for its answer, too."""
 
+_MAY_BE_IDLE = (
+    "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'"
+)
+"""Said where locks are held, as long as the work takes; PostgreSQL 13 has no such setting."""
+
 _EXCLUSIVE = "SELECT pg_try_advisory_lock(hashtextextended(%s, 7))"
 _NOT_EXCLUSIVE = "SELECT pg_advisory_unlock(hashtextextended(%s, 7))"
 _SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 7))"
@@ -42,6 +47,7 @@ async def only_one(address: str, work: str) -> AsyncIterator[bool]:
     """
     connect = require("psycopg", extra="postgres").AsyncConnection.connect
     async with await connect(address, **OPTIONS) as connection:
+        await connection.execute(_MAY_BE_IDLE)
         until = asyncio.get_running_loop().time() + _PATIENCE
         while True:
             [ours] = await (await connection.execute(_EXCLUSIVE, (work,))).fetchone()
@@ -162,6 +168,7 @@ class ThreadLocks:
         if self._connection is None or self._connection.closed:
             connect = require("psycopg", extra="postgres").AsyncConnection.connect
             self._connection = await connect(self._address, **OPTIONS)
+            await self._connection.execute(_MAY_BE_IDLE)
             for at_work in self._at_work:
                 await self._connection.execute(_SHARED, (at_work,))
         row = await (await self._connection.execute(question, (thread,))).fetchone()

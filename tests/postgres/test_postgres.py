@@ -169,6 +169,25 @@ async def test_who_is_cancelled_at_any_moment_leaves_no_lock(database: str, alon
         await locks.close()
 
 
+async def test_who_is_long_at_work_keeps_the_lock_where_idle_connections_are_ended(
+    database: str, postgres: str
+) -> None:
+    [name] = re.findall(r"test_\w+", database)
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {name} SET idle_session_timeout = '300ms'")  # type: ignore[call-overload]
+    ours, theirs = ThreadLocks(database), ThreadLocks(database)
+    async with ours.at_work("1", alone=True), filling(database, "a"):
+        await asyncio.sleep(1)
+        with pytest.raises(RunError, match="at work elsewhere"):
+            async with theirs.at_work("1", alone=True):
+                pass
+        with pytest.raises(RunError, match="Another process makes the same triples"):
+            async with filling(database, "a"):
+                pass
+    for locks in (ours, theirs):
+        await locks.close()
+
+
 @pytest.mark.parametrize("alone", [True, False])
 async def test_a_database_that_does_not_answer_is_waited_for_a_while(
     database: str, monkeypatch: pytest.MonkeyPatch, alone: bool
