@@ -215,7 +215,7 @@ def _advice(error: Exception) -> str:
         case "54000":
             return "A run's id, or what a run holds, is too long for it: make that shorter."
         case _:
-            return "Check its address, and that it is running."
+            return "Check its address, that it is running, and that it has connections to spare."
 
 
 def _is_place(host: str, port: str) -> bool:

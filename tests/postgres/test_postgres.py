@@ -331,7 +331,7 @@ async def test_an_id_that_is_too_long_is_told(database: str) -> None:
     ("option", "advice"),
     [
         ("default_transaction_read_only=on", "give a user, or a server, that can write"),
-        ("search_path=none", "that it is running"),
+        ("search_path=none", "connections to spare"),
         ("statement_timeout=1", "longer timeout"),
     ],
 )
