@@ -6,7 +6,7 @@ Each is a plain JSON object with a ``type``, so that it looks the same in proces
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Literal, NotRequired
+from typing import Any, Literal, NotRequired, TypeGuard, get_args, get_type_hints
 
 from typing_extensions import TypedDict
 
@@ -169,6 +169,20 @@ Event = (
     | WarningEvent
 )
 """Any progress event; tell them apart by ``event["type"]``."""
+
+_TYPES = [name for each in get_args(Event) for name in get_args(get_type_hints(each)["type"])]
+
+
+def is_event(written: Any) -> TypeGuard[Event]:
+    """Tell an event of ours from what else is written to LangGraph's ``custom`` stream.
+
+    Args:
+        written: What somebody wrote; a retriever, or a node of one's own, may write anything.
+
+    Returns:
+        Whether its type is one of ours.
+    """
+    return isinstance(written, dict) and written.get("type") in _TYPES
 
 
 def plan_event(plan: Plan) -> PlanEvent:

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import FrameType
 from urllib.parse import urlencode
 
 import uvicorn
@@ -103,3 +104,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
         self._tell_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        # A second Ctrl-C would leave the runs at work as they are, and end in a traceback.
+        if not self.should_exit:
+            super().handle_exit(sig, frame)

@@ -15,7 +15,7 @@ from langgraph.types import Command, StateSnapshot
 from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
 from ras_flow.errors import EditError, RunError
-from ras_flow.events import Event, ForkedEvent
+from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.formats.text import UNSTORABLE
 from ras_flow.parts import Parts
 from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on, current_values
@@ -122,7 +122,8 @@ class LocalThreads:
             given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
         )
         async for event in stream:
-            yield cast(Event, event)
+            if is_event(event):
+                yield event
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
@@ -136,7 +137,8 @@ class LocalThreads:
         forked = False
         async for mode, event in stream:
             if mode == "custom":
-                yield cast(Event, event)
+                if is_event(event):
+                    yield event
             elif not forked:
                 forked = True
                 first = event["config"]["configurable"]["checkpoint_id"]

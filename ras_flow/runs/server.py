@@ -21,7 +21,7 @@ from langgraph_sdk.schema import StreamPart
 from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
 from ras_flow.errors import RunError
-from ras_flow.events import Event, ForkedEvent
+from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts import Parts
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.server_errors import (
@@ -213,8 +213,8 @@ class ServerThreads:
                 await check_not_gone_on(self, run_id, seen, checkpoint)
             try:
                 async for part in self._stream(run_id, asked, alone=seen is not None):
-                    if part.event == "custom":
-                        yield cast(Event, part.data)
+                    if part.event == "custom" and is_event(part.data):
+                        yield part.data
                 break
             except BusyThreadError:
                 if seen is None:
@@ -233,7 +233,8 @@ class ServerThreads:
                     forked = True
                     first = await self._newest_of(run_id, at_work)
                     yield ForkedEvent(type="forked", checkpoint=first)
-                yield cast(Event, part.data)
+                if is_event(part.data):
+                    yield part.data
 
     async def check_edits(
         self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]

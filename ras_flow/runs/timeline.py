@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -67,7 +68,8 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
                 steps[saved.checkpoint] = _step(saved, before)
                 seen[saved.checkpoint] = saved
             before = saved
-        steps[before.checkpoint]["review"] = before.interrupts[0] if before.interrupts else None
+        if before.interrupts:
+            steps[before.checkpoint]["review"] = _as_json(before.interrupts[0])
     passages, triples = _gather([seen[checkpoint] for checkpoint in sorted(seen)])
     branches = [_branch(way) for way in ways]
     named = [id for branch in branches for id in passages_of(branch)]
@@ -213,8 +215,15 @@ def _branch(way: Way) -> Branch:
         hop_triples=by_hop(triples, hops),
         stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
-        settings=values.get("settings") or {},
+        settings=_as_json(values.get("settings") or {}),
     )
+
+
+def _as_json(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what JSON can hold of an object that others may have filled with anything."""
+    text = json.dumps(value, default=str, skipkeys=True)
+    shown: dict[str, Any] = json.loads(text, parse_constant=str)
+    return shown
 
 
 def _utc(time: str) -> str:

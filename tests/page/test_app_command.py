@@ -119,6 +119,26 @@ async def test_ctrl_c_does_not_wait_for_a_model_that_cannot_be_interrupted(
     assert parts["planner"].requests == [], "a finished call was made again"
 
 
+@pytest.mark.parametrize("between", [0.02, 0.15])
+async def test_who_presses_ctrl_c_twice_is_told_the_same(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: float
+) -> None:
+    stuck = tmp_path / "stuck"
+    monkeypatch.setenv("STUCK", str(stuck))
+    command = Command("runs", "view", "--no-browser", main=view_of_a_stuck_model)
+    base, _, token = link_of(command).partition("#token=")
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client:
+        body = {"question": QUESTION, "settings": {"top_k": 1}}
+        async with client.stream("POST", "api/runs", json=body):
+            command.until(stuck.exists)
+            command.send(signal.SIGINT)
+            time.sleep(between)
+            done = end(command)
+    assert done.code == 0 and done.err.count("\n") == 1, done
+    assert "ras-flow: interrupted. Go on with: ras-flow runs resume" in done.err
+
+
 def test_an_unknown_run_and_a_taken_port_are_told_in_one_line(run: str) -> None:
     done = Command("runs", "view", "nobody", "--no-browser").wait()
     assert done.code == 1 and "no run 'nobody'" in done.err and done.err.count("\n") == 1

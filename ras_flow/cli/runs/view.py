@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import Annotated, NoReturn
@@ -62,9 +63,13 @@ def view(
                     get_branch(await runs.document(name), branch)
                 elif name:
                     await runs.newest(name)
-                await serve_page(
-                    runs, ready=ready, stopped=stopped, run=name, branch=branch, port=port
-                )
+                try:
+                    await serve_page(
+                        runs, ready=ready, stopped=stopped, run=name, branch=branch, port=port
+                    )
+                finally:
+                    # Only the database is left to be closed; another Ctrl-C need not wait for it.
+                    signal.signal(signal.SIGINT, lambda *_: _end_at_once())
         _end_at_once()
 
     asyncio.run(serve())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,9 @@ from ras_flow.evaluation.report.tables import (
 )
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.run_folder import read_corpus_scores, write_text
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.+-]+")
+"""What no benchmark has in its name, but the rows of somebody else's folder may."""
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 2rem auto;
@@ -74,7 +78,7 @@ def write_report(
             markdown.append(table.markdown())
             page.append(table.html())
         for name, plot in _plots(summaries).items():
-            path = f"plots/{benchmark}-{name}.svg"
+            path = f"plots/{_NO_NAME.sub('_', benchmark)}-{name}.svg"
             write_text(folder / path, plot)
             markdown += [f"![{markdown_text(f'{benchmark}: {name}')}]({path})", ""]
             page.append(plot)

@@ -1,7 +1,7 @@
 // What stands beside the graph: the step, a triple's way from passage to answer, and the answer.
 
 import { html, useState } from "./lib.js";
-import { citedIn, nameOf, originOf, passageName, passagesAt, retrievalsOf, statedIn, stepsOf, usageOf } from "./model.js";
+import { citedIn, nameOf, originOf, passageName, passagesAt, retrievalsOf, spanOf, statedIn, stepsOf, usageOf } from "./model.js";
 import { Text, findNames } from "./text.js";
 import { count, seconds } from "./timeline.js";
 
@@ -114,7 +114,7 @@ function Lineage({ view, id }) {
       </li>
       <li><h3>Stated in</h3>
         ${stated.map((passage) => {
-          const span = run.evidence[id]?.[passage];
+          const span = spanOf(run, id, passage);
           return html`<${PassageItem} key=${passage} view=${view} id=${passage} hop=${hop?.index}
             spans=${span ? [span] : []} />`;
         })}

@@ -64,7 +64,9 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
   const { run, step, index, branch } = view;
   const [every, setEvery] = useState(false);
   const fitting = FITTING[step.next[0]] ?? EVERY;
-  const allowed = (op) => (review && !every ? review.allowed : fitting).includes(op);
+  // A node of a graph of one's own may ask anything, and allow nothing by name.
+  const offered = !every && Array.isArray(review?.allowed) ? review.allowed : fitting;
+  const allowed = (op) => offered.includes(op);
   const add = (edit) => setEdits([...edits, edit]);
   const known = new Set(passagesAt(run, branch, index).flatMap(({ ids }) => ids));
   const sent = edits.length === 1 ? "1 edit" : `${edits.length} edits`;

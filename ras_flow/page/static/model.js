@@ -92,6 +92,13 @@ function statedIn(document, branch, triple) {
   return stated.filter((passage) => retrievalsOf(branch, passage).length);
 }
 
+/** Where a passage states a triple, in characters; undefined where no sentence does. */
+function spanOf(document, triple, passage) {
+  const spans = document.evidence[triple] ?? {};
+  // A passage may be called "constructor", which every object has.
+  return Object.hasOwn(spans, passage) ? spans[passage] : undefined;
+}
+
 /** The hops of a passage in a branch, with the score that each retrieval gave it. */
 function retrievalsOf(branch, passage) {
   return branch.hops
@@ -155,5 +162,5 @@ function titleOf(branch) {
 
 export {
   branchOf, citedIn, differences, graphAt, nameOf, originOf, passageName, passagesAt,
-  retrievalsOf, statedIn, stepsOf, summarize, titleOf, tokensOf, usageOf,
+  retrievalsOf, spanOf, statedIn, stepsOf, summarize, titleOf, tokensOf, usageOf,
 };

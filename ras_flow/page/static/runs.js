@@ -42,7 +42,7 @@ function RunList({ ask, busy, fail }) {
       ${runs.map((run) => html`<li key=${run.id}><a href=${`#${new URLSearchParams({ run: run.id })}`}>
         <span class="question"><${Text} value=${run.question} /></span>
         <span class="meta"><span class="chip">${run.stop_reason ?? "not finished"}</span>
-          <time datetime=${run.started}>${new Date(run.started).toLocaleString()}</time><code>${run.id}</code></span>
+          <time datetime=${run.started}>${new Date(run.started).toLocaleString()}</time><code><${Text} value=${run.id} /></code></span>
         ${run.answer && html`<span class="found"><${Text} value=${run.answer} /></span>`}
       </a></li>`)}
     </ul>`}

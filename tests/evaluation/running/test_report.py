@@ -288,6 +288,15 @@ def test_the_page_asks_for_nothing_and_runs_nothing(tmp_path: Path) -> None:
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
 
 
+def test_no_name_in_a_folder_of_somebody_else_leads_out_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    write_report(settings(tmp_path), [row("ras", "0", 1.0, benchmark="../../out")], folder)
+    written = {path.parent for path in tmp_path.rglob("*.svg")}
+    assert written == {folder / "plots"}
+    for path in re.findall(r"\]\((.*?)\)", (folder / "report.md").read_text()):
+        assert (folder / path).is_file()
+
+
 def test_wrong_answers_are_shown_with_their_runs_and_reasons(tmp_path: Path) -> None:
     rows = [row("react", str(n), 0.0, run=f"run{n}", why="Not found: Narvik.") for n in range(3)]
     write_report(config(tmp_path, {"react": {}}), rows, tmp_path)

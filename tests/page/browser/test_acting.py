@@ -18,7 +18,15 @@ from tests.graph.world import TRIPLES
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, places, shown, step
 from tests.page.canned import CannedServer
-from tests.page.documents import QUESTION, WRONG, bridge, cut, triples_named, two_branches
+from tests.page.documents import (
+    QUESTION,
+    WRONG,
+    bridge,
+    cut,
+    paused,
+    triples_named,
+    two_branches,
+)
 from tests.page.test_app_runs import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -523,3 +531,20 @@ async def test_a_run_that_is_deleted_while_it_is_watched_live_is_told(
         await runs.delete(["waits"])
         await expect(page.get_by_role("alert")).to_contain_text("There is no run 'waits'.")
         await expect(page.get_by_role("button", name="Review …")).to_be_visible()
+
+
+async def test_what_a_node_of_another_kind_asks_is_answered_like_a_review(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    document = paused()
+    last = document["steps"][document["branches"][-1]["steps"][-1]]
+    last["review"] = {"question": "May I go on?"}
+    server.documents["other"] = document | {"run": "other"}
+    server.stream = [{"type": "done", "branch": 1}]
+    page = await open_page("run=other")
+    await page.get_by_role("button", name="Review …").click()
+    await expect(page.get_by_role("form", name="Add a triple")).to_be_visible()
+    await page.get_by_role("button", name="Approve and go on").click()
+    await expect(page.get_by_role("status").filter(has_text="Resume")).to_contain_text("done")
+    [body] = server.sent("POST", "resume/other")
+    assert (body["edits"], body["checkpoint"]) == ([], last["checkpoint"])

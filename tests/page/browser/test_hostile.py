@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from ras_flow.page.export import to_html
 from ras_flow.runs.document import RunDocument
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import click_edge, drawn, labels, shown, step
+from tests.page.canned import CannedServer
 from tests.page.documents import HOSTILE, hostile, two_branches
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -121,3 +123,61 @@ async def test_an_exported_file_shows_the_run_without_any_server(
 async def test_hostile_text_in_an_exported_file(open_page: OpenPage, tmp_path: Path) -> None:
     page = await open_page("", address=_file(tmp_path, hostile()))
     _check(await _look_everywhere(page))
+
+
+async def test_a_passage_may_have_the_name_of_what_every_object_has(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    document = two_branches()
+    [first, *_] = document["passages"]
+    document = json.loads(json.dumps(document).replace(first, "constructor"))
+    for spans in document["evidence"].values():
+        spans.pop("constructor", None)
+    server.documents["named"] = document | {"run": "named"}
+    page = await open_page("run=named")
+    await drawn(page)
+    panel = page.get_by_role("tabpanel")
+    await page.keyboard.press("2")
+    for at in range(await panel.locator(".row").count()):
+        await panel.locator(".row").nth(at).click()
+        await expect(panel.get_by_role("heading", name="Stated in")).to_be_visible()
+        await page.keyboard.press("Escape")
+
+
+async def test_the_id_of_a_run_cannot_reorder_the_list(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    id = "run\u202e7"
+    server.documents[id] = two_branches() | {"run": id}
+    page = await open_page()
+    link = page.get_by_role("link").filter(has_text="runU+202E7")
+    await expect(link).to_have_count(1)
+
+
+async def test_a_text_of_any_length_freezes_nothing(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    document = two_branches()
+    for branch in document["branches"]:
+        branch["answer"] = "a\u200bb\u202e" * 100_000
+    document["branches"][-1]["answer"] = "The Glåma, " * 20_000
+    server.documents["long"] = document | {"run": "long"}
+    page = await open_page("run=long&branch=1")
+    answer = page.locator(".answer")
+    await expect(answer).to_contain_text("Show all 400,000 characters")
+    assert await answer.locator(".odd").count() == 1_000
+    shown = await answer.text_content() or ""
+    assert shown.count("U+200B") == shown.count("U+202E") == 12_500 and "\u202e" not in shown
+    page = await open_page("run=long&branch=2")
+    text = "The Glåma, " * 20_000
+    answer = page.locator(".answer")
+    await expect(answer).to_contain_text("Show all 220,000 characters")
+    await page.get_by_role("tabpanel").locator(".row").filter(has_text="Glåma").first.click()
+    used = page.locator(".lineage blockquote").last
+    await expect(used.locator("mark").first).to_have_text("Glåma")
+    assert await used.locator("mark").count() < 5_000
+    await page.get_by_role("button", name="← all triples").click()
+    await page.get_by_role("tab", name="Answer").click()
+    await answer.get_by_role("button").click()
+    await expect(answer.get_by_role("button")).to_be_hidden()
+    assert await answer.text_content() == text
