@@ -22,6 +22,7 @@ from langgraph.store.base import BaseStore
 
 from ras_flow.cluster.engine import in_order
 from ras_flow.components import Extractor, Planner, Retriever, SentenceEncoder
+from ras_flow.concurrency import to_its_end
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.graph import build_graph
@@ -37,6 +38,7 @@ from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.student import Student
 from ras_flow.training.data.teacher import Teacher
+from ras_flow.training.data.threads import in_thread
 from ras_flow.training.data.writer import check_folder, write_set
 from ras_flow.training.splits import SPLITS, Split, fraction
 
@@ -109,7 +111,7 @@ async def play_mix(
     if limit is not None and limit < 1:
         raise ConfigurationError(f"limit = {limit}: play at least 1 question.")
     check_folder(folder)
-    inputs = await asyncio.to_thread(read_inputs, config, progress)
+    inputs = await in_thread(read_inputs, config, progress=progress)
     chosen = {split: _chosen(config, inputs, split, limit) for split in SPLITS}
     if not any(chosen.values()):
         raise InputError(
@@ -151,13 +153,15 @@ async def play_mix(
         stats.settings["planner"] = planner.identity
     if played.failed:
         stats.dropped["questions whose passages could not be extracted"] = played.failed
-    return await asyncio.to_thread(
-        write_set,
-        folder,
-        played.records.__getitem__,
-        stats,
-        inputs=config.files,
-        settings=config.as_record(),
+    return await to_its_end(
+        asyncio.to_thread(
+            write_set,
+            folder,
+            played.records.__getitem__,
+            stats,
+            inputs=config.files,
+            settings=config.as_record(),
+        )
     )
 
 

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split, Splitter
+from tests.cli.command import Command
 from tests.cli.command import ras_flow as run
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
@@ -151,7 +155,12 @@ def test_a_question_in_other_words_stays_in_its_split_in_whatever_file_it_is(fol
         assert len(splits) == 1, seed
 
 
-async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("stage", "left"), [("reading films", None), ("train", ["train.jsonl.lock"])]
+)
+async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(
+    folder: Path, stage: str, left: list[str] | None
+) -> None:
     seen, cancelled = [], threading.Event()
     loop = asyncio.get_running_loop()
 
@@ -160,7 +169,7 @@ async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(folder: 
         loop.call_later(0.05, cancelled.set)
 
     def progress(what: str, done: int, total: int) -> None:
-        if what.startswith("train"):
+        if what.startswith(stage):
             seen.append(done)
             loop.call_soon_threadsafe(end)
             assert cancelled.wait(60)
@@ -170,7 +179,8 @@ async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(folder: 
     with pytest.raises(asyncio.CancelledError):
         await work
     assert seen == [0]
-    assert [path.name for path in (folder / "out").iterdir()] == ["train.jsonl.lock"]
+    out = folder / "out"
+    assert ([path.name for path in out.iterdir()] if out.exists() else None) == left
 
 
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
@@ -508,6 +518,51 @@ def test_a_build_that_is_refused_leaves_the_data_set_that_is_there(folder: Path)
     with hold(out / "train.jsonl"), refused:
         write_mix(replace(config, seed=6), out)
     assert {path: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_build_that_fails_leaves_the_data_set_that_is_there(folder: Path) -> None:
+    config, out = load_config(folder / "mix.toml"), folder / "out"
+    write_mix(config, out)
+    before = {path: path.read_bytes() for path in out.iterdir()}
+
+    def fail(doing: str, *_: int) -> None:
+        if doing.startswith("test"):
+            raise KeyError(doing)
+
+    with pytest.raises(KeyError):
+        write_mix(replace(config, seed=6), out, progress=fail)
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+    if Path("/dev/full").exists():
+        (out / "dev.jsonl.part").symlink_to("/dev/full")
+        with pytest.raises(InputError, match=r"dev\.jsonl cannot be written: No space left"):
+            write_mix(replace(config, seed=6), out)
+        assert {path: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("command", ["convert", "play"])
+def test_ctrl_c_ends_a_command_whose_thread_is_at_work(
+    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    options = ["--extractor", "openai:test", "--database", str(folder / "triples.db")]
+    (folder / "films.jsonl").unlink()
+    os.mkfifo(folder / "films.jsonl")
+    arguments = [command, str(folder / "mix.toml"), "--out", str(folder / "out")]
+    working = Command("data", *arguments, *(options if command == "play" else []))
+
+    def reading() -> bool:
+        with suppress(OSError):  # Nobody reads it yet.
+            pipes.append(os.open(folder / "films.jsonl", os.O_WRONLY | os.O_NONBLOCK))
+        return bool(pipes)
+
+    pipes: list[int] = []
+    working.until(reading)
+    working.send(signal.SIGINT)
+    # As long as the pipe is open its reader waits for more.
+    done = working.wait(20)
+    os.close(pipes[0])
+    assert done.code == 130
+    assert done.err.startswith("ras-flow: interrupted.") and done.err.count("\n") == 1
 
 
 def test_the_command_converts_and_checks(folder: Path) -> None:

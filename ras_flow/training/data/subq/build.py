@@ -28,6 +28,7 @@ from itertools import islice
 from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
+from ras_flow.concurrency import to_its_end
 from ras_flow.datasets.reading import read_rows
 from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.progress import Progress
@@ -89,8 +90,8 @@ async def build_hotpotqa_subq(
         return (record for record in collected if record["split"] == split)
 
     stats.inputs = {path.name: {"all": len(rows)}}
-    return await asyncio.to_thread(
-        write_set, folder, of, stats, inputs=[path], settings=asdict(config)
+    return await to_its_end(
+        asyncio.to_thread(write_set, folder, of, stats, inputs=[path], settings=asdict(config))
     )
 
 
