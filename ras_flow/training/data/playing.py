@@ -25,6 +25,7 @@ from ras_flow.components import Extractor, Planner, Retriever, SentenceEncoder
 from ras_flow.concurrency import to_its_end
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.formats.plan import is_askable
 from ras_flow.graph import build_graph
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.sync import sync_index
@@ -54,18 +55,20 @@ class _Played:
         default_factory=lambda: {split: [] for split in SPLITS}
     )
     usage: dict[str, StepUsage] = field(default_factory=lambda: defaultdict(StepUsage))
-    failed: int = 0
+    failed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     problem: str = ""
 
     def add(self, teacher: Teacher, state: RasOutput) -> None:
-        """Take a run's records, unless a passage could not be extracted."""
+        """Take a run's records, unless a passage could not be extracted or the planner failed."""
         for used in state["usage"].values():
             usage = self.usage[used["role"]]
             usage.calls += used["calls"]
             usage.input_tokens += used["input_tokens"]
             usage.output_tokens += used["output_tokens"]
         if state["warnings"]:
-            self.failed += 1
+            planner = state["stop_reason"] == "error"
+            reason = "planner failed" if planner else "passages could not be extracted"
+            self.failed[f"questions whose {reason}"] += 1
             self.problem = state["warnings"][-1]
             return
         for record in teacher.records:
@@ -106,7 +109,8 @@ async def play_mix(
         InputError: A file is wrong, no question can be played, or the folder cannot be written
             to or holds something else.
         AuthenticationError: A key was refused.
-        ModelUnavailableError: No question's passages could be extracted.
+        ModelUnavailableError: No question's passages could be extracted, or the planner failed on
+            every one. A question on which a model fails is left out and counted.
     """
     if limit is not None and limit < 1:
         raise ConfigurationError(f"limit = {limit}: play at least 1 question.")
@@ -142,7 +146,8 @@ async def play_mix(
                         progress(f"playing {' and '.join(splits)}", done, len(cases))
     if not any(played.records.values()):
         raise ModelUnavailableError(
-            f"Of no question all passages could be extracted. The last problem: {played.problem}"
+            "Of no question all passages could be extracted and all plans made. The last problem: "
+            f"{played.problem}"
         )
     # What the teacher says costs nothing.
     steps = {"extractor": "extract"} | ({"planner": "plan"} if planner else {})
@@ -151,8 +156,7 @@ async def play_mix(
     stats.settings["extractor"] = extractor.identity
     if planner is not None:
         stats.settings["planner"] = planner.identity
-    if played.failed:
-        stats.dropped["questions whose passages could not be extracted"] = played.failed
+    stats.dropped |= played.failed
     return await to_its_end(
         asyncio.to_thread(
             write_set,
@@ -202,6 +206,7 @@ def _playable(case: Case) -> bool:
     return (
         bool(case.steps)
         and not case.static
+        and is_askable(case.question)
         and all(step.missing or (step.short and step.page.text) for step in case.steps)
     )
 
