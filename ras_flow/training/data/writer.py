@@ -11,7 +11,7 @@ from typing import IO, Any, Self
 
 from ras_flow.errors import InputError
 from ras_flow.paths import short_names
-from ras_flow.training.data.labels import check_labels, keep_first
+from ras_flow.training.data.labels import check_labels, keep_first, leave_out_unaskable
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.lock import hold
@@ -127,7 +127,8 @@ def write_set(
     Args:
         folder: Where to; its files of an earlier build are replaced when all records are written,
             ``stats.json`` last. An error before leaves them as they were.
-        records: The records of each split; of those with the same input the first is kept.
+        records: The records of each split; of those with the same input the first is kept, and of
+            plans those that can be asked.
         stats: What is known of the build; the rest is counted.
         inputs: The files that it was made from.
         settings: Those of the build, as JSON-like data.
@@ -147,7 +148,8 @@ def write_set(
 
             def written() -> Iterator[Record]:
                 for split, writer in zip(SPLITS, writers, strict=True):
-                    for record in keep_first(records(split), stats.dropped):
+                    asked = leave_out_unaskable(records(split), stats.dropped)
+                    for record in keep_first(asked, stats.dropped):
                         writer.write(record)
                         stats.add(record)
                         yield record

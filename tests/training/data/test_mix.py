@@ -427,6 +427,28 @@ async def test_a_question_that_a_base_model_rejects_is_one_that_it_does_not_know
     assert known == {"f3"} and any("/f5/" in record["id"] for record in records)
 
 
+async def test_a_question_that_is_too_long_for_a_plan_has_its_other_records(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    text = "Which of these, to the best of what is known, is a thing? " * 7
+    write_lines(folder / "choices.jsonl", choice(5) | {"question": text}, choice(6))
+    write_lines(
+        folder / "films.jsonl", film(1, question=f"{text} Where was Film1's director born?")
+    )
+    sources = tuple(Source(folder / f"{name}.jsonl") for name in ("choices", "films"))
+    with OpenAIServer(lambda body: Answer("nothing")) as server:
+        model = load_language_model("openai:test", base_url=server.url)
+        stats = await convert_mix(MixConfig(sources, dev=0, test=0), folder / "out", model)
+    records = read_split(folder / "out", "train")
+    assert [r["task"] for r in records if "/c5/" in r["id"]] == ["answer"]
+    assert [r["task"] for r in records if "/c6/" in r["id"]] == ["plan", "answer"]
+    assert [r["id"] for r in records if "/f1/" in r["id"]] and all(
+        r["chain"] for r in records if "/f1/" in r["id"]
+    )
+    assert stats.dropped == {"plans whose subquery is too long or without a word": 2}
+
+
 async def test_what_has_no_answer_or_is_yes_or_no_cannot_be_known() -> None:
     class Parrot:
         identity, takes_soft_tokens = "parrot", False
