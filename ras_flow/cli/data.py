@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from ras_flow.cli.models import BaseUrl, ExtractorOutput
 from ras_flow.cli.names import path_of
-from ras_flow.cli.output import AsJson, log, print_json
+from ras_flow.cli.output import INTERRUPTED, AsJson, log, print_json, tell_interrupted
 from ras_flow.cli.triples import Database
 from ras_flow.context import DEFAULT_MODEL, NO_EXTRACTOR, Context
 from ras_flow.errors import ConfigurationError, InputError
@@ -24,7 +25,14 @@ if TYPE_CHECKING:
     from ras_flow.training.data.progress import Progress
     from ras_flow.training.data.stats import Stats
 
+T = TypeVar("T")
+
 app = typer.Typer(help="Make training data.", no_args_is_help=True)
+
+GO_ON = "Go on with the same command."
+
+ENDING = 1.0
+"""Seconds that work has to end after Ctrl-C."""
 
 Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the data set.")]
 
@@ -87,8 +95,7 @@ def build(
         concurrency=concurrency,
         limit=limit,
     )
-    with _shown() as shown:
-        stats = asyncio.run(build_hotpotqa_subq(hotpotqa, out, models, config, shown))
+    stats = _run(lambda shown: build_hotpotqa_subq(hotpotqa, out, models, config, shown), GO_ON)
     _report(out, stats, as_json)
     if prices and not as_json:
         unpriced = ", ".join(step for step in stats.usage if step not in prices)
@@ -115,8 +122,8 @@ def convert(
     settings = load_config(config)
     settings = replace(settings, as_text=as_text or settings.as_text)
     model = _load(settings.base_model, settings.base_url, 8) if settings.base_model else None
-    with _shown() as shown:
-        stats = asyncio.run(convert_mix(settings, out, model, shown))
+    # Without a model nothing is kept of what was not finished.
+    stats = _run(lambda shown: convert_mix(settings, out, model, shown), GO_ON if model else "")
     _report(out, stats, as_json)
 
 
@@ -158,7 +165,7 @@ def play(
         settings = replace(settings, planner=planner, answerer=planner)
     mix = load_config(config)
 
-    async def run(shown: Progress) -> Stats:
+    async def work(shown: Progress) -> Stats:
         parts = Parts()
         model = await parts.get_extractor(settings)
         student = await parts.get_planner(settings) if planner else None
@@ -176,9 +183,7 @@ def play(
                 progress=shown,
             )
 
-    with _shown() as shown:
-        stats = asyncio.run(run(shown))
-    _report(out, stats, as_json)
+    _report(out, _run(work, GO_ON), as_json)
 
 
 @app.command()
@@ -222,11 +227,13 @@ def complete_triples(
         most_words=most_words,
     )
 
-    async def run() -> int:
+    async def work() -> int:
         model = await Parts().get_extractor(settings)
         return len(await complete(stated, model, out, log=log))
 
-    typer.echo(f"{out}: {asyncio.run(run())} of {len(stated)} passages")
+    with _ended_by_ctrl_c(GO_ON) as loop:
+        made = loop.run(_in_time(work()))
+    typer.echo(f"{out}: {made} of {len(stated)} passages")
 
 
 @app.command()
@@ -251,6 +258,37 @@ def stats(
             counted.add(record)
     check_labels(record for path in files for record in read_records(path))
     _report(folder, counted, as_json)
+
+
+def _run(work: Callable[[Progress], Coroutine[Any, Any, Stats]], hint: str) -> Stats:
+    """Do a command's work, and show how far it is."""
+    with _ended_by_ctrl_c(hint) as loop, _shown() as shown:
+        return loop.run(_in_time(work(shown)))
+
+
+@contextmanager
+def _ended_by_ctrl_c(hint: str) -> Iterator[asyncio.Runner]:
+    """Give a loop to work in, and end the process where Ctrl-C ends the work.
+
+    Threads that compute cannot be stopped, and Python would wait for them.
+    """
+    with asyncio.Runner() as loop:
+        try:
+            yield loop
+        except KeyboardInterrupt:
+            tell_interrupted(hint)
+            os._exit(INTERRUPTED)
+
+
+async def _in_time(work: Coroutine[Any, Any, T]) -> T:
+    """Await work that has a moment to end when it is cancelled, as to write down what it has."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task], timeout=ENDING)
+        raise
 
 
 @contextmanager

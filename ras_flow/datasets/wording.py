@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_REFERENCE = re.compile(r"#(\d+)")
+_REFERENCE = re.compile(r"#(\d{1,9})")
 _TREEBANK = {
     "-LRB-": "(",
     "-RRB-": ")",

@@ -95,7 +95,7 @@ def format_plan(label: PlanLabel, subquery: str = "") -> str:
             raise InputError(f"A [{label}] plan has no subquery; leave it off or use SUBQ.")
         return f"[{label}]"
     cleaned = clean_subquery(subquery)
-    if not has_word(cleaned) or len(cleaned) > MAX_SUBQUERY:
+    if not is_askable(cleaned):
         raise InputError(
             f"A [SUBQ] plan needs a subquery of 1 to {MAX_SUBQUERY} characters with a word in it; "
             f"this one has {len(cleaned)} once cleaned: {cleaned[:80]!r}."
@@ -163,6 +163,16 @@ def parse_plan(text: str) -> ParsedPlan:
         problem = _TOO_LONG if subquery else _NO_SUBQUERY
         return ParsedPlan(None, problem=problem, wants_subquery=True)
     return ParsedPlan("SUBQ", subquery, wants_subquery=True)
+
+
+def is_askable(subquery: str) -> bool:
+    """Tell whether a plan can ask this: cleaned, it has a word in it and is not too long.
+
+    Args:
+        subquery: A subquery as a model or a person wrote it.
+    """
+    cleaned = clean_subquery(subquery)
+    return has_word(cleaned) and len(cleaned) <= MAX_SUBQUERY
 
 
 def clean_subquery(text: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ras_flow.components import Generation, LanguageModel, Message
+from ras_flow.concurrency import to_its_end
 from ras_flow.errors import InputError
 from ras_flow.files import whole_lines
 from ras_flow.training.lock import hold
@@ -134,7 +135,7 @@ class CallLog:
                 {"key": key, "step": step, "model": model.identity, **asdict(generation)}
                 for key, generation in zip(asked, made, strict=True)
             ]
-            await asyncio.to_thread(self._append, lines)
+            await to_its_end(asyncio.to_thread(self._append, lines))
             self._known.update(zip(asked, made, strict=True))
         finally:
             for key in asked:

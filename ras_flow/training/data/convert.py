@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from ras_flow.cluster.engine import in_order
 from ras_flow.components import LanguageModel
@@ -22,6 +19,7 @@ from ras_flow.training.data.inputs import Inputs, read_inputs
 from ras_flow.training.data.mix import write_mix
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
+from ras_flow.training.data.threads import in_thread
 from ras_flow.training.data.writer import check_folder
 from ras_flow.training.splits import SPLITS
 
@@ -53,7 +51,7 @@ async def convert_mix(
         MissingExtraError: The mix has ``max_triples``, and the extra ``local`` is not installed.
     """
     check_folder(folder)
-    inputs = await asyncio.to_thread(read_inputs, config, progress)
+    inputs = await in_thread(read_inputs, config, progress=progress)
     known: dict[Asked, bool] = {}
     usage: dict[str, StepUsage] = {}
     if base_model is not None:
@@ -67,7 +65,8 @@ async def convert_mix(
     def told(case: Case) -> bool | None:
         return None if case.static else known.get(_asked(case))
 
-    return await _write(
+    return await in_thread(
+        write_mix,
         config,
         folder,
         inputs,
@@ -75,30 +74,6 @@ async def convert_mix(
         usage={step: asdict(used) for step, used in usage.items()},
         progress=progress,
     )
-
-
-async def _write(*mix: Any, progress: Progress | None, **more: Any) -> Stats:
-    """Write in a thread, which ends at the next question where the caller is cancelled."""
-    stopped = threading.Event()
-
-    def tell(what: str, done: int, total: int) -> None:
-        if stopped.is_set():
-            raise _StoppedError
-        if progress:
-            progress(what, done, total)
-
-    work = asyncio.ensure_future(asyncio.to_thread(write_mix, *mix, progress=tell, **more))
-    try:
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        stopped.set()
-        with suppress(_StoppedError):
-            await work
-        raise
-
-
-class _StoppedError(Exception):
-    """Nobody waits for the data set any more."""
 
 
 Asked = tuple[str, str, str]

@@ -52,7 +52,7 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
 
     Args:
         config: The mix.
-        progress: Told which file is being read.
+        progress: Told which file is being read, at each of its questions or passages.
 
     Returns:
         Cases and pages by split.
@@ -63,8 +63,10 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
     inputs = Inputs([], {split: [] for split in SPLITS})
     triples: dict[str, tuple[Spo, ...]] = {}
     titled: dict[str, Page] = {}
-    for passages in config.passages:
+    for number, passages in enumerate(config.passages):
         for page in read_pages(passages.file, passages.only):
+            if progress:
+                progress(f"reading {passages.file.name}", number, len(config.passages))
             triples[page.text] = page.triples
             if page.title:
                 titled.setdefault(normalize_name(page.title), page)
@@ -74,10 +76,10 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
     named: Counter[tuple[str, str]] = Counter()
     groups: dict[object, Split] = {}
     for number, source in enumerate(config.sources):
-        if progress:
-            progress(f"reading {source.file.name}", number, len(config.sources))
         split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
         for case in read_cases(source.file, texts, kb=source.kb):
+            if progress:
+                progress(f"reading {source.file.name}", number, len(config.sources))
             split = config.splitter(case.question)
             # Wordings of one question that are in several splits stay in the first one's only.
             if groups.setdefault((case.source, _evidence(case)), split) == split:

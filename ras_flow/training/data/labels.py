@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.plan import is_askable
 from ras_flow.state.kg import triple_id
 from ras_flow.training.data.records import Record
 from ras_flow.training.splits import Split
@@ -68,6 +69,25 @@ def check_labels(records: Iterable[Record]) -> int:
                 "of them out."
             )
     return len(labels)
+
+
+def leave_out_unaskable(records: Iterable[Record], dropped: dict[str, int]) -> Iterator[Record]:
+    """Leave out the first plans of questions that no plan can ask, as of long multiple choice.
+
+    Args:
+        records: Records.
+        dropped: Counts what is left out.
+
+    Yields:
+        The others.
+    """
+    for record in records:
+        target = record["target"]
+        if target.get("label") == "SUBQ" and not is_askable(target["subquery"]):
+            reason = "plans whose subquery is too long or without a word"
+            dropped[reason] = dropped.get(reason, 0) + 1
+        else:
+            yield record
 
 
 def keep_first(records: Iterable[Record], dropped: dict[str, int]) -> Iterator[Record]:

@@ -22,8 +22,10 @@ from langgraph.store.base import BaseStore
 
 from ras_flow.cluster.engine import in_order
 from ras_flow.components import Extractor, Planner, Retriever, SentenceEncoder
+from ras_flow.concurrency import to_its_end
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.formats.plan import is_askable
 from ras_flow.graph import build_graph
 from ras_flow.retrieval.source import SourceDocument
 from ras_flow.retrieval.sync import sync_index
@@ -37,6 +39,7 @@ from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.student import Student
 from ras_flow.training.data.teacher import Teacher
+from ras_flow.training.data.threads import in_thread
 from ras_flow.training.data.writer import check_folder, write_set
 from ras_flow.training.splits import SPLITS, Split, fraction
 
@@ -52,18 +55,20 @@ class _Played:
         default_factory=lambda: {split: [] for split in SPLITS}
     )
     usage: dict[str, StepUsage] = field(default_factory=lambda: defaultdict(StepUsage))
-    failed: int = 0
+    failed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     problem: str = ""
 
     def add(self, teacher: Teacher, state: RasOutput) -> None:
-        """Take a run's records, unless a passage could not be extracted."""
+        """Take a run's records, unless a passage could not be extracted or the planner failed."""
         for used in state["usage"].values():
             usage = self.usage[used["role"]]
             usage.calls += used["calls"]
             usage.input_tokens += used["input_tokens"]
             usage.output_tokens += used["output_tokens"]
         if state["warnings"]:
-            self.failed += 1
+            planner = state["stop_reason"] == "error"
+            reason = "planner failed" if planner else "passages could not be extracted"
+            self.failed[f"questions whose {reason}"] += 1
             self.problem = state["warnings"][-1]
             return
         for record in teacher.records:
@@ -104,12 +109,13 @@ async def play_mix(
         InputError: A file is wrong, no question can be played, or the folder cannot be written
             to or holds something else.
         AuthenticationError: A key was refused.
-        ModelUnavailableError: No question's passages could be extracted.
+        ModelUnavailableError: No question's passages could be extracted, or the planner failed on
+            every one. A question on which a model fails is left out and counted.
     """
     if limit is not None and limit < 1:
         raise ConfigurationError(f"limit = {limit}: play at least 1 question.")
     check_folder(folder)
-    inputs = await asyncio.to_thread(read_inputs, config, progress)
+    inputs = await in_thread(read_inputs, config, progress=progress)
     chosen = {split: _chosen(config, inputs, split, limit) for split in SPLITS}
     if not any(chosen.values()):
         raise InputError(
@@ -140,7 +146,8 @@ async def play_mix(
                         progress(f"playing {' and '.join(splits)}", done, len(cases))
     if not any(played.records.values()):
         raise ModelUnavailableError(
-            f"Of no question all passages could be extracted. The last problem: {played.problem}"
+            "Of no question all passages could be extracted and all plans made. The last problem: "
+            f"{played.problem}"
         )
     # What the teacher says costs nothing.
     steps = {"extractor": "extract"} | ({"planner": "plan"} if planner else {})
@@ -149,15 +156,16 @@ async def play_mix(
     stats.settings["extractor"] = extractor.identity
     if planner is not None:
         stats.settings["planner"] = planner.identity
-    if played.failed:
-        stats.dropped["questions whose passages could not be extracted"] = played.failed
-    return await asyncio.to_thread(
-        write_set,
-        folder,
-        played.records.__getitem__,
-        stats,
-        inputs=config.files,
-        settings=config.as_record(),
+    stats.dropped |= played.failed
+    return await to_its_end(
+        asyncio.to_thread(
+            write_set,
+            folder,
+            played.records.__getitem__,
+            stats,
+            inputs=config.files,
+            settings=config.as_record(),
+        )
     )
 
 
@@ -198,6 +206,7 @@ def _playable(case: Case) -> bool:
     return (
         bool(case.steps)
         and not case.static
+        and is_askable(case.question)
         and all(step.missing or (step.short and step.page.text) for step in case.steps)
     )
 

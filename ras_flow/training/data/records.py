@@ -28,7 +28,7 @@ from typing_extensions import TypedDict
 
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
-from ras_flow.formats.plan import PlanLabel
+from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, is_askable
 from ras_flow.training.splits import SPLITS, Split
 
 LABELS: tuple[PlanLabel, ...] = get_args(PlanLabel)
@@ -165,6 +165,8 @@ def _check_plan(target: dict[str, Any], chained: bool, fail: _Fail) -> None:
     _fields(target, {"label", "subquery"} if label == "SUBQ" else {"label"}, "target", fail)
     if label == "SUBQ":
         _text(target.get("subquery"), "target.subquery", fail)
+        if not is_askable(target["subquery"]):
+            fail("target.subquery", f"must have a word in it and at most {MAX_SUBQUERY} characters")
 
 
 def _fields(value: dict[str, Any], allowed: set[str], field: str, fail: _Fail) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ras_flow.components import Planner, PlanRequest, Reply, reading_of
+from ras_flow.errors import ModelResponseError, ModelUnavailableError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.training.data.teacher import Teacher
@@ -35,7 +36,12 @@ class Student:
         self.reading = reading_of(planner)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
-        """Say what is to be done next, by the planner where its plan can be followed."""
+        """Say what is to be done next, by the planner where its plan can be followed.
+
+        Raises:
+            AuthenticationError: The planner's key was refused.
+            ModelUnavailableError: The planner cannot be reached, or rejects the request.
+        """
         return [await self._plan(request) for request in requests]
 
     async def _plan(self, request: PlanRequest) -> Reply:
@@ -44,7 +50,11 @@ class Student:
             return Reply("[SUFFICIENT]", calls=0)
         reply = Reply("", calls=0)
         if request.chain:
-            [reply] = await self._planner.plan([request])
+            try:
+                [reply] = await self._planner.plan([request])
+            except ModelResponseError as error:
+                # This run alone ends here, as where the planner cannot be reached.
+                raise ModelUnavailableError(str(error)) from error
             # What its window could not hold is no reason to leave the run out.
             reply = replace(reply, lost_triples=0)
         if subquery := _new_subquery(reply.text, request):

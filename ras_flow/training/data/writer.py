@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
 from ras_flow.errors import InputError
 from ras_flow.paths import short_names
-from ras_flow.training.data.labels import check_labels, keep_first
-from ras_flow.training.data.records import Record, check_record, read_records
+from ras_flow.training.data.labels import check_labels, keep_first, leave_out_unaskable
+from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.stats import Stats, checksum, write_card
 from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split
@@ -59,11 +60,9 @@ class RecordWriter:
 
     def __enter__(self) -> Self:
         """Open the ``.part`` anew: an earlier attempt's settings may have been others."""
-        try:
+        with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._part.open("wb")
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be written: {error}.") from error
         return self
 
     def write(self, record: Record) -> None:
@@ -73,7 +72,7 @@ class RecordWriter:
             record: It is checked as if it were read.
 
         Raises:
-            InputError: It is no valid record, or has the id of an earlier one.
+            InputError: It is no valid record, has the id of an earlier one, or the disk refuses it.
         """
         if self._file is None:
             raise InputError(f"The writer of {self.path} is closed: use it in a with statement.")
@@ -84,21 +83,35 @@ class RecordWriter:
                 "of its own."
             )
         line = json.dumps(record, ensure_ascii=False)
-        self._file.write(line.encode("utf-8", "replace") + b"\n")
+        with _writing(self.path):
+            self._file.write(line.encode("utf-8", "replace") + b"\n")
         self._ids.add(record["id"])
+
+    def flush(self) -> None:
+        """Bring what was written to the disk, so that only the name is left to change.
+
+        Raises:
+            InputError: The disk refuses it.
+        """
+        if self._file is not None:
+            with _writing(self.path):
+                self._file.flush()
+                os.fsync(self._file.fileno())
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Put the file in its place, unless there was an error."""
-        if self._file is None:
-            return
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._file = None
-        if kind is None:
-            os.replace(self._part, self.path)
-        else:
-            self._part.unlink()
+        try:
+            if kind is None:
+                self.flush()
+                with _writing(self.path):
+                    os.replace(self._part, self.path)
+        finally:
+            if self._file is not None:
+                # A full disk refuses the rest of the buffer here once more.
+                with suppress(OSError):
+                    self._file.close()
+            self._file = None
+            self._part.unlink(missing_ok=True)
 
 
 def write_set(
@@ -112,8 +125,10 @@ def write_set(
     """Write a data set, and check its files against each other.
 
     Args:
-        folder: Where to; its files of an earlier build are replaced, ``stats.json`` last.
-        records: The records of each split; of those with the same input the first is kept.
+        folder: Where to; its files of an earlier build are replaced when all records are written,
+            ``stats.json`` last. An error before leaves them as they were.
+        records: The records of each split; of those with the same input the first is kept, and of
+            plans those that can be asked.
         stats: What is known of the build; the rest is counted.
         inputs: The files that it was made from.
         settings: Those of the build, as JSON-like data.
@@ -128,15 +143,35 @@ def write_set(
     """
     files = [folder / f"{split}.jsonl" for split in SPLITS]
     with hold(files[0]):
-        (folder / "stats.json").unlink(missing_ok=True)
-        for split, path in zip(SPLITS, files, strict=True):
-            with RecordWriter(path) as writer:
-                for record in keep_first(records(split), stats.dropped):
-                    writer.write(record)
-                    stats.add(record)
-        check_labels(record for path in files for record in read_records(path))
-        names = short_names(inputs)
-        stats.checksums = {name: checksum(path) for path, name in names.items()}
-        stats.settings |= settings
-        write_card(folder, stats)
+        with ExitStack() as stack:
+            writers = [stack.enter_context(RecordWriter(path)) for path in files]
+
+            def written() -> Iterator[Record]:
+                for split, writer in zip(SPLITS, writers, strict=True):
+                    asked = leave_out_unaskable(records(split), stats.dropped)
+                    for record in keep_first(asked, stats.dropped):
+                        writer.write(record)
+                        stats.add(record)
+                        yield record
+
+            check_labels(written())
+            for writer in writers:
+                writer.flush()
+            names = short_names(inputs)
+            stats.checksums = {name: checksum(path) for path, name in names.items()}
+            stats.settings |= settings
+            # From here on nothing is left to fail but the disk, and no set is taken for whole.
+            with _writing(folder):
+                (folder / "stats.json").unlink(missing_ok=True)
+        with _writing(folder):
+            write_card(folder, stats)
     return stats
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Raise an error of ours where the disk refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ras_flow.components import Extraction, Extractor
+from ras_flow.concurrency import to_its_end
 from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
 from ras_flow.files import whole_lines
@@ -85,7 +86,7 @@ async def extract_raw(
         share = (time.monotonic() - began) / len(some)
         made = {p["id"]: Raw(e, share) for p, e in zip(some, extractions, strict=True)}
         if file:
-            await asyncio.to_thread(_append, file, made)
+            await to_its_end(asyncio.to_thread(_append, file, made))
         known |= made
         log(f"{len(missing[: start + step])} of {len(missing)} texts")
     return {passage["id"]: known[passage["id"]] for passage in passages}

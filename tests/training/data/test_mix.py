@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split, Splitter
+from tests.cli.command import Command
 from tests.cli.command import ras_flow as run
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
@@ -151,7 +155,12 @@ def test_a_question_in_other_words_stays_in_its_split_in_whatever_file_it_is(fol
         assert len(splits) == 1, seed
 
 
-async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("stage", "left"), [("reading films", None), ("train", ["train.jsonl.lock"])]
+)
+async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(
+    folder: Path, stage: str, left: list[str] | None
+) -> None:
     seen, cancelled = [], threading.Event()
     loop = asyncio.get_running_loop()
 
@@ -160,7 +169,7 @@ async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(folder: 
         loop.call_later(0.05, cancelled.set)
 
     def progress(what: str, done: int, total: int) -> None:
-        if what.startswith("train"):
+        if what.startswith(stage):
             seen.append(done)
             loop.call_soon_threadsafe(end)
             assert cancelled.wait(60)
@@ -169,8 +178,10 @@ async def test_a_conversion_that_is_cancelled_ends_at_the_next_question(folder: 
     work = asyncio.create_task(convert_mix(config, folder / "out", progress=progress))
     with pytest.raises(asyncio.CancelledError):
         await work
-    assert seen == [0]
-    assert [path.name for path in (folder / "out").iterdir()] == ["train.jsonl.lock"]
+    # Not before its thread.
+    assert cancelled.is_set() and seen == [0]
+    out = folder / "out"
+    assert ([path.name for path in out.iterdir()] if out.exists() else None) == left
 
 
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
@@ -417,6 +428,28 @@ async def test_a_question_that_a_base_model_rejects_is_one_that_it_does_not_know
     assert known == {"f3"} and any("/f5/" in record["id"] for record in records)
 
 
+async def test_a_question_that_is_too_long_for_a_plan_has_its_other_records(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    text = "Which of these, to the best of what is known, is a thing? " * 7
+    write_lines(folder / "choices.jsonl", choice(5) | {"question": text}, choice(6))
+    write_lines(
+        folder / "films.jsonl", film(1, question=f"{text} Where was Film1's director born?")
+    )
+    sources = tuple(Source(folder / f"{name}.jsonl") for name in ("choices", "films"))
+    with OpenAIServer(lambda body: Answer("nothing")) as server:
+        model = load_language_model("openai:test", base_url=server.url)
+        stats = await convert_mix(MixConfig(sources, dev=0, test=0), folder / "out", model)
+    records = read_split(folder / "out", "train")
+    assert [r["task"] for r in records if "/c5/" in r["id"]] == ["answer"]
+    assert [r["task"] for r in records if "/c6/" in r["id"]] == ["plan", "answer"]
+    assert [r["id"] for r in records if "/f1/" in r["id"]] and all(
+        r["chain"] for r in records if "/f1/" in r["id"]
+    )
+    assert stats.dropped == {"plans whose subquery is too long or without a word": 2}
+
+
 async def test_what_has_no_answer_or_is_yes_or_no_cannot_be_known() -> None:
     class Parrot:
         identity, takes_soft_tokens = "parrot", False
@@ -508,6 +541,51 @@ def test_a_build_that_is_refused_leaves_the_data_set_that_is_there(folder: Path)
     with hold(out / "train.jsonl"), refused:
         write_mix(replace(config, seed=6), out)
     assert {path: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_build_that_fails_leaves_the_data_set_that_is_there(folder: Path) -> None:
+    config, out = load_config(folder / "mix.toml"), folder / "out"
+    write_mix(config, out)
+    before = {path: path.read_bytes() for path in out.iterdir()}
+
+    def fail(doing: str, *_: int) -> None:
+        if doing.startswith("test"):
+            raise KeyError(doing)
+
+    with pytest.raises(KeyError):
+        write_mix(replace(config, seed=6), out, progress=fail)
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+    if Path("/dev/full").exists():
+        (out / "dev.jsonl.part").symlink_to("/dev/full")
+        with pytest.raises(InputError, match=r"dev\.jsonl cannot be written: No space left"):
+            write_mix(replace(config, seed=6), out)
+        assert {path: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("command", ["convert", "play"])
+def test_ctrl_c_ends_a_command_whose_thread_is_at_work(
+    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    options = ["--extractor", "openai:test", "--database", str(folder / "triples.db")]
+    (folder / "films.jsonl").unlink()
+    os.mkfifo(folder / "films.jsonl")
+    arguments = [command, str(folder / "mix.toml"), "--out", str(folder / "out")]
+    working = Command("data", *arguments, *(options if command == "play" else []))
+
+    def reading() -> bool:
+        with suppress(OSError):  # Nobody reads it yet.
+            pipes.append(os.open(folder / "films.jsonl", os.O_WRONLY | os.O_NONBLOCK))
+        return bool(pipes)
+
+    pipes: list[int] = []
+    working.until(reading)
+    working.send(signal.SIGINT)
+    # As long as the pipe is open its reader waits for more.
+    done = working.wait(20)
+    os.close(pipes[0])
+    assert done.code == 130
+    assert done.err.startswith("ras-flow: interrupted.") and done.err.count("\n") == 1
 
 
 def test_the_command_converts_and_checks(folder: Path) -> None:

@@ -79,6 +79,7 @@ BROKEN: list[tuple[str, Any, str]] = [
     ("chain", [], "SUFFICIENT"),
     ("target", {"label": "MAYBE"}, "target.label: must be one of SUBQ"),
     ("target", {"label": "SUBQ"}, "target.subquery: must be a text"),
+    ("target", {"label": "SUBQ", "subquery": "x" * 401}, "target.subquery: must have a word in"),
     ("target", {"label": "NO_RETRIEVAL"}, "target.label: NO_RETRIEVAL is a first plan"),
     ("target", {"label": "SUFFICIENT", "subquery": "x"}, "target.subquery: has no place here"),
     ("target", {"answer": "x"}, "target.label: must be one of"),

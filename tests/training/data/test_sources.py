@@ -77,6 +77,14 @@ def test_musique_as_published(tmp_path: Path) -> None:
     assert [page.title for page in case.context] == ["Oulu"]
 
 
+def test_musique_with_a_reference_to_no_step(tmp_path: Path) -> None:
+    first, second = e.MUSIQUE["question_decomposition"]
+    row = e.MUSIQUE | {
+        "question_decomposition": [first, second | {"question": f"who founded #0 #{'9' * 5000}"}]
+    }
+    assert [step.needs for step in only(write_lines(tmp_path / "a.jsonl", row)).steps] == [(), ()]
+
+
 def test_musique_without_paragraphs_and_without_answer(tmp_path: Path) -> None:
     bare = {
         "id": "m",

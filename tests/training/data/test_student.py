@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.components import ChainLink, PlanRequest, Reading
+from ras_flow.components import ChainLink, PlanRequest, Reading, Reply
+from ras_flow.errors import ModelError, ModelResponseError, ModelUnavailableError
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Triple
 from ras_flow.testing import HashEncoder, MappingExtractor, ScriptedPlanner
@@ -227,6 +229,41 @@ async def test_in_real_runs_the_planner_sees_what_it_sees_in_its_own(mix: Path) 
     assert hops[2:] == [plan["target"]["subquery"] for plan in plans[2:-1]]
     assert len(hops) >= 3
     assert any("/played-by-testing:wanderer/plan-1" in record["id"] for record in records)
+
+
+class Failing(ScriptedPlanner):
+    """Fails after its first plan, in the run of one question."""
+
+    def __init__(self, error: ModelError) -> None:
+        super().__init__([])
+        self._error = error
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        [request] = requests
+        if "Salt Road" in request.question and len(request.chain) > 1:
+            raise self._error
+        return [Reply(f"[SUBQ] Where is house {len(request.chain)}?", 3, 2)]
+
+
+@pytest.mark.parametrize("error", [ModelUnavailableError, ModelResponseError])
+async def test_a_question_on_which_the_planner_fails_is_left_out_and_counted(
+    mix: Path, error: type[ModelError]
+) -> None:
+    other = json.loads(json.dumps(WIKI2).replace("Salt Road", "Moss Road"))
+    write_lines(mix.parent / "films.jsonl", WIKI2, other | {"_id": "w2"})
+    folder, failing, store = mix.parent / "out", Failing(error("too long")), InMemoryStore()
+    said = SAID | {"Moss Road (film)": "(S> Moss Road| P> of| O> 1950)"}
+    stats = await play_mix(load_config(mix), folder, MappingExtractor(said), store, planner=failing)
+    assert stats.dropped["questions whose planner failed"] == 1
+    records = written(folder)
+    assert {record["question"] for record in records} == {other["question"]}
+    # The plan before the failure was paid for, too.
+    followed = max(len(record["chain"]) for record in records) - 1
+    assert stats.usage["plan"]["calls"] > followed
+    write_lines(mix.parent / "films.jsonl", WIKI2)
+    with pytest.raises(ModelUnavailableError, match="all plans made. The last problem: .*too long"):
+        await play_mix(load_config(mix), folder, MappingExtractor(said), store, planner=failing)
+    assert written(folder) == records
 
 
 async def test_without_a_planner_records_and_statistics_name_none(mix: Path) -> None:

@@ -45,7 +45,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
 
 def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: Row) -> Step | None:
     raw = part.first_text("q", "question")
-    needs = tuple(sorted(number for number in references(raw) if number < at))
+    needs = tuple(sorted(number for number in references(raw) if 0 <= number < at))
     text = fill(raw, {number: results[number] for number in needs})
     answer = results[at]
     position = part.value.get("para", part.value.get("paragraph_support_idx"))

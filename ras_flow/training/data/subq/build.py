@@ -21,6 +21,7 @@ nothing twice.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import asdict
@@ -28,7 +29,9 @@ from itertools import islice
 from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
+from ras_flow.concurrency import to_its_end
 from ras_flow.datasets.reading import read_rows
+from ras_flow.errors import InputError
 from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
@@ -59,8 +62,8 @@ async def build_hotpotqa_subq(
         The statistics (table 4), as saved; ``usage`` has the tokens by step.
 
     Raises:
-        InputError: The file is wrong; the message names item and field. Or the folder is none, or
-            holds something else.
+        InputError: The file is empty or wrong; the message names item and field. Or the folder is
+            none, or holds something else.
         ConfigurationError: Another build uses the folder.
         AuthenticationError: A key was refused.
         ModelUnavailableError: A model cannot be reached; what it answered before is kept.
@@ -69,7 +72,10 @@ async def build_hotpotqa_subq(
     config = config or BuildConfig()
     splitter = Splitter(config.seed, config.dev, config.test)
     check_folder(folder)
-    rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), config.limit)))
+    most = None if config.limit is None else min(config.limit, sys.maxsize)
+    rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), most)))
+    if not rows:
+        raise InputError(f"{path} is empty: there is nothing to build from.")
     stats = Stats()
     with CallLog(folder / "calls.jsonl") as log:
         builder = Builder(log, models, config, splitter, stats.dropped)
@@ -89,8 +95,8 @@ async def build_hotpotqa_subq(
         return (record for record in collected if record["split"] == split)
 
     stats.inputs = {path.name: {"all": len(rows)}}
-    return await asyncio.to_thread(
-        write_set, folder, of, stats, inputs=[path], settings=asdict(config)
+    return await to_its_end(
+        asyncio.to_thread(write_set, folder, of, stats, inputs=[path], settings=asdict(config))
     )
 
 

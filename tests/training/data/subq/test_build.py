@@ -407,6 +407,9 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
         bad.write_text(json.dumps([town(1), town(2) | {"answer": None}]))
         with pytest.raises(InputError, match=r"bad\.json:item 2:answer: expected a text"):
             await build_hotpotqa_subq(bad, tmp_path / "a", made)
+        empty = write_list(tmp_path / "empty.json")
+        with pytest.raises(InputError, match=r"empty\.json is empty"):
+            await build_hotpotqa_subq(empty, tmp_path / "a", made, BuildConfig(limit=10**30))
         path = write_questions(tmp_path / "hotpot.json", 1)
         with CallLog(tmp_path / "a/calls.jsonl"):
             with pytest.raises(ConfigurationError, match="Another build writes to"):

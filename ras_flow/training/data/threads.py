@@ -1,0 +1,49 @@
+"""Long work in a thread that can be stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from ras_flow.training.data.progress import Progress
+
+T = TypeVar("T")
+
+
+async def in_thread(
+    work: Callable[..., T], *given: Any, progress: Progress | None, **more: Any
+) -> T:
+    """Do work in a thread, which ends at its next word of progress where the caller is cancelled.
+
+    Args:
+        work: What to do.
+        given: Its arguments.
+        progress: Told how far it is.
+        more: Its other arguments, by name.
+
+    Returns:
+        What the work returns; its errors are raised here.
+    """
+    stopped = threading.Event()
+
+    def tell(what: str, done: int, total: int) -> None:
+        if stopped.is_set():
+            raise _StoppedError
+        if progress:
+            progress(what, done, total)
+
+    begun = asyncio.ensure_future(asyncio.to_thread(work, *given, progress=tell, **more))
+    try:
+        return await asyncio.shield(begun)
+    except asyncio.CancelledError:
+        stopped.set()
+        with suppress(_StoppedError):
+            await begun
+        raise
+
+
+class _StoppedError(Exception):
+    """Nobody waits for the result any more."""
