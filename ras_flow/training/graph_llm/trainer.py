@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,14 +93,24 @@ def make_trainer(
     base: Any = transformers.Trainer
 
     class Wrapped(torch.nn.Module):  # type: ignore[misc, name-defined]
-        """Hides the model's settings, which Trainer takes for those of transformers."""
+        """Hides the model's settings, which Trainer takes for those of transformers.
+
+        Trainer walks through all modules several times a step; on a GPU that is a part of its time.
+        """
 
         def __init__(self) -> None:
             super().__init__()
             self.graph_llm = learnt
+            self._parameters_found = list(super().parameters())
 
         def forward(self, **inputs: Any) -> Any:
             return self.graph_llm(**inputs)
+
+        def parameters(self, recurse: bool = True) -> Iterator[Any]:
+            return iter(self._parameters_found)
+
+        def train(self, mode: bool = True) -> Any:
+            return self if mode == self.training == self.graph_llm.training else super().train(mode)
 
     class GraphTrainer(base):  # type: ignore[misc]
         def _get_train_sampler(self, *_: Any) -> Mixed:
@@ -108,7 +118,9 @@ def make_trainer(
 
         def create_optimizer(self, *_: Any) -> Any:
             groups = parameter_groups(model, config)
-            self.optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
+            self.optimizer = torch.optim.AdamW(
+                groups, lr=settings.learning_rate, fused=torch.cuda.is_available()
+            )
             return self.optimizer
 
         def evaluate(self, *args: Any, **kwargs: Any) -> Any:
