@@ -19,6 +19,7 @@ from ras_flow.components import Extraction
 from ras_flow.concurrency import to_its_end
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import UNSTORABLE
+from ras_flow.state.kg import as_spo
 from ras_flow.state.schema import Passage, make_passage
 
 PREFIX = ("ras_flow", "triples")
@@ -73,6 +74,9 @@ class TripleCache:
 
         Returns:
             One extraction a passage, in order, with what was known of it.
+
+        Raises:
+            InputError: What was extracted is no list of triples.
         """
         begun = [self._begun.get(passage["id"]) for passage in passages]
         asked = [
@@ -193,7 +197,7 @@ async def _namespaces(store: BaseStore) -> list[tuple[str, ...]]:
 
 def _storable(made: Extraction) -> Extraction:
     """Leave out characters that not every store takes: an extractor may be a user's own."""
-    triples = [(_plain(s), _plain(p), _plain(o)) for s, p, o in made.triples]
+    triples = [(_plain(s), _plain(p), _plain(o)) for s, p, o in map(as_spo, made.triples)]
     return replace(made, triples=triples, left=[_plain(text) for text in made.left])
 
 

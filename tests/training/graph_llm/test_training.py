@@ -614,7 +614,10 @@ def test_wrong_records_are_told_by_file_and_line(base: Path, tmp_path: Path) -> 
     wrong: list[tuple[dict[str, Any], str]] = [
         (good[0] | {"task": "sing"}, r"train.jsonl:2:task"),
         (good[0] | {"split": "dev"}, r"train.jsonl:2: split: this record is for dev"),
-        (good[0] | {"target": {"label": "SUBQ", "subquery": "?!"}}, r"train.jsonl:2: target"),
+        (
+            good[0] | {"target": {"label": "SUBQ", "subquery": "?!"}},
+            r"train.jsonl:2:target\.subquery: must",
+        ),
         (good[0] | {"question": "why " * 300}, r"train.jsonl:2: question"),
     ]
     for number, (row, said) in enumerate(wrong):
