@@ -223,7 +223,7 @@ class Parts:
     def _check_named(self, role: str) -> None:
         if getattr(self, role) is not None:
             raise ConfigurationError(
-                f"This graph was built with a {role} of its own, which no name replaces: leave its "
+                f"This graph was built with its own {role}, which no name replaces: leave its "
                 "model as it is, or build the graph without it."
             )
 

@@ -242,21 +242,20 @@ def stats(
 ) -> None:
     """Check a data set and count what it holds: every record, split and label."""
     from ras_flow.training.data.labels import check_labels
-    from ras_flow.training.data.records import read_records
     from ras_flow.training.data.stats import Stats
+    from ras_flow.training.graph_llm.placed import read_split
     from ras_flow.training.splits import SPLITS
 
-    files = [folder / f"{split}.jsonl" for split in SPLITS]
     if not (folder / "stats.json").exists():
         raise InputError(
             f"{folder} holds no complete data set: there is no stats.json in it. Start the build "
             "again; what it has done is kept."
         )
     counted = Stats()
-    for path in files:
-        for record in read_records(path):
-            counted.add(record)
-    check_labels(record for path in files for record in read_records(path))
+    records = [one.record for split in SPLITS for one in read_split([folder], split)]
+    for record in records:
+        counted.add(record)
+    check_labels(records)
     _report(folder, counted, as_json)
 
 

@@ -602,6 +602,9 @@ def test_the_command_converts_and_checks(folder: Path) -> None:
     told = run("data", "stats", str(folder / "out"))
     assert told.code == 1
     assert "in two splits" in told.err
+    train.write_text(json.dumps(leak | {"split": "test"}) + "\n")
+    told = run("data", "stats", str(folder / "out"))
+    assert "train.jsonl:1: split: this record is for test" in told.err
     (folder / "out/stats.json").unlink()
     told = run("data", "stats", str(folder / "out"))
     assert "holds no complete data set" in told.err
