@@ -223,8 +223,8 @@ class Parts:
     def _check_named(self, role: str) -> None:
         if getattr(self, role) is not None:
             raise ConfigurationError(
-                f"This graph was built with its own {role}, which no name replaces: leave its "
-                "model as it is, or build the graph without it."
+                f"This graph was built with a part of its own as {role}, which no name replaces: "
+                "leave its model as it is, or build the graph without it."
             )
 
     async def get_encoder(self, context: Context) -> Encoder:
