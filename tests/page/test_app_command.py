@@ -8,7 +8,8 @@ import re
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -95,9 +96,11 @@ def view_of_a_stuck_model(arguments: list[str]) -> None:
         ras_flow_main(arguments)
 
 
-async def test_ctrl_c_does_not_wait_for_a_model_that_cannot_be_interrupted(
-    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@asynccontextmanager
+async def run_that_is_stuck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Command, str]]:
+    """Start the page, and a run in it whose model is at work; give the run's first event, too."""
     stuck = tmp_path / "stuck"
     monkeypatch.setenv("STUCK", str(stuck))
     command = Command("runs", "view", "--no-browser", main=view_of_a_stuck_model)
@@ -108,7 +111,14 @@ async def test_ctrl_c_does_not_wait_for_a_model_that_cannot_be_interrupted(
         async with client.stream("POST", "api/runs", json=body) as told:
             first = await anext(told.aiter_lines())
             command.until(stuck.exists)
-            done = end(command)
+            yield command, first
+
+
+async def test_ctrl_c_does_not_wait_for_a_model_that_cannot_be_interrupted(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with run_that_is_stuck(tmp_path, monkeypatch) as (command, first):
+        done = end(command)
     run = json.loads(first.removeprefix("data: "))["run"]
     assert done.code == 0, done
     assert done.err == f"ras-flow: interrupted. Go on with: ras-flow runs resume {run}\n"
@@ -123,18 +133,10 @@ async def test_ctrl_c_does_not_wait_for_a_model_that_cannot_be_interrupted(
 async def test_who_presses_ctrl_c_twice_is_told_the_same(
     own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: float
 ) -> None:
-    stuck = tmp_path / "stuck"
-    monkeypatch.setenv("STUCK", str(stuck))
-    command = Command("runs", "view", "--no-browser", main=view_of_a_stuck_model)
-    base, _, token = link_of(command).partition("#token=")
-    headers = {"Authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client:
-        body = {"question": QUESTION, "settings": {"top_k": 1}}
-        async with client.stream("POST", "api/runs", json=body):
-            command.until(stuck.exists)
-            command.send(signal.SIGINT)
-            time.sleep(between)
-            done = end(command)
+    async with run_that_is_stuck(tmp_path, monkeypatch) as (command, _):
+        command.send(signal.SIGINT)
+        time.sleep(between)
+        done = end(command)
     assert done.code == 0 and done.err.count("\n") == 1, done
     assert "ras-flow: interrupted. Go on with: ras-flow runs resume" in done.err
 
