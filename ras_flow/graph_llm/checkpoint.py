@@ -75,7 +75,7 @@ def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str
         safetensors.save_file(_cast(weights, dtype), folder / ADAPTER)
     let_all_read(folder)
     files = {path.name: checksum(path) for path in sorted(folder.iterdir())}
-    manifest = Manifest(model.config, base_facts(model.base), files)
+    manifest = Manifest(model.config, base_facts(model.base), files, model.tokenizer.eos_token)
     write_manifest(manifest, folder)
     (folder / "README.md").write_text(model_card(manifest, model, card), encoding="utf-8")
 
@@ -128,6 +128,9 @@ def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
             f"The Graph LLM in {str(folder)!r} does not fit the base model "
             f"{model.config.base!r}, which has {said}. Name the base model that it was trained on."
         )
+    if manifest.end:
+        # Versions of transformers read different ones from the same base.
+        model.tokenizer.eos_token = manifest.end
     read = require("safetensors.torch", extra="local").load_file
     try:
         if model.config.gnn and graph:

@@ -31,11 +31,14 @@ class Manifest:
         config: What the model is made of.
         base: Type and sizes of the base model that it was trained on.
         files: SHA-256 of each file of weights.
+        end: The token that ends what it writes; empty in checkpoints that do not say, which end as
+            their base does.
     """
 
     config: GraphLLMConfig
     base: Mapping[str, Any]
     files: Mapping[str, str]
+    end: str = ""
 
     @property
     def identity(self) -> str:
@@ -44,13 +47,14 @@ class Manifest:
 
     def to_mapping(self) -> dict[str, Any]:
         """Return it as JSON-like data."""
-        return {
+        told = {
             "format": FORMAT,
             "prompt": PROMPT_VERSION,
             "config": self.config.to_mapping(),
             "base": dict(self.base),
             "files": dict(self.files),
         }
+        return {**told, "end": self.end} if self.end else told
 
 
 def is_checkpoint(folder: Path) -> bool:
@@ -75,6 +79,7 @@ def read_manifest(folder: Path) -> Manifest:
         values = json.loads(path.read_text(encoding="utf-8"))
         versions = (values["format"], values["prompt"])
         described = values["config"], dict(values["base"]), dict(values["files"])
+        end = str(values.get("end", ""))
     except FileNotFoundError:
         raise ConfigurationError(
             f"There is no Graph LLM in {str(folder)!r}: it has no {NAME}. Check the path."
@@ -90,7 +95,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"{PROMPT_VERSION}. Train it again, or use the version of ras-flow that wrote it."
         )
     config, base, files = described
-    return Manifest(GraphLLMConfig.from_mapping(config), base, files)
+    return Manifest(GraphLLMConfig.from_mapping(config), base, files, end)
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:

@@ -65,6 +65,22 @@ def test_what_is_loaded_writes_the_same(model: GraphLLM, saved: Path) -> None:
     assert not any(weight.requires_grad for weight in used.parameters())
 
 
+def test_what_is_loaded_ends_as_it_was_trained_to(
+    model: GraphLLM, llama: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "graph-llm"
+    save_graph_llm(model, folder)
+    end = model.tokenizer.eos_token
+    moved = Path(shutil.copytree(llama, tmp_path / "base"))
+    settings = json.loads((moved / "tokenizer_config.json").read_text())
+    settings["eos_token"] = model.tokenizer.convert_ids_to_tokens(9)
+    (moved / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert build(moved, seed=3).tokenizer.eos_token != end
+    loaded = load_graph_llm(folder, base=str(moved))
+    assert loaded.tokenizer.eos_token == end
+    assert loaded.formatter.target("yes")[-1] == model.tokenizer.eos_token_id
+
+
 def test_the_bases_weights_are_never_saved(model: GraphLLM, saved: Path) -> None:
     assert sorted(path.name for path in saved.iterdir()) == [
         "README.md", "adapter_config.json", "adapter_model.safetensors", "gnn.safetensors",
