@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ras_flow.components import AnswerRequest, Message, PlanRequest, Reply
 from ras_flow.graph_llm.prompt import Prompt
@@ -12,6 +14,8 @@ from ras_flow.tracing import traced_generation
 
 PLAN_TOKENS = 64
 """New tokens that a plan may take."""
+
+_NEXT_PLAN = re.compile(r"(?<=\S)\s*\[(?:SUBQ|SUFFICIENT|NO_RETRIEVAL)\].*", re.DOTALL)
 
 
 class _Role:
@@ -63,7 +67,8 @@ class GraphAnswerer(_Role):
                 knowledge.
 
         Returns:
-            The model's text for each request, in order; it never depends on the others.
+            The model's text for each request, in order, without a plan that it goes on with, since
+            it was taught both; it never depends on the others.
 
         Raises:
             InputError: A question alone does not fit into the model's window.
@@ -80,7 +85,8 @@ class GraphAnswerer(_Role):
             alike = [requests[row] for row in rows]
             made = await _write(self.source, alike, limit)
             replies.update(zip(rows, made, strict=True))
-        return [replies[row] for row in range(len(requests))]
+        ordered = [replies[row] for row in range(len(requests))]
+        return [replace(reply, text=_NEXT_PLAN.sub("", reply.text)) for reply in ordered]
 
 
 async def _write(

@@ -12,7 +12,7 @@ import torch
 from langchain_core.callbacks import AsyncCallbackHandler
 
 from ras_flow import Context, named
-from ras_flow.components import AnswerRequest, PlanRequest, Reading
+from ras_flow.components import AnswerRequest, Generation, PlanRequest, Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import shared
 from ras_flow.graph_llm.checkpoint import save_graph_llm
@@ -86,6 +86,26 @@ async def test_answers_keep_their_own_limits(source: SharedGraphLLM) -> None:
     replies = await GraphAnswerer(source).answer(asked)
     assert [reply.output_tokens for reply in replies] == [3, 9, 3]
     assert replies[0] == replies[2] and replies[1].text.startswith(replies[0].text)
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        ("Oslo[SUBQ] Where is Oslo?", "Oslo"),
+        ("Oslo.\n[SUFFICIENT]\nOslo", "Oslo."),
+        ("the label [SUBQ", "the label [SUBQ"),
+        (" [SUBQ] Where is Oslo?", " [SUBQ] Where is Oslo?"),
+    ],
+)
+async def test_an_answer_ends_where_a_plan_begins(
+    source: SharedGraphLLM, monkeypatch: pytest.MonkeyPatch, written: str, answer: str
+) -> None:
+    async def generate(prompts: Any, graphs: Any, *, max_new_tokens: int) -> list[Generation]:
+        return [Generation(written, 5, 6) for _ in prompts]
+
+    monkeypatch.setattr(source, "generate", generate)
+    [reply] = await GraphAnswerer(source).answer([AnswerRequest(QUESTION)])
+    assert (reply.text, reply.output_tokens) == (answer, 6)
 
 
 async def test_lost_triples_are_counted(source: SharedGraphLLM) -> None:
