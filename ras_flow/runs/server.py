@@ -20,14 +20,13 @@ from langgraph_sdk.schema import StreamPart
 
 from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
-from ras_flow.errors import RunError
+from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts import Parts
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.server_errors import (
     TOKEN,
     BusyThreadError,
-    UnknownThreadError,
     failure_of,
     no_server,
     translate_errors,
@@ -116,7 +115,7 @@ class ServerThreads:
                         found.append((str(each["thread_id"]), f"{each['created_at']}"))
                     if not page:
                         break
-        except UnknownThreadError as error:
+        except UnknownRunError as error:
             if run_id is None:  # A search that finds nothing is no error of a server's.
                 raise no_server() from error
             return []
@@ -155,7 +154,7 @@ class ServerThreads:
                     return None
                 found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
                 [state] = _objects([found], *_STATE)
-        except UnknownThreadError:
+        except UnknownRunError:
             return None
         return _saved(state) if state["created_at"] else None
 
@@ -173,7 +172,7 @@ class ServerThreads:
                     states += _objects(page, *_STATE)
                     if not page:
                         break
-        except UnknownThreadError:
+        except UnknownRunError:
             return []
         return sorted(map(_saved, states), key=lambda saved: saved.checkpoint)
 
@@ -251,7 +250,7 @@ class ServerThreads:
         try:
             with translate_errors():
                 await self._client.threads.delete(_thread(run_id))
-        except UnknownThreadError:
+        except UnknownRunError:
             return
 
     async def _stream(

@@ -13,6 +13,7 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -26,6 +27,7 @@ from ras_flow.page import api, work
 from ras_flow.page.export import to_html
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.server import open_server_runs
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer
@@ -337,7 +339,16 @@ async def test_a_database_that_cannot_be_used_is_told(tmp_path: Path) -> None:
         other.execute("DROP TABLE checkpoints")
         other.close()
         answer = await page.client.get(f"api/runs/{run}")
-        assert answer.status_code == 404 and "no such table" in answer.json()["error"]
+        assert answer.status_code == 500 and "no such table" in answer.json()["error"]
+        answer = await page.client.get(f"api/compare?a={run}/1&b={run}")
+        assert answer.status_code == 500 and "no such table" in answer.json()["error"]
+
+
+async def test_a_server_of_runs_that_does_not_answer_is_no_run_that_is_missing() -> None:
+    async with open_server_runs("http://127.0.0.1:9") as runs, serving(runs) as page:
+        for path in ("api/runs", f"api/runs/{uuid4()}", f"api/explain/{uuid4()}"):
+            answer = await page.client.get(path)
+            assert answer.status_code == 500 and "does not answer" in answer.json()["error"]
 
 
 async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) -> None:
