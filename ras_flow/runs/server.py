@@ -238,12 +238,14 @@ class ServerThreads:
     async def check_edits(
         self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
-        """Refuse edits that name models which the server cannot use; raises EditError.
+        """Refuse edits of a state from which the server's graph could not go on.
 
-        Where the server is another process, it alone knows its keys and models.
+        Where the server is another process, it alone knows its keys, and whether a model is there.
         """
         if self._parts is not None:
             await check_models(edits, context, self._parts)
+        chosen = {name: values[name] for name in ("settings", "models") if name in values}
+        await self._rehearse(chosen)
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
@@ -275,6 +277,21 @@ class ServerThreads:
                     yield part
         if failure is not None:
             raise failure
+
+    async def _rehearse(self, values: Mapping[str, Any]) -> None:
+        """Let the server's graph refuse values on a thread that is thrown away.
+
+        What it refuses only as an edit of the run leaves the edit's copy there for good.
+        """
+        thread = self.new_id()
+        update: dict[str, Any] = {"values": values, "as_node": "start"}
+        try:
+            with translate_errors():
+                await self._client.threads.create(
+                    thread_id=thread, graph_id=self._graph, supersteps=[{"updates": [update]}]
+                )
+        finally:
+            await self.delete(thread)
 
     async def _newest_of(self, run_id: str, at_work: str) -> str:
         """Return the newest checkpoint that one of the server's own runs wrote."""
