@@ -52,8 +52,9 @@ def translate_errors() -> Iterator[None]:
             raise unknown_run(said) from error
         if status == 405:
             raise no_server() from error
-        kinds: dict[int, type[RasFlowError]] = {400: InputError, 409: BusyThreadError}
-        kind = kinds.get(status, RunError)
+        if status == 400:  # Said by the graph, with what to do.
+            raise InputError(f"The server refuses this: {said}") from error
+        kind = BusyThreadError if status == 409 else RunError
         raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
     except JSONDecodeError as error:
         raise no_server() from error

@@ -79,7 +79,8 @@ async def test_a_model_in_place_of_an_object_is_refused_and_leaves_nothing(
         [branch] = before["branches"]
         kept = await runs._threads.history(run)
         edits: list[Edit] = [{"op": "model", "role": "answerer", "name": "openai:test"}]
-        with pytest.raises(InputError, match="part of its own as answerer, which no name replaces"):
+        refused = "refuses this: This graph was built .* as answerer, .* without it.$"
+        with pytest.raises(InputError, match=refused):
             await events(runs.fork(run, branch["steps"][step], edits))
         assert await runs._threads.history(run) == kept
         assert (await runs.document(run), await runs.recent()) == (before, listed)
