@@ -73,3 +73,7 @@ class OverloadedError(RasFlowError):
 
 class RunError(RasFlowError):
     """A stored run cannot be listed, shown or resumed: unknown, finished, or unreadable."""
+
+
+class UnknownRunError(RunError):
+    """There is no such run, or it has no such branch or step."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -20,6 +20,7 @@ from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import Row
 from ras_flow.runs.threads import SYSTEM
+from ras_flow.state.schema import Usage
 
 ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""
@@ -65,8 +66,11 @@ class Asker:
         [failure] = await asyncio.gather(self._run(question, config), return_exceptions=True)
         if isinstance(failure, ConfigurationError):
             raise failure
-        last, _ = await self._last_step(config)
+        last, at = await self._last_step(config)
         state: Mapping[str, Any] = last.values
+        if failure:
+            half_way = await self._graph.aget_state(at, subgraphs=True)
+            state = {**state, "usage": _used(half_way)}
         error = f"{type(failure).__name__}: {failure}" if failure else ""
         kept = await self._calls.saved(id)
         outcome = outcome_of(state, saved=kept, error=error)
@@ -141,3 +145,26 @@ class Asker:
             if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
                 return saved.values
         return {}
+
+
+def _used(step: StateSnapshot) -> dict[str, Usage]:
+    """Return a run's usage, with that of a node which is a graph of its own and failed half-way."""
+    usage: dict[str, Usage] = {}
+    for found in (step.values, *(task.result for task in step.tasks)):
+        if isinstance(found, Mapping):
+            usage |= _usage_in(found.get("usage")) | _usage_in(found.get("costs"))
+    for task in step.tasks:
+        if isinstance(task.state, StateSnapshot):
+            usage |= _used(task.state)
+    return usage
+
+
+def _usage_in(found: object) -> dict[str, Usage]:
+    """Return what has the form of usage: systems of one's own may call other things so."""
+    if not isinstance(found, Mapping):
+        return {}
+    return {
+        step: cast(Usage, use)
+        for step, use in found.items()
+        if isinstance(use, Mapping) and use.keys() >= Usage.__required_keys__
+    }

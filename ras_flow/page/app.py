@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from ras_flow.errors import AuthenticationError, RasFlowError, RunError
+from ras_flow.errors import AuthenticationError, RasFlowError, RunError, UnknownRunError
 from ras_flow.page import STATIC
 from ras_flow.page.access import OwnOrigin, SecureHeaders
 from ras_flow.page.api import Api, OpenRuns, Streaming
@@ -68,7 +68,8 @@ def create_app(
         ],
         exception_handlers={
             RasFlowError: _error_answer(400),
-            RunError: _error_answer(404),
+            RunError: _error_answer(500),
+            UnknownRunError: _error_answer(404),
             AuthenticationError: _error_answer(refused),
             HTTPException: _http_error,
             500: _internal_error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
-from ras_flow.errors import RunError
+from ras_flow.errors import UnknownRunError
 from ras_flow.formats.text import scrub
 from ras_flow.runs.runs import Runs
 
@@ -33,7 +33,7 @@ async def find_address(runs: Runs, text: str) -> Address:
     text = scrub(text)  # Arguments need not be UTF-8.
     address = parse_address(text)
     if address.branch is not None:
-        with suppress(RunError):
+        with suppress(UnknownRunError):
             await runs.newest(text)
             return Address(text, None)
     return address

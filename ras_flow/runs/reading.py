@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ras_flow.errors import InputError, RunError
+from ras_flow.errors import InputError, UnknownRunError
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import by_hop
@@ -23,14 +23,14 @@ def get_branch(document: RunDocument, number: int | None = None) -> Branch:
         The branch.
 
     Raises:
-        RunError: The run has no such branch.
+        UnknownRunError: The run has no such branch.
     """
     wanted = document["current"] if number is None else number
     for branch in document["branches"]:
         if branch["number"] == wanted:
             return branch
     count = len(document["branches"])
-    raise RunError(
+    raise UnknownRunError(
         f"Run {document['run']} has no branch {wanted}: it has "
         + ("only branch 1." if count == 1 else f"branches 1 to {count}.")
     )
@@ -47,12 +47,12 @@ def branch_with(document: RunDocument, checkpoint: str) -> Branch:
         The branch whose own step it is, not one that left it later.
 
     Raises:
-        RunError: The run has no such step.
+        UnknownRunError: The run has no such step.
     """
     for branch in document["branches"]:
         if checkpoint in branch["steps"]:
             return branch
-    raise RunError(f"Run {document['run']} has no step {checkpoint!r}.")
+    raise UnknownRunError(f"Run {document['run']} has no step {checkpoint!r}.")
 
 
 def address_of(document: RunDocument, branch: Branch) -> str:

@@ -14,7 +14,7 @@ from langgraph.types import Command, StateSnapshot
 from ras_flow.context import Context
 from ras_flow.editing import apply_edits
 from ras_flow.edits import Edit, parse_edits
-from ras_flow.errors import InputError, RunError
+from ras_flow.errors import InputError, RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.formats.text import UNSTORABLE
 from ras_flow.runs.commands import command
@@ -163,7 +163,7 @@ class Runs:
         await self._state(run_id)
         saved = await self._threads.state(run_id, checkpoint)
         if saved is None:
-            raise RunError(
+            raise UnknownRunError(
                 f"Run {run_id} has no step {checkpoint!r}. List its steps with: "
                 f"{command('show', run_id, options=['--json'])}"
             )
@@ -362,10 +362,12 @@ class Runs:
         """Return the end of a branch, and its checkpoint where that is not the newest."""
         ways = find_ways(await self._history(run_id))
         if not 1 <= branch <= len(ways):
-            raise RunError(f"Run {run_id} has no branch {branch}: its last one is {len(ways)}.")
+            raise UnknownRunError(
+                f"Run {run_id} has no branch {branch}: its last one is {len(ways)}."
+            )
         end = ways[branch - 1].steps[-1]
         return end, end.checkpoint if end.checkpoint != newest.checkpoint else None
 
 
-def _unknown(run_id: str) -> RunError:
-    return RunError(f"There is no run {run_id!r}. List the runs with: {command('list')}")
+def _unknown(run_id: str) -> UnknownRunError:
+    return UnknownRunError(f"There is no run {run_id!r}. List the runs with: {command('list')}")

@@ -20,14 +20,13 @@ from langgraph_sdk.schema import StreamPart
 
 from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
-from ras_flow.errors import RunError
+from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts import Parts
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.server_errors import (
     TOKEN,
     BusyThreadError,
-    UnknownThreadError,
     failure_of,
     no_server,
     translate_errors,
@@ -116,7 +115,7 @@ class ServerThreads:
                         found.append((str(each["thread_id"]), f"{each['created_at']}"))
                     if not page:
                         break
-        except UnknownThreadError as error:
+        except UnknownRunError as error:
             if run_id is None:  # A search that finds nothing is no error of a server's.
                 raise no_server() from error
             return []
@@ -155,7 +154,7 @@ class ServerThreads:
                     return None
                 found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
                 [state] = _objects([found], *_STATE)
-        except UnknownThreadError:
+        except UnknownRunError:
             return None
         return _saved(state) if state["created_at"] else None
 
@@ -173,7 +172,7 @@ class ServerThreads:
                     states += _objects(page, *_STATE)
                     if not page:
                         break
-        except UnknownThreadError:
+        except UnknownRunError:
             return []
         return sorted(map(_saved, states), key=lambda saved: saved.checkpoint)
 
@@ -239,19 +238,21 @@ class ServerThreads:
     async def check_edits(
         self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
-        """Refuse edits that name models which the server cannot use; raises EditError.
+        """Refuse edits of a state from which the server's graph could not go on.
 
-        Where the server is another process, it alone knows its keys and models.
+        Where the server is another process, it alone knows its keys, and whether a model is there.
         """
         if self._parts is not None:
             await check_models(edits, context, self._parts)
+        chosen = {name: values[name] for name in ("settings", "models") if name in values}
+        await self._rehearse(chosen)
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
         try:
             with translate_errors():
                 await self._client.threads.delete(_thread(run_id))
-        except UnknownThreadError:
+        except UnknownRunError:
             return
 
     async def _stream(
@@ -276,6 +277,21 @@ class ServerThreads:
                     yield part
         if failure is not None:
             raise failure
+
+    async def _rehearse(self, values: Mapping[str, Any]) -> None:
+        """Let the server's graph refuse values on a thread that is thrown away.
+
+        What it refuses only as an edit of the run leaves the edit's copy there for good.
+        """
+        thread = self.new_id()
+        update: dict[str, Any] = {"values": values, "as_node": "start"}
+        try:
+            with translate_errors():
+                await self._client.threads.create(
+                    thread_id=thread, graph_id=self._graph, supersteps=[{"updates": [update]}]
+                )
+        finally:
+            await self.delete(thread)
 
     async def _newest_of(self, run_id: str, at_work: str) -> str:
         """Return the newest checkpoint that one of the server's own runs wrote."""

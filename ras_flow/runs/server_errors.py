@@ -11,15 +11,17 @@ import httpx
 from langgraph_sdk.errors import NotFoundError
 
 from ras_flow import errors
-from ras_flow.errors import AuthenticationError, InputError, RasFlowError, RunError
+from ras_flow.errors import (
+    AuthenticationError,
+    InputError,
+    RasFlowError,
+    RunError,
+    UnknownRunError,
+)
 from ras_flow.runs.commands import command
 
 TOKEN = "RAS_FLOW_TOKEN"
 """Environment variable of what is sent as ``Authorization: Bearer`` to a server."""
-
-
-class UnknownThreadError(RunError):
-    """The server has no such thread, or shows it to others only."""
 
 
 class BusyThreadError(RunError):
@@ -32,7 +34,7 @@ def translate_errors() -> Iterator[None]:
 
     Raises:
         AuthenticationError: The server refuses access.
-        UnknownThreadError: It has no such thread.
+        UnknownRunError: It has no such thread, or shows it to others only.
         BusyThreadError: A run of the thread is at work.
         InputError: It takes the request, or what the thread holds, for wrong (400).
         RunError: It does not answer, not as a LangGraph server, or with another error.
@@ -50,8 +52,9 @@ def translate_errors() -> Iterator[None]:
             raise unknown_run(said) from error
         if status == 405:
             raise no_server() from error
-        kinds: dict[int, type[RasFlowError]] = {400: InputError, 409: BusyThreadError}
-        kind = kinds.get(status, RunError)
+        if status == 400:  # Said by the graph, with what to do.
+            raise InputError(f"The server refuses this: {said}") from error
+        kind = BusyThreadError if status == 409 else RunError
         raise kind(f"The server answers {status} ({said}). Try again, or see its log.") from error
     except JSONDecodeError as error:
         raise no_server() from error
@@ -70,9 +73,9 @@ def no_server() -> RunError:
     )
 
 
-def unknown_run(said: str) -> UnknownThreadError:
+def unknown_run(said: str) -> UnknownRunError:
     """Make the error of a run that is not there, with what the server said of it."""
-    return UnknownThreadError(
+    return UnknownRunError(
         f"The server has no such run ({said}). List the runs with: {command('list')}"
     )
 

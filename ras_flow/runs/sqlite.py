@@ -68,15 +68,50 @@ async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
 
     Raises:
         DatabaseError: The file is no database of ours.
+        RunError: It was deleted, moved or replaced since, in all that reads or writes it.
     """
-    async with AsyncSqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
-        saver.serde = DATA_ONLY
+    file = folder / "runs.sqlite"
+    async with AsyncSqliteSaver.from_conn_string(str(file)) as opened:
+        saver = _Saver(opened, file)
         await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
         await saver.setup()
         # A killed process loses nothing. A power cut may lose the last steps, never the rest;
         # to wait for the disk at each of them would bound all runs to a few steps a second.
         await saver.conn.execute("PRAGMA synchronous=NORMAL")
         yield saver
+
+
+class _Saver(AsyncSqliteSaver):
+    """A checkpointer that goes on only while its file is where it was opened.
+
+    SQLite itself would read and write a file that was deleted, and lose all of it at the end.
+    """
+
+    def __init__(self, opened: AsyncSqliteSaver, file: Path) -> None:
+        super().__init__(opened.conn, serde=DATA_ONLY)
+        self._file = file
+        self._known: tuple[int, int] | None = None
+
+    async def setup(self) -> None:
+        """Make the tables; LangGraph calls this before all that it reads and writes."""
+        await super().setup()
+        found = _identity(self._file)  # A thread would take longer than this.
+        self._known = self._known or found
+        if found is None or found != self._known:
+            raise RunError(
+                f"The run database in {self._file.parent} was deleted, moved or replaced while it "
+                "was open, so that nothing is read there or kept. Move it back, or start this "
+                "program again with what is there now."
+            )
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another of its name; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

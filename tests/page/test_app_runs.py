@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -26,6 +28,7 @@ from ras_flow.page import api, work
 from ras_flow.page.export import to_html
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.server import open_server_runs
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer
@@ -337,7 +340,61 @@ async def test_a_database_that_cannot_be_used_is_told(tmp_path: Path) -> None:
         other.execute("DROP TABLE checkpoints")
         other.close()
         answer = await page.client.get(f"api/runs/{run}")
-        assert answer.status_code == 404 and "no such table" in answer.json()["error"]
+        assert answer.status_code == 500 and "no such table" in answer.json()["error"]
+        answer = await page.client.get(f"api/compare?a={run}/1&b={run}")
+        assert answer.status_code == 500 and "no such table" in answer.json()["error"]
+
+
+def delete_file(folder: Path) -> None:
+    (folder / "runs.sqlite").unlink()
+
+
+def replace_file(folder: Path) -> None:
+    delete_file(folder)
+    (folder / "runs.sqlite").touch()
+
+
+@pytest.mark.parametrize("lose", [delete_file, replace_file, shutil.rmtree])
+async def test_a_database_that_goes_while_the_page_is_open_is_told(
+    tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    answerer, folder = GatedAnswerer(), tmp_path / "runs"
+    async with opened(folder, answerer=answerer) as (_, page):
+        body = {"question": QUESTION, "settings": SETTINGS}
+        async with aclosing(page.stream("api/runs", body)) as told:
+            run = (await anext(told))["run"]
+            await asyncio.wait_for(answerer.asked.wait(), 20)
+            async with aclosing(page.stream(f"api/live/{run}")) as live:
+                assert (await anext(live))["type"] == "changed"
+                step = (await page.get(f"api/runs/{run}"))["branches"][0]["steps"][-1]
+                lose(folder)
+                left = sorted(folder.iterdir()) if folder.exists() else None
+                lost = [await asyncio.wait_for(anext(live), 20)]
+            answerer.may_answer.set()
+            lost += [event async for event in told if event["type"] == "error"]
+        lost += [{"message": event["error"]} for event in await refusals(page, run, step)]
+        lost += await page.events("api/runs", body)
+        assert len(lost) == 9
+        for event in lost:
+            assert f"run database in {folder} was deleted, moved or replaced" in event["message"]
+        assert (sorted(folder.iterdir()) if folder.exists() else None) == left
+
+
+async def refusals(page: Page, run: str, step: str) -> list[Any]:
+    """What the page answers for a run that it cannot read."""
+    paths = ("runs", f"runs/{run}", f"explain/{run}", f"live/{run}")
+    answers = [await page.client.get(f"api/{path}") for path in paths]
+    answers.append(await page.client.post(f"api/fork/{run}", json={"checkpoint": step}))
+    answers.append(await page.client.post(f"api/resume/{run}", json={}))
+    assert [answer.status_code for answer in answers] == [500] * len(answers)
+    return [answer.json() for answer in answers]
+
+
+async def test_a_server_of_runs_that_does_not_answer_is_no_run_that_is_missing() -> None:
+    async with open_server_runs("http://127.0.0.1:9") as runs, serving(runs) as page:
+        for path in ("api/runs", f"api/runs/{uuid4()}", f"api/explain/{uuid4()}"):
+            answer = await page.client.get(path)
+            assert answer.status_code == 500 and "does not answer" in answer.json()["error"]
 
 
 async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from ras_flow.parts import Parts
 from ras_flow.retrieval import CorpusIndex, SourceDocument
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
-from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
+from ras_flow.testing import ScriptedAnswerer, ScriptedModel, ScriptedPlanner
 from tests.evaluation.running.small import QUESTIONS, World, config, write_questions
 from tests.graph.world import DOCUMENTS, QUESTION
 from tests.runs.stories import before, events
@@ -196,6 +196,41 @@ async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_pa
         "answer Who designed the Harbour Bridge? 1",
     ]
     assert {row.id: row.right for row in rows_of(tmp_path, "ras")}["country"]
+
+
+@pytest.mark.parametrize("stage", ["Possible answer: Leo", "Summary: ", "Summary 1: "])
+async def test_what_sure_had_used_before_it_failed_counts(stage: str, tmp_path: Path) -> None:
+    class Sure(World):
+        """Its reader has two candidates for every answer, and fails at a stage."""
+
+        def __init__(self, fails: str) -> None:
+            super().__init__()
+            self.fails = fails
+
+        @property
+        def reader(self) -> Any:
+            return ScriptedModel(self.reply)
+
+        def reply(self, text: str) -> str:
+            if self.fails and self.fails in text:
+                raise ModelResponseError("the server said no")
+            self.note(text)
+            weighs = "Possible answer: " in text or "Summary 1: " in text
+            return "1" if weighs else "1. unknown\n2. Leo Fahr"
+
+    (tmp_path / "well").mkdir()
+    well, broken, again = Sure(""), Sure(stage), Sure("")
+    await run(tmp_path / "well", well, {"sure": {}})
+    await run(tmp_path, broken, {"sure": {}})
+    failed = [row.outcome for row in rows_of(tmp_path, "sure")]
+    assert [made.error for made in failed] == ["ModelResponseError: the server said no"] * 3
+    assert sum(made.calls for made in failed) == len(broken.calls)
+    assert all(made.tokens > 0 for made in failed)
+    await run(tmp_path, again, {"sure": {}}, retry=True)
+    assert len(broken.calls) + len(again.calls) == len(well.calls)
+    assert [row.outcome.tokens for row in rows_of(tmp_path, "sure")] == [
+        row.outcome.tokens for row in rows_of(tmp_path / "well", "sure")
+    ]
 
 
 @pytest.mark.parametrize(
