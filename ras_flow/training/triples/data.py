@@ -66,7 +66,6 @@ def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
         train=limit(parts.train, settings.most, skip=settings.skip, seed=settings.seed),
         dev=limit(parts.dev, _scaled(settings, settings.dev), seed=settings.seed),
         test=limit(parts.test, _scaled(settings, settings.test), seed=settings.seed),
-        excluded=parts.excluded,
     )
     if not parts.train:
         raise InputError(
