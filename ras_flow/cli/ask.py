@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ras_flow.cli.documents import Skip
 from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
@@ -53,9 +54,7 @@ def ask(
             help="A folder or file of documents to start from, without a search.",
         ),
     ] = None,
-    skip: Annotated[
-        bool, typer.Option("--skip", help="Leave out documents that cannot be read.")
-    ] = False,
+    skip: Skip = False,
     static: Annotated[
         bool, typer.Option("--static", help="Answer from --given alone, without planning.")
     ] = False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from ras_flow.cli.documents import read_and_tell
+from ras_flow.cli.documents import Skip, read_and_tell
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import AsJson, print_json
@@ -40,7 +40,6 @@ Encoder = Annotated[
     str,
     typer.Option(parser=encoder_name, metavar="TEXT", help="Sentence encoder: a folder or a name."),
 ]
-Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
 
 
 @app.command()
