@@ -190,7 +190,7 @@ async def _ask(
     as_json: bool,
 ) -> None:
     from ras_flow.cli.index import index_documents
-    from ras_flow.cli.progress import Progress
+    from ras_flow.cli.progress import progress_on
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.change import tell
     from ras_flow.parts import Parts
@@ -211,7 +211,7 @@ async def _ask(
     documents = [] if given is None else _documents(given, skip)
     screen = Screen(quiet=as_json)
     if docs is not None:
-        with Progress(screen.console) as progress:
+        with progress_on(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
         settings["index"] = str(path)
         context = Context.from_mapping(settings)
