@@ -10,6 +10,24 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TextIO
 
+from ras_flow.errors import InputError
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise an error of ours where a file or folder cannot be written.
+
+    Args:
+        path: The file or folder.
+
+    Raises:
+        InputError: It cannot; the message says why.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text, so that a kill at any time leaves what was there before, or all of it.

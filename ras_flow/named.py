@@ -11,7 +11,6 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from ras_flow.components import Answerer, Extractor, LanguageModel, Planner, Reading, Retriever
 from ras_flow.components import SentenceEncoder as Encoder
@@ -32,6 +31,7 @@ from ras_flow.paths import path_named
 from ras_flow.retrieval import open_retriever
 from ras_flow.retrieval.manifest import MANIFEST
 from ras_flow.roles import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
+from ras_flow.scoped import PerLoop
 
 T = TypeVar("T")
 
@@ -192,8 +192,7 @@ def attribute_encoder_of(context: Context, models: Sequence[str]) -> LocalSenten
     return encoder
 
 
-_openings: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, asyncio.Task[Retriever]]]
-_openings = WeakKeyDictionary()
+_openings: PerLoop[dict[Hashable, asyncio.Task[Retriever]]] = PerLoop(dict)
 
 
 async def open_retriever_of(context: Context) -> Retriever:
@@ -204,7 +203,7 @@ async def open_retriever_of(context: Context) -> Retriever:
         ConfigurationError: No file can have the index's name, or it cannot be looked at.
         MissingExtraError: The retriever needs a package that is not installed.
     """
-    here = _openings.setdefault(asyncio.get_running_loop(), {})
+    here = _openings.here()
     key = (context.index, context.retriever, context.encoder)
     if key not in here:
         here[key] = asyncio.create_task(asyncio.to_thread(retriever_of, context))

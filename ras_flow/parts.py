@@ -215,10 +215,10 @@ class Parts:
                 name replaces.
         """
         self._check_named(role)
-        build = _ROLES[role]
-        changed: dict[str, Any] = {role: name}
-        check_names(replace(context, **changed), self.defaults)
-        await asyncio.to_thread(build, replace(context, **changed))
+        only: dict[str, Any] = {role: name}
+        changed = replace(context, **only)
+        check_names(changed, self.defaults)
+        await asyncio.to_thread(_ROLES[role], changed)
 
     def _check_named(self, role: str) -> None:
         if getattr(self, role) is not None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ras_flow.cli.documents import Skip
 from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
@@ -53,9 +54,7 @@ def ask(
             help="A folder or file of documents to start from, without a search.",
         ),
     ] = None,
-    skip: Annotated[
-        bool, typer.Option("--skip", help="Leave out documents that cannot be read.")
-    ] = False,
+    skip: Skip = False,
     static: Annotated[
         bool, typer.Option("--static", help="Answer from --given alone, without planning.")
     ] = False,
@@ -191,7 +190,7 @@ async def _ask(
     as_json: bool,
 ) -> None:
     from ras_flow.cli.index import index_documents
-    from ras_flow.cli.progress import Progress
+    from ras_flow.cli.progress import progress_on
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.change import tell
     from ras_flow.parts import Parts
@@ -212,7 +211,7 @@ async def _ask(
     documents = [] if given is None else _documents(given, skip)
     screen = Screen(quiet=as_json)
     if docs is not None:
-        with Progress(screen.console) as progress:
+        with progress_on(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
         settings["index"] = str(path)
         context = Context.from_mapping(settings)

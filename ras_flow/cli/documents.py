@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ras_flow.retrieval import ReadReport, SourceDocument
+
+Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
 
 
 def read_and_tell(

@@ -257,11 +257,10 @@ def _record(one: Standing) -> dict[str, Any]:
     }
 
 
-def _show(comparison: Comparison) -> None:
+def _show(one: Comparison) -> None:
     from ras_flow.evaluation.report.tables import interval, p_value
     from ras_flow.formats.text import plain
 
-    one = comparison
     gap = one.difference
     ahead = ""
     if gap:

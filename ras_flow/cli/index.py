@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from ras_flow.cli.documents import read_and_tell
+from ras_flow.cli.documents import Skip, read_and_tell
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import AsJson, print_json
@@ -20,10 +20,10 @@ from ras_flow.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from ras_flow.cli.progress import Progress
     from ras_flow.components import SentenceEncoder
     from ras_flow.retrieval import CorpusIndex, SourceDocument
     from ras_flow.retrieval.ann import VectorChoice
+    from ras_flow.retrieval.contents import OnProgress
 
 app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
 
@@ -40,7 +40,6 @@ Encoder = Annotated[
     str,
     typer.Option(parser=encoder_name, metavar="TEXT", help="Sentence encoder: a folder or a name."),
 ]
-Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
 
 
 @app.command()
@@ -70,7 +69,7 @@ def build(
     with opened_engine(engine) as where:
         model = None if bm25_only else encoder_on(where, encoder)
 
-        async def work(progress: Progress) -> CorpusIndex:
+        async def work(progress: OnProgress) -> CorpusIndex:
             documents = read_and_tell(docs, skip=skip)
             return await CorpusIndex.build(
                 index,
@@ -105,7 +104,7 @@ def add(
 
     gone: list[str] = []
 
-    async def work(progress: Progress) -> CorpusIndex:
+    async def work(progress: OnProgress) -> CorpusIndex:
         opened = await asyncio.to_thread(CorpusIndex.open, index, encoder=_encoder_of(index))
         files = IndexedFiles(await opened.sources())
 
@@ -146,7 +145,7 @@ def remove(
     from ras_flow.retrieval import CorpusIndex
     from ras_flow.retrieval.files import IndexedFiles
 
-    async def work(progress: Progress) -> CorpusIndex:
+    async def work(progress: OnProgress) -> CorpusIndex:
         opened = CorpusIndex.open(index, encoder=_encoder_of(index))
         files = IndexedFiles(await opened.sources())
         gone = [one for source in sources for one in files.named(source) or [source]]
@@ -160,7 +159,7 @@ def renew(index: Index) -> None:
     """Renew BM25 where another version tokenized differently; no passage is embedded again."""
     from ras_flow.retrieval import CorpusIndex
 
-    async def work(progress: Progress) -> CorpusIndex:
+    async def work(progress: OnProgress) -> CorpusIndex:
         opened = CorpusIndex.open(index, encoder=_encoder_of(index))
         return await opened.update(progress=progress)
 
@@ -185,7 +184,7 @@ def push(
 
     config = read_engine(engine)
 
-    async def work(progress: Progress) -> CorpusIndex:
+    async def work(progress: OnProgress) -> CorpusIndex:
         opened = await asyncio.to_thread(CorpusIndex.open, index)
         await copy(opened, config, replace=replace, progress=progress)
         return opened
@@ -225,7 +224,7 @@ def info(
 
 
 async def index_documents(
-    docs: list[Path], context: Context, progress: Progress, *, skip: bool = False
+    docs: list[Path], context: Context, progress: OnProgress, *, skip: bool = False
 ) -> Path:
     """Index documents in the cache, or bring their index there up to date.
 
@@ -291,13 +290,13 @@ def _encoder_of(index: Path) -> SentenceEncoder | None:
     return LocalSentenceEncoder(name) if name else None
 
 
-def _work(work: Callable[[Progress], Awaitable[CorpusIndex]]) -> CorpusIndex:
+def _work(work: Callable[[OnProgress], Awaitable[CorpusIndex]]) -> CorpusIndex:
     from rich.console import Console
 
-    from ras_flow.cli.progress import Progress
+    from ras_flow.cli.progress import progress_on
 
     async def shown() -> CorpusIndex:
-        with Progress(Console(stderr=True)) as progress:
+        with progress_on(Console(stderr=True)) as progress:
             return await work(progress)
 
     return asyncio.run(shown())

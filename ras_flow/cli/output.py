@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -46,22 +43,6 @@ def json_line(value: Any, stream: TextIO) -> str:
 def log(line: str) -> None:
     """Print a line beside the output."""
     typer.echo(line, err=True)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Raise an error of ours where a file cannot be written.
-
-    Args:
-        path: The file.
-
-    Raises:
-        InputError: It cannot; the message says why.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def with_hint(error: Exception, hint: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
-from rich.status import Status
 
 from ras_flow.cli.output import log
-from ras_flow.retrieval.contents import IndexProgress
+from ras_flow.retrieval.contents import IndexProgress, OnProgress
 
 _DOING = {
     "read": "reading documents",
@@ -41,37 +40,26 @@ def now_and_then(log: Callable[[str], None]) -> Callable[[str], None]:
     return tell
 
 
-class Progress:
-    """A line that changes as work proceeds, or lines in a log where the output is no terminal.
+@contextmanager
+def progress_on(console: Console) -> Iterator[OnProgress]:
+    """Show a line that changes as work proceeds, or lines in a log where there is no terminal.
 
     Args:
-        console: Where to show it.
+        console: Where to show it; nothing where it is quiet.
+
+    Yields:
+        What is told how far the work is.
     """
+    if console.quiet:
+        yield lambda _: None
+    elif console.is_terminal:
+        with console.status("reading documents") as status:
+            yield lambda progress: status.update(_line(progress))
+    else:
+        tell = now_and_then(log)
+        yield lambda progress: tell(_line(progress))
 
-    def __init__(self, console: Console) -> None:
-        self._status: Status | None = None
-        self._tell: Callable[[str], None] | None = None
-        if console.is_terminal and not console.quiet:
-            self._status = console.status("reading documents")
-        elif not console.quiet:
-            self._tell = now_and_then(log)
 
-    def __enter__(self) -> Self:
-        """Show it."""
-        if self._status is not None:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Take it away."""
-        if self._status is not None:
-            self._status.stop()
-
-    def __call__(self, progress: IndexProgress) -> None:
-        """Say how far the work is."""
-        of = "" if progress.total is None else f" of {progress.total}"
-        line = f"{_DOING[progress.stage]}: {progress.done}{of}"
-        if self._status is not None:
-            self._status.update(line)
-        elif self._tell is not None:
-            self._tell(line)
+def _line(progress: IndexProgress) -> str:
+    of = "" if progress.total is None else f" of {progress.total}"
+    return f"{_DOING[progress.stage]}: {progress.done}{of}"

@@ -22,11 +22,10 @@ from ras_flow.cli.output import (
     print_json,
     tell_interrupted,
     with_hint,
-    writing,
 )
 from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
-from ras_flow.files import whole_file
+from ras_flow.files import whole_file, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

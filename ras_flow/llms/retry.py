@@ -73,9 +73,9 @@ class Retries:
         first_wait: Seconds to wait at most after the first attempt; doubles with each one.
     """
 
-    further_attempts: int = 4
-    timeout: float = 60.0
-    total: float = 300.0
+    further_attempts: int
+    timeout: float
+    total: float
     first_wait: float = 1.0
 
 

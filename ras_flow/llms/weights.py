@@ -218,13 +218,14 @@ def _folder(name: str) -> Path | None:
 
 def _converted(packaged: Packaged) -> Path:
     """Return the folder with the package's weights as safetensors, made on first use."""
-    filelock = require("filelock", extra="local")
+    from filelock import FileLock  # noqa: PLC0415
+
     folder = cache_folder() / "models" / f"{packaged.file.stem}-{packaged.key}-v{_FORMAT}"
     if folder.is_dir():
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        held = filelock.FileLock(f"{folder}.lock").acquire()
+        held = FileLock(f"{folder}.lock").acquire()
     except OSError as error:
         raise ConfigurationError(
             f"The embedded model cannot be kept in {folder.parent} ({error.strerror}). Set "

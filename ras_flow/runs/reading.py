@@ -92,18 +92,13 @@ def graph_of(document: RunDocument, branch: Branch, step: int | None = None) -> 
     if step is not None:
         found = [id for done in steps_of(document, branch)[: step + 1] for id in done["passages"]]
     passages = set(found)
-    graph = {}
+    graph: dict[str, Triple] = {}
     for id in graph_after(document, branch, step):
         triple = document["triples"][id]
         # Of a triple that the branch has no more, only the passages of all branches are known.
         stated = branch["stated_in"].get(id, triple["passages"])
         known = [passage for passage in stated if passage in passages]
-        graph[id] = Triple(
-            subject=triple["subject"],
-            predicate=triple["predicate"],
-            object=triple["object"],
-            passages=known,
-        )
+        graph[id] = {**triple, "passages": known}
     return graph
 
 

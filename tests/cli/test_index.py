@@ -16,7 +16,7 @@ from fpdf import FPDF
 from PIL import Image
 from rich.console import Console
 
-from ras_flow.cli.progress import Progress
+from ras_flow.cli.progress import progress_on
 from ras_flow.retrieval import CorpusIndex, IndexProgress, read_documents
 from ras_flow.retrieval.manifest import read_manifest
 from tests.cli.command import Command, ras_flow
@@ -187,7 +187,7 @@ def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
 
 def test_progress_says_what_is_done_and_how_much_of_it() -> None:
     with StringIO() as out:
-        with Progress(Console(file=out, force_terminal=True)) as progress:
+        with progress_on(Console(file=out, force_terminal=True)) as progress:
             progress(IndexProgress("embed", 512, 700))
             time.sleep(0.3)
         shown = out.getvalue()
@@ -199,7 +199,7 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(
 ) -> None:
     monkeypatch.setattr("ras_flow.cli.progress.PAUSE", 0.2)
     for quiet in (True, False):
-        with Progress(Console(file=StringIO(), quiet=quiet)) as progress:
+        with progress_on(Console(file=StringIO(), quiet=quiet)) as progress:
             for done in (1, 2, 3, 4):
                 progress(IndexProgress("embed", done, 700))
                 time.sleep(0.25 if done == 1 else 0)

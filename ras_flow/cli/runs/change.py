@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.edits import Edits, takes_edits
+from ras_flow.cli.runs.edits import (
+    AddTriples,
+    DropPassages,
+    DropTriples,
+    Edits,
+    Models,
+    PlanText,
+    Subquery,
+)
 from ras_flow.cli.runs.options import Database, Run, resumable
 from ras_flow.errors import EditError, InputError
 
@@ -34,13 +42,22 @@ def replay(run: Run, start: From, database: Database = None, as_json: AsJson = F
     asyncio.run(_fork(run, start, Edits(), database, as_json))
 
 
-@takes_edits
 def fork(
-    run: Run, start: From, edits: Edits, database: Database = None, as_json: AsJson = False
+    run: Run,
+    start: From,
+    drop_triples: DropTriples = None,
+    add_triples: AddTriples = None,
+    drop_passages: DropPassages = None,
+    subquery: Subquery = None,
+    plan: PlanText = None,
+    models: Models = None,
+    database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
     """Change something after a step and run on from there; the run as it was is kept."""
     from ras_flow.runs.commands import command
 
+    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models)
     if not edits:
         raise InputError(
             "Nothing is edited: give one of --drop-triple, --add-triple, --drop-passage, "
@@ -50,10 +67,14 @@ def fork(
     asyncio.run(_fork(run, start, edits, database, as_json))
 
 
-@takes_edits
 def resume(
     run: Run,
-    edits: Edits,
+    drop_triples: DropTriples = None,
+    add_triples: AddTriples = None,
+    drop_passages: DropPassages = None,
+    subquery: Subquery = None,
+    plan: PlanText = None,
+    models: Models = None,
     approve: Annotated[
         bool, typer.Option("--approve", help="Let a run that waits go on as it is.")
     ] = False,
@@ -61,6 +82,7 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Go on with an unfinished run, or with one that waits for you (it shows what it asks)."""
+    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models)
     if approve and edits:
         raise InputError("Give --approve or edits, not both: edits approve what they leave.")
     asyncio.run(_resume(run, approve, edits, database, as_json))

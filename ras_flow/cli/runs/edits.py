@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields
-from functools import wraps
-from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -50,14 +48,14 @@ Models = Annotated[
 
 @dataclass(frozen=True)
 class Edits:
-    """The edits that were given; each field is an option."""
+    """The edits that were given as options."""
 
-    drop_triples: DropTriples = None
-    add_triples: AddTriples = None
-    drop_passages: DropPassages = None
-    subquery: Subquery = None
-    plan: PlanText = None
-    models: Models = None
+    drop_triples: list[str] | None = None
+    add_triples: list[str] | None = None
+    drop_passages: list[str] | None = None
+    subquery: str | None = None
+    plan: str | None = None
+    models: list[str] | None = None
 
     def __bool__(self) -> bool:
         """Tell whether there are any."""
@@ -98,36 +96,6 @@ class Edits:
         if self.plan is not None:
             edits.append({"op": "plan", "text": self.plan})
         return parse_edits(edits)
-
-
-def takes_edits(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`Edits` in place of its parameter ``edits``.
-
-    Args:
-        command: The command; called with what was given, or with empty edits.
-
-    Returns:
-        The command as Typer takes it.
-    """
-    hints = get_type_hints(Edits, include_extras=True)
-    options = [
-        Parameter(each.name, Parameter.KEYWORD_ONLY, default=None, annotation=hints[each.name])
-        for each in fields(Edits)
-    ]
-    own = signature(command, eval_str=True)
-    others = [each for each in own.parameters.values() if each.name != "edits"]
-
-    @wraps(command)
-    def with_options(**given: Any) -> None:
-        edits = Edits(**{option.name: given.pop(option.name) for option in options})
-        command(edits=edits, **given)
-
-    shown = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in others]
-    at = list(own.parameters).index("edits")
-    with_options.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[*shown[:at], *options, *shown[at:]]
-    )
-    return with_options
 
 
 def _fact(text: str) -> dict[str, str]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.output import confirmed, writing
+from ras_flow.cli.output import confirmed
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
-from ras_flow.files import write_whole
+from ras_flow.files import write_whole, writing
 from ras_flow.runs.export.forms import Form, writer_of
 
 if TYPE_CHECKING:

@@ -132,7 +132,8 @@ def summarise(
         order += [name for name in by_system if name not in known]
         if not order:
             continue
-        reference = next((n for n in order if n in known and _is_ras(known[n])), order[0])
+        ours = (name for name in order if name in known and known[name].system.kind == "ras")
+        reference = next(ours, order[0])
         found[benchmark] = [
             Summary(
                 system=name,
@@ -172,10 +173,6 @@ def difference(pairs: Sequence[tuple[Row, Row]], seed: int) -> Difference | None
     ours, theirs = ([row.score for row in side] for side in zip(*pairs, strict=True))
     gap = paired_bootstrap(ours, theirs, seed=seed)
     return Difference(gap.mean, gap.low, gap.high, paired_permutation(ours, theirs, seed=seed))
-
-
-def _is_ras(system: SystemConfig) -> bool:
-    return system.system.kind == "ras"
 
 
 def _scores(rows: Sequence[Row], seed: int) -> dict[str, Interval]:

@@ -18,7 +18,7 @@ from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.data.case import Case
-from ras_flow.training.data.config import MixConfig, Source
+from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.inputs import Inputs, read_inputs
 from ras_flow.training.data.pool import Pool
 from ras_flow.training.data.progress import Progress
@@ -109,7 +109,8 @@ def _records(
         answer_passages=config.answer_passages,
     )
     for source, cases in zip(config.sources, inputs.cases, strict=True):
-        limit = _limit(config, source, split)
+        most = source.max_records
+        limit = float("inf") if most is None else config.in_proportion(most, split)
         weight = source.weight if split == "train" else min(source.weight, 1.0)
         count = 0
         for number, case in enumerate(cases[split]):
@@ -139,8 +140,3 @@ def _of_case(
         if known is not None and not case.static:
             yield first_plan(case, split)
         yield closed_book(case, split)
-
-
-def _limit(config: MixConfig, source: Source, split: Split) -> float:
-    most = source.max_records
-    return float("inf") if most is None else config.in_proportion(most, split)

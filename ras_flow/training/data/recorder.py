@@ -58,11 +58,8 @@ class Recorder:
 
 def no_retrieval(case: Case, split: Split) -> list[Record]:
     """Return the records of a question that a base model answers without help."""
-    run = Recorder(case, split, "direct")
-    return [
-        run.record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"}),
-        run.record("answer", "answer", [], {"answer": case.answer}),
-    ]
+    plan = Recorder(case, split, "direct").record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"})
+    return [plan, closed_book(case, split)]
 
 
 def closed_book(case: Case, split: Split) -> Record:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
 from ras_flow.errors import InputError
+from ras_flow.files import writing
 from ras_flow.paths import short_names
 from ras_flow.training.data.labels import check_labels, keep_first, leave_out_unaskable
 from ras_flow.training.data.records import Record, check_record
@@ -60,7 +61,7 @@ class RecordWriter:
 
     def __enter__(self) -> Self:
         """Open the ``.part`` anew: an earlier attempt's settings may have been others."""
-        with _writing(self.path):
+        with writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._part.open("wb")
         return self
@@ -83,7 +84,7 @@ class RecordWriter:
                 "of its own."
             )
         line = json.dumps(record, ensure_ascii=False)
-        with _writing(self.path):
+        with writing(self.path):
             self._file.write(line.encode("utf-8", "replace") + b"\n")
         self._ids.add(record["id"])
 
@@ -94,7 +95,7 @@ class RecordWriter:
             InputError: The disk refuses it.
         """
         if self._file is not None:
-            with _writing(self.path):
+            with writing(self.path):
                 self._file.flush()
                 os.fsync(self._file.fileno())
 
@@ -103,7 +104,7 @@ class RecordWriter:
         try:
             if kind is None:
                 self.flush()
-                with _writing(self.path):
+                with writing(self.path):
                     os.replace(self._part, self.path)
         finally:
             if self._file is not None:
@@ -161,17 +162,8 @@ def write_set(
             stats.checksums = {name: checksum(path) for path, name in names.items()}
             stats.settings |= settings
             # From here on nothing is left to fail but the disk, and no set is taken for whole.
-            with _writing(folder):
+            with writing(folder):
                 (folder / "stats.json").unlink(missing_ok=True)
-        with _writing(folder):
+        with writing(folder):
             write_card(folder, stats)
     return stats
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Raise an error of ours where the disk refuses."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from ras_flow.extras import require
@@ -53,30 +53,7 @@ their main subject, as passages at inference nearly always have a title."""
 _PLACEHOLDER = re.compile(r"\[[A-Z ]+\]")
 
 
-@dataclass
-class CleaningReport:
-    """What cleaning did, by source.
-
-    Attributes:
-        read: Examples as read.
-        complete: Examples that are kept, and whose triples say all that the text states.
-        partial: Examples that are kept as partial.
-        dropped: Examples that are left out, by reason.
-        triples_read: Triples as read.
-        triples_kept: Triples of the examples that are kept.
-        triples_dropped: Triples that are left out of examples that are kept, by reason.
-    """
-
-    read: Counter[str] = field(default_factory=Counter)
-    complete: Counter[str] = field(default_factory=Counter)
-    partial: Counter[str] = field(default_factory=Counter)
-    dropped: dict[str, Counter[str]] = field(default_factory=dict)
-    triples_read: Counter[str] = field(default_factory=Counter)
-    triples_kept: Counter[str] = field(default_factory=Counter)
-    triples_dropped: dict[str, Counter[str]] = field(default_factory=dict)
-
-
-def clean(examples: Iterable[Example], *, seed: int = 13) -> tuple[list[Example], CleaningReport]:
+def clean(examples: Iterable[Example], *, seed: int = 13) -> list[Example]:
     """Clean examples of any sources.
 
     Args:
@@ -84,10 +61,9 @@ def clean(examples: Iterable[Example], *, seed: int = 13) -> tuple[list[Example]
         seed: Decides which examples without a title are given their main subject as one.
 
     Returns:
-        The examples that are kept, in their order, and what was done.
+        The examples that are kept, in their order.
     """
-    report = CleaningReport()
-    mended = _merge(_mend(examples, report), report)
+    mended = _merge(_mend(examples))
     predicates: dict[str, Counter[str]] = {}
     for example in mended:
         counted = predicates.setdefault(example.source, Counter())
@@ -102,11 +78,11 @@ def clean(examples: Iterable[Example], *, seed: int = 13) -> tuple[list[Example]
         for name in (subject, object)
         if not locate(name, example.text)
     )
-    cleaner = _Cleaner(vocabulary, capitalised, seed, report)
-    return [kept for example in mended if (kept := cleaner(example))], report
+    cleaner = _Cleaner(vocabulary, capitalised, seed)
+    return [kept for example in mended if (kept := cleaner(example))]
 
 
-def _mend(examples: Iterable[Example], report: CleaningReport) -> Iterable[Example]:
+def _mend(examples: Iterable[Example]) -> Iterable[Example]:
     """Undo wrong decoding ("KÃ¤the"), and leave out texts that lost characters by it."""
     ftfy = require("ftfy", extra="train")
     is_bad: Callable[[str], bool] = require("ftfy.badness", extra="train").is_bad
@@ -115,32 +91,23 @@ def _mend(examples: Iterable[Example], report: CleaningReport) -> Iterable[Examp
         return tidy(text if text.isascii() else str(ftfy.fix_text(text)))
 
     for example in examples:
-        report.read[example.source] += 1
-        report.triples_read[example.source] += len(example.triples)
         text = mend(example.text)
         if is_bad(text):
-            _count(report.dropped, example, "mojibake")
             continue
         triples = []
         for triple in example.triples:
             subject, predicate, object = map(clean_field, map(mend, triple))
-            if any(map(is_bad, (subject, predicate, object))):
-                _count(report.triples_dropped, example, "mojibake")
-            else:
+            if not any(map(is_bad, (subject, predicate, object))):
                 triples.append((subject, predicate, object))
         yield replace(example, title=mend(example.title), text=text, triples=tuple(triples))
 
 
-def _merge(examples: Iterable[Example], report: CleaningReport) -> list[Example]:
+def _merge(examples: Iterable[Example]) -> list[Example]:
     """Join what different rows say about one title and text."""
     merged: dict[tuple[str, str], Example] = {}
     for example in examples:
         key = normalize_name(example.title), normalize_name(example.text)
-        first = merged.get(key)
-        if first is None:
-            merged[key] = example
-            continue
-        _count(report.dropped, example, "joined with another of the same text")
+        first = merged.setdefault(key, replace(example, triples=()))
         merged[key] = replace(first, triples=(*first.triples, *example.triples))
     return list(merged.values())
 
@@ -150,7 +117,6 @@ class _Cleaner:
     vocabulary: Vocabulary
     capitalised: set[str]
     seed: int
-    report: CleaningReport
 
     def __call__(self, example: Example) -> Example | None:
         """Return the example, cleaned; None where it is left out."""
@@ -161,22 +127,13 @@ class _Cleaner:
             subject, predicate, object = triple
             if is_pronoun(subject) and example.title:
                 subject = clean_field(example.title)
-            wrong = self._wrong(example, (subject, predicate, object))
-            key = tuple(map(normalize_name, (subject, predicate, object)))
-            if wrong is None and key in kept:
-                wrong = "repeated"
-            if wrong is None:
-                kept[key] = subject, predicate, object
-            else:
-                _count(self.report.triples_dropped, example, wrong)
+            if not _is_wrong(example, (subject, predicate, object)):
+                key = tuple(map(normalize_name, (subject, predicate, object)))
+                kept.setdefault(key, (subject, predicate, object))
         names, words = coverage(example.text, example.title, kept.values())
         if not kept or names < PARTIAL_NAMES:
-            _count(self.report.dropped, example, "covers too little" if kept else "no triple left")
             return None
         complete = names >= COMPLETE_NAMES and words >= COMPLETE_WORDS
-        counted = self.report.complete if complete else self.report.partial
-        counted[example.source] += 1
-        self.report.triples_kept[example.source] += len(kept)
         ordered = tuple(_in_order(example.text, kept.values()))
         return replace(example, triples=ordered, complete=complete)
 
@@ -213,24 +170,22 @@ class _Cleaner:
             else replace(example, title=main)
         )
 
-    def _wrong(self, example: Example, triple: Spo) -> str | None:
-        """Say why a triple is left out; None where it is kept."""
-        subject, predicate, object = triple
-        text = f"{example.title} {example.text}"
-        enough = 1.0 if example.source.startswith(ALIGNED) else 0.5
-        if any(map(_PLACEHOLDER.fullmatch, triple)):
-            return "placeholder"
-        if not all(map(normalize_name, triple)):
-            return "empty field"
-        if max(len(part.split()) for part in triple) > MOST_WORDS:
-            return "overlong field"
-        if is_pronoun(subject) or is_pronoun(object):
-            return "pronoun"
-        if normalize_name(subject) == normalize_name(object):
-            return "object is the subject"
-        if supported(subject, text) < 0.5 or supported(object, text) < enough:
-            return "not stated"
-        return None
+
+def _is_wrong(example: Example, triple: Spo) -> bool:
+    """Tell whether a triple is none, or says what the text does not state."""
+    subject, _, object = triple
+    text = f"{example.title} {example.text}"
+    enough = 1.0 if example.source.startswith(ALIGNED) else 0.5
+    return (
+        any(map(_PLACEHOLDER.fullmatch, triple))
+        or not all(map(normalize_name, triple))
+        or max(len(part.split()) for part in triple) > MOST_WORDS
+        or is_pronoun(subject)
+        or is_pronoun(object)
+        or normalize_name(subject) == normalize_name(object)
+        or supported(subject, text) < 0.5
+        or supported(object, text) < enough
+    )
 
 
 def _in_order(text: str, triples: Iterable[Spo]) -> list[Spo]:
@@ -242,7 +197,3 @@ def _in_order(text: str, triples: Iterable[Spo]) -> list[Spo]:
         place = found.start if found else place
         placed.append((place, at, triple))
     return [triple for _, _, triple in sorted(placed)]
-
-
-def _count(counts: dict[str, Counter[str]], example: Example, reason: str) -> None:
-    counts.setdefault(example.source, Counter())[reason] += 1

@@ -17,7 +17,7 @@ from ras_flow.components import Extractor
 from ras_flow.datasets.facts import FactPassage, holds, titles_of
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import InputError
-from ras_flow.files import write_whole
+from ras_flow.files import write_whole, writing
 from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import make_passage
@@ -140,10 +140,8 @@ async def complete(
         extraction = made[one.passage["id"]].extraction
         if extraction.error is None:
             examples.append(completed(one, extraction.triples))
-    try:
+    with writing(out):
         write_whole(out, "".join(_line(example) for example in examples))
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}.") from error
     return examples
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ras_flow.datasets.facts import FactPassage, read_facts, titles_of
 from ras_flow.errors import InputError
-from ras_flow.training.triples.cleaning import CleaningReport, clean
+from ras_flow.training.triples.cleaning import clean
 from ras_flow.training.triples.config import DataSettings
 from ras_flow.training.triples.examples import Example, read_examples
 from ras_flow.training.triples.splits import Splits, limit, split
@@ -22,12 +22,10 @@ class TrainingData:
 
     Attributes:
         splits: Examples; the limits apply to each split.
-        report: What cleaning did.
         facts: Passages with answer-bearing facts, none of whose titles is in a split.
     """
 
     splits: Splits
-    report: CleaningReport
     facts: list[FactPassage]
 
     def counts(self) -> dict[str, dict[str, int]]:
@@ -57,22 +55,24 @@ def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
     facts = [fact for name in settings.facts for fact in read_facts(folder / name)]
     reserved = {title for name in settings.facts for title in titles_of(folder / name)}
     read = (example for name in settings.files for example in read_examples(folder / name))
-    examples, report = clean(read, seed=settings.seed)
     parts = split(
-        examples, dev=settings.dev, test=settings.test, seed=settings.seed, reserved=reserved
+        clean(read, seed=settings.seed),
+        dev=settings.dev,
+        test=settings.test,
+        seed=settings.seed,
+        reserved=reserved,
     )
     parts = Splits(
         train=limit(parts.train, settings.most, skip=settings.skip, seed=settings.seed),
         dev=limit(parts.dev, _scaled(settings, settings.dev), seed=settings.seed),
         test=limit(parts.test, _scaled(settings, settings.test), seed=settings.seed),
-        excluded=parts.excluded,
     )
     if not parts.train:
         raise InputError(
             f"No example of {', '.join(settings.files)} is left to train on. Add data, or lower "
             "the shares `dev` and `test`."
         )
-    return TrainingData(parts, report, facts)
+    return TrainingData(parts, facts)
 
 
 def _scaled(settings: DataSettings, share: float) -> dict[str, int]:

@@ -17,7 +17,7 @@ from ras_flow.components import Extraction, Extractor
 from ras_flow.concurrency import to_its_end
 from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
-from ras_flow.files import whole_lines
+from ras_flow.files import whole_lines, writing
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.triples.examples import Example
 
@@ -130,12 +130,10 @@ def _read(file: Path) -> tuple[str, dict[str, Raw]]:
 
 def _open(file: Path, extractor: str) -> dict[str, Raw]:
     """Read what there is of an extractor, and make the file ready for more."""
-    try:
+    with writing(file):
         if not whole_lines(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps({"extractor": extractor}) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror}.") from error
     by, found = _read(file)
     if by != extractor:
         raise InputError(

@@ -27,14 +27,11 @@ class Splits:
         train: To learn from.
         dev: To measure during training.
         test: The untouched part.
-        excluded: Examples that are in none: their title is reserved, or their text is in another
-            split.
     """
 
     train: list[Example] = field(default_factory=list)
     dev: list[Example] = field(default_factory=list)
     test: list[Example] = field(default_factory=list)
-    excluded: int = 0
 
 
 def title_key(title: str) -> str:
@@ -69,26 +66,19 @@ def split(
     splitter = Splitter(seed, dev, test)
     kept = {title_key(title) for title in reserved}
     parts = Splits()
-    excluded = 0
     assigned: list[tuple[Example, str]] = []
     for example in examples:
         keys = _titles(example)
         if kept.isdisjoint(keys):
             assigned.append((example, splitter.of(keys[0])))
-        else:
-            excluded += 1
     texts = {part: _texts(assigned, part) for part in ("test", "dev")}
     for example, part in assigned:
         text = normalize_name(example.text)
         if part != "test" and text in texts["test"] or part == "train" and text in texts["dev"]:
-            excluded += 1
-        elif part == "train":
-            parts.train.append(example)
-        elif example.complete:
+            continue
+        if part == "train" or example.complete:
             getattr(parts, part).append(example)
-        else:
-            excluded += 1
-    return Splits(parts.train, parts.dev, parts.test, excluded)
+    return parts
 
 
 def limit(

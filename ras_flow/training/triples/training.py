@@ -95,7 +95,9 @@ def _train(
     log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
     transformers.set_seed(config.optimizer.seed)
     model = _model(config, first)
-    collator = Collator(_pad(encoder.tokenizer), causal=config.model.kind == "causal")
+    # Which token pads does not matter, since it is masked and unlearnt.
+    pad = encoder.tokenizer.pad_token_id or 0
+    collator = Collator(pad, causal=config.model.kind == "causal")
     told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
     record = {**asdict(config), "examples": examples, "began": first and first.key}
@@ -143,11 +145,6 @@ def _model(config: TrainingConfig, first: Tuned | None) -> Any:
     if first:
         load_adapter(model, first)
     return model
-
-
-def _pad(tokenizer: Any) -> int:
-    """Return a padding token; which one does not matter, since it is masked and unlearnt."""
-    return int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0)
 
 
 def _with_adapter(model: Any, lora: LoraSettings, kind: str) -> Any:

@@ -144,8 +144,7 @@ async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_
     again = Worker(born)
     assert await complete(found, again, out) == examples
     assert again.asked == []
-    cleaned, _ = clean(read_examples(out))
-    first, died = cleaned[0].triples
+    first, died = clean(read_examples(out))[0].triples
     assert (first[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ras_flow.components import Message
+from ras_flow.roles.prompting import ask, few_shot
 
 FILTER = """\
 You are given a question and numbered texts. Some texts are needed to answer the question, others \
@@ -63,7 +64,7 @@ def filter_prompt(question: str, documents: Sequence[tuple[str, str]]) -> list[M
     """
     listed = [f"{at}. {_one_line(document)}" for at, document in enumerate(documents, start=1)]
     text = "\n".join([f"Question: {question}", *listed])
-    return _prompt(FILTER, FILTER_EXAMPLES, text)
+    return ask(few_shot(FILTER, FILTER_EXAMPLES), text)
 
 
 def subquery_prompt(
@@ -84,7 +85,7 @@ def subquery_prompt(
             f"Text: {_one_line(document)}",
         ]
     )
-    return _prompt(SUBQUERY, SUBQUERY_EXAMPLES, text)
+    return ask(few_shot(SUBQUERY, SUBQUERY_EXAMPLES), text)
 
 
 def again(prompt: Sequence[Message], reply: str, problem: str) -> list[Message]:
@@ -94,14 +95,6 @@ def again(prompt: Sequence[Message], reply: str, problem: str) -> list[Message]:
         {"role": "assistant", "content": reply.strip() or "(nothing)"},
         {"role": "user", "content": AGAIN.replace("{problem}", problem)},
     ]
-
-
-def _prompt(system: str, examples: Sequence[tuple[str, str]], text: str) -> list[Message]:
-    messages: list[Message] = [{"role": "system", "content": system}]
-    for asked, answered in examples:
-        messages.append({"role": "user", "content": asked})
-        messages.append({"role": "assistant", "content": answered})
-    return [*messages, {"role": "user", "content": text}]
 
 
 def _one_line(document: tuple[str, str]) -> str:
