@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from langgraph.types import Command
 
@@ -71,14 +72,25 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
     with _translate_errors(address):
         # On a connection of its own: where there is no database, a pool would wait for one.
         await _migrate(address, options)
+        made = WeakSet[Any]()
+
+        async def keep(connection: Any) -> None:
+            made.add(connection)
+
         async with pools.AsyncConnectionPool(
             address,
             min_size=1,
             max_size=connections,
             kwargs=options,
+            configure=keep,
             check=pools.AsyncConnectionPool.check_connection,
         ) as pool:
-            yield Postgres(savers.AsyncPostgresSaver(pool), stores.AsyncPostgresStore(pool))
+            try:
+                yield Postgres(savers.AsyncPostgresSaver(pool), stores.AsyncPostgresStore(pool))
+            finally:
+                # Where the server is suspended, psycopg would wait for the answer to each question.
+                for connection in list(made):
+                    await connection.close()
 
 
 @asynccontextmanager
