@@ -34,19 +34,20 @@ async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:
     return made
 
 
-async def to_its_end(work: Awaitable[T]) -> T:
+async def to_its_end(work: Awaitable[T], patience: float | None = None) -> T:
     """Await what must not stop half-way: a caller that is cancelled meanwhile ends after it.
 
     Args:
         work: What to await.
+        patience: Seconds that a caller who is cancelled waits at most, while the work goes on.
 
     Returns:
         Its result; an error of it is raised here.
     """
     begun = asyncio.ensure_future(work)
+    # Who was cancelled does not ask for it, and Python would print its error with a traceback.
+    begun.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.shield(begun)
     finally:
-        await asyncio.wait([begun])
-        # Who was cancelled does not ask for it, and Python would print its error with a traceback.
-        _ = begun.cancelled() or begun.exception()
+        await asyncio.wait([begun], timeout=patience)

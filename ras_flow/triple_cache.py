@@ -27,6 +27,9 @@ PREFIX = ("ras_flow", "triples")
 _WHOLE = 2**31 - 1
 _AT_ONCE = 1_000
 
+_PATIENCE = 5.0
+"""Seconds that a store has to end its work for who is cancelled: its server may be suspended."""
+
 
 class TripleCache:
     """What one extractor made of passages so far.
@@ -150,7 +153,7 @@ async def batch(store: BaseStore, operations: Iterable[Op]) -> list[Result]:
     Returns:
         A result for each.
     """
-    return await to_its_end(store.abatch(operations))
+    return await to_its_end(store.abatch(operations), _PATIENCE)
 
 
 async def read_kept(store: BaseStore, extractor: str = "") -> AsyncIterator[KeptTriples]:

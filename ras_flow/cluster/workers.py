@@ -7,7 +7,9 @@ models that they name are opened once in each worker.
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -121,17 +123,43 @@ def open_workers(most: int | None = None) -> Iterator[Workers]:
     _set_up()
     ray = require("ray", extra="ray")
     ours = not ray.is_initialized()
-    if ours:
-        _connect(ray)
     actors: list[Any] = []
     try:
+        if ours:
+            _connect(ray)
         actors += _start(ray, most)
         yield Workers(ray, actors)
     finally:
-        for actor in actors:
-            ray.kill(actor)
-        if ours:
-            ray.shutdown()
+        with _undisturbed():
+            for actor in actors:
+                ray.kill(actor)
+            if ours:
+                ray.shutdown()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Have Ctrl-C wait: half-way through, Ray hangs, prints tracebacks or leaves processes.
+
+    Not where the cluster is elsewhere, which may stand still.
+    """
+    here = threading.current_thread() is threading.main_thread()
+    if not here or os.environ.get("RAY_ADDRESS"):
+        yield
+        return
+    pressed = False
+
+    def press(*_: object) -> None:
+        nonlocal pressed
+        pressed = True
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _set_up() -> None:
@@ -139,7 +167,10 @@ def _set_up() -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     # Ray prints what happens to workers into the command's output, whatever `log_to_driver` says.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
-    if not os.environ.get("RAY_ADDRESS"):
+    if os.environ.get("RAY_ADDRESS"):
+        # One attempt takes 40 seconds where nobody answers, and Ray would make twenty.
+        os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "1")
+    else:
         # On all systems, despite its name: a cluster that listens to this machine alone.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 
@@ -152,9 +183,9 @@ def _connect(ray: Any) -> None:
             _reach(address)
             ray.init(address, **quiet)
         else:
-            ray.init("local", include_dashboard=False, **quiet)
+            with _undisturbed():
+                ray.init("local", include_dashboard=False, **quiet)
     except Exception as error:  # A node that does not start in time is no more to Ray than that.
-        ray.shutdown()
         where = f"at RAY_ADDRESS={address}" if address else "on this machine"
         raise ClusterError(
             f"No Ray cluster {where} ({error}). If the machine was too busy to start it in time, "
@@ -198,9 +229,11 @@ def _start(ray: Any, most: int | None) -> list[Any]:
 
 
 def _lost(error: Exception) -> str:
-    said = str(error).strip().partition("\n")[0]
+    lines = str(error).strip().splitlines()
+    # What kept a worker from starting comes after a traceback.
+    said = lines[-1 if "creation task" in lines[0] else 0].rstrip(".")
     return (
-        f"The Ray cluster gave up a piece of work: {said} A worker that dies again and again often "
-        "has too little memory; ras-flow must be installed on every machine. See the logs of Ray "
-        "(/tmp/ray/session_latest/logs)."
+        f"The Ray cluster gave up a piece of work: {said}. A worker that dies again and again "
+        "often has too little memory; ras-flow must be installed on every machine. See the logs of "
+        "Ray (/tmp/ray/session_latest/logs)."
     )

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from langgraph.types import Command
 
@@ -48,8 +49,8 @@ class Postgres:
 async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> AsyncIterator[Postgres]:
     """Open checkpointer and store of a database; its tables are made or migrated where needed.
 
-    Any number of processes may do this at once. Connections are made when they are needed, and
-    made anew after the database was restarted.
+    Only that takes a user who may create tables. Any number of processes may do this at once.
+    Connections are made when they are needed, and made anew after the database was restarted.
 
     Args:
         address: ``postgresql://USER:PASSWORD@HOST:PORT/NAME``.
@@ -71,14 +72,25 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
     with _translate_errors(address):
         # On a connection of its own: where there is no database, a pool would wait for one.
         await _migrate(address, options)
+        made = WeakSet[Any]()
+
+        async def keep(connection: Any) -> None:
+            made.add(connection)
+
         async with pools.AsyncConnectionPool(
             address,
             min_size=1,
             max_size=connections,
             kwargs=options,
+            configure=keep,
             check=pools.AsyncConnectionPool.check_connection,
         ) as pool:
-            yield Postgres(savers.AsyncPostgresSaver(pool), stores.AsyncPostgresStore(pool))
+            try:
+                yield Postgres(savers.AsyncPostgresSaver(pool), stores.AsyncPostgresStore(pool))
+            finally:
+                # Where the server is suspended, psycopg would wait for the answer to each question.
+                for connection in list(made):
+                    await connection.close()
 
 
 @asynccontextmanager
@@ -148,7 +160,7 @@ class PostgresThreads(LocalThreads):
 
 
 async def _migrate(address: str, options: dict[str, Any]) -> None:
-    """Make or change the tables, one process at a time."""
+    """Make or change the tables where they are not as they must be, one process at a time."""
     savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
     stores = require("langgraph.store.postgres.aio", extra="postgres")
     connect = require("psycopg", extra="postgres").AsyncConnection.connect
@@ -159,12 +171,32 @@ async def _migrate(address: str, options: dict[str, Any]) -> None:
                 f"The database has the encoding {encoding}, which lacks most characters. Make one "
                 "with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
             )
+        if await _is_migrated(connection):
+            return
         # Not `pg_advisory_lock`: making an index concurrently waits for all who wait in a query.
         question = "SELECT pg_try_advisory_lock(%s) AS mine"
         while not (await (await connection.execute(question, (_MIGRATING,))).fetchone())["mine"]:
             await asyncio.sleep(0.05)
         await savers.AsyncPostgresSaver(connection).setup()
         await stores.AsyncPostgresStore(connection).setup()
+
+
+async def _is_migrated(connection: Any) -> bool:
+    """Look without `setup`, which asks for the right to create tables even where all are there."""
+    savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
+    stores = require("langgraph.store.postgres.aio", extra="postgres")
+    needed = {
+        "checkpoint_migrations": len(savers.AsyncPostgresSaver.MIGRATIONS) - 1,
+        "store_migrations": len(stores.AsyncPostgresStore.MIGRATIONS) - 1,
+    }
+    try:
+        for table, version in needed.items():
+            made = await connection.execute(f"SELECT coalesce(max(v), -1) AS v FROM {table}")
+            if (await made.fetchone())["v"] < version:
+                return False
+    except require("psycopg.errors", extra="postgres").UndefinedTable:
+        return False
+    return True
 
 
 @contextmanager
@@ -200,8 +232,10 @@ def _advice(error: Exception) -> str:
     match getattr(error, "sqlstate", None):
         case "42501":
             return (
-                "Who opens it must be allowed to create tables there and to write them: grant "
-                "that, or give another user."
+                "Its tables are made, and changed after an upgrade, by a user who may create "
+                "tables there and owns those that are there: have that one open it once (ras-flow "
+                "runs list --database ADDRESS). Others need SELECT, INSERT, UPDATE and DELETE on "
+                "them: grant that, or give another user."
             )
         case "25006":
             return (

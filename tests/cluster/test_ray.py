@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -318,6 +320,49 @@ def test_a_cluster_that_does_not_start_in_time_is_told(monkeypatch: pytest.Monke
     ):
         pass
     assert ended == [None], "what was started of it is ended"
+
+
+def test_a_cluster_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_py_gcs_connect_timeout_s", "1")
+    with socket.create_server(("", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        done = ended(Command("index", "build", "i", "docs", "--bm25-only", "--engine", "ray"))
+    assert (done.code, done.out) == (1, "")
+    assert f"No Ray cluster at RAY_ADDRESS={address} (Failed to connect" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_ctrl_c_waits_while_a_cluster_of_its_own_starts_and_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole: list[str] = []
+
+    def disturbed(name: str) -> None:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+        whole.append(name)
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    # Other tests of this process may be connected.
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", lambda *_, **__: disturbed("start"))
+    monkeypatch.setattr("ray.shutdown", lambda: disturbed("end"))
+    with pytest.raises(KeyboardInterrupt), open_workers():
+        whole.append("work")
+    assert whole == ["start", "end"]
+
+
+def test_what_workers_cannot_import_is_told(
+    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "class Worker:\n    def __init__(self, *_): ...\n    async def check(self): ...\n"
+    (tmp_path / "only_here.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("ras_flow.cluster.workers._Worker", import_module("only_here").Worker)
+    said = r"work: ModuleNotFoundError: No module named 'only_here'\. .* on every machine"
+    with pytest.raises(ClusterError, match=said), open_workers(most=1):
+        pass
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

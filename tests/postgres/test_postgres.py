@@ -91,6 +91,32 @@ async def test_tables_of_an_older_version_are_migrated_and_keep_their_rows(datab
     assert (version, path) == (len(old), "")
 
 
+async def test_who_may_not_create_tables_uses_those_that_their_owner_made(database: str) -> None:
+    [role] = re.findall(r"test_\w+", database)
+    theirs = database.replace("postgres:@", f"{role}:@")
+
+    async def refused(said: str) -> None:
+        with pytest.raises(RunError, match=said):
+            async with open_postgres(theirs):
+                pass
+
+    with psycopg.connect(database, autocommit=True) as owner:
+        owner.execute(f"CREATE ROLE {role} LOGIN")  # type: ignore[call-overload]
+        await refused("denied for schema .*made.* by a user who may create tables.* open it once")
+        async with open_postgres(database):
+            pass
+        await refused("denied for table .*Others need SELECT, INSERT, UPDATE and DELETE on them")
+        owner.execute(
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}"  # type: ignore[call-overload]
+        )
+        async with open_runs_at(theirs, builder=build_graph(**world(planner=Planner()))) as runs:
+            told = [e async for e in runs.start({"question": QUESTION}, SHORT, run_id="1")]
+            assert told[-1]["type"] == "answer"
+            assert [run.id for run in await runs.recent()] == ["1"]
+        owner.execute("DELETE FROM store_migrations WHERE v > 1")
+        await refused("denied for schema .*changed after an upgrade.* open it once")
+
+
 async def test_there_can_be_more_runs_at_once_than_connections(database: str) -> None:
     async with open_postgres(database, connections=2) as opened:
         builder = build_graph(**world(planner=Planner()))
