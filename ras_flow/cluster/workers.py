@@ -229,7 +229,7 @@ def _start(ray: Any, most: int | None) -> list[Any]:
 
 
 def _lost(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
+    lines = str(error).strip().splitlines() or [type(error).__name__]
     # What kept a worker from starting comes after a traceback.
     said = lines[-1 if "creation task" in lines[0] else 0].rstrip(".")
     return (

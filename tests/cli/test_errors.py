@@ -269,3 +269,8 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
 def test_the_version_is_told() -> None:
     done = ras_flow("--version")
     assert (done.code, done.out.strip()) == (0, f"ras-flow {__version__}")
+
+
+def test_the_package_is_the_command_too() -> None:
+    done = subprocess.run([sys.executable, "-m", "ras_flow", "--version"], capture_output=True)
+    assert (done.returncode, done.stdout) == (0, f"ras-flow {__version__}\n".encode())
