@@ -77,3 +77,7 @@ class RunError(RasFlowError):
 
 class UnknownRunError(RunError):
     """There is no such run, or it has no such branch or step."""
+
+
+class RecordError(RunError):
+    """What is stored of a run is damaged, or another program's."""

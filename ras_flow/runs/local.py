@@ -14,7 +14,7 @@ from langgraph.types import Command, StateSnapshot
 
 from ras_flow.context import Context
 from ras_flow.edits import Edit, check_models
-from ras_flow.errors import EditError, RunError
+from ras_flow.errors import EditError, RecordError, RunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.formats.text import UNSTORABLE
 from ras_flow.parts import Parts
@@ -24,7 +24,22 @@ from ras_flow.state.channels import RasInput, RasState
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
-DATA_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
+
+class _Serializer(JsonPlusSerializer):
+    """LangGraph's, whose errors say what to do."""
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        try:
+            return super().loads_typed(data)
+        except (ValueError, NotImplementedError) as error:
+            raise RecordError(
+                f"A record among the runs cannot be read ({error}). It is damaged, or of a program "
+                "that writes its own in another way, such as encrypted, and should do so in a "
+                "database of its own. Other runs can be shown by their ids."
+            ) from error
+
+
+DATA_ONLY = _Serializer(allowed_msgpack_modules=None)
 """Reads checkpoints without calling what they name, as LangGraph's own does unless its environment
 variable says otherwise: a folder of runs may be somebody else's."""
 

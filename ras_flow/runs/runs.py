@@ -14,7 +14,7 @@ from langgraph.types import Command, StateSnapshot
 from ras_flow.context import Context
 from ras_flow.editing import apply_edits
 from ras_flow.edits import Edit, parse_edits
-from ras_flow.errors import InputError, RunError, UnknownRunError
+from ras_flow.errors import InputError, RecordError, RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.formats.text import UNSTORABLE
 from ras_flow.runs.commands import command
@@ -336,9 +336,9 @@ class Runs:
     async def _listed(self, run_id: str, asked: str) -> RunSummary | None:
         try:
             saved = await self._threads.state(run_id)
-        except InputError:
+        except (InputError, RecordError):
             # LangGraph keeps a `Command(update=…)` that the state refused, and tries it ever again:
-            # that must not keep the other runs from being listed.
+            # that, or a damaged record, must not keep the other runs from being listed.
             return RunSummary(run_id, f"{asked[:19]}Z", question="", stop_reason=None, answer="")
         return summary_of(run_id, asked, saved) if saved else None
 

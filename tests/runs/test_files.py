@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ras_flow import build_graph, open_runs
 from ras_flow.edits import parse_edits
-from ras_flow.errors import RunError
+from ras_flow.errors import RecordError, RunError
 from tests.cli.command import Command, ras_flow
 from tests.graph.world import QUESTION, world
 from tests.runs import killed_fork
@@ -159,6 +159,31 @@ async def test_a_run_whose_database_says_no_time_is_listed(home: Path, time: obj
 
 
 called: list[str] = []
+
+
+@pytest.mark.parametrize("kind", ["msgpack", "msgpack+aes"])
+async def test_a_record_that_cannot_be_read_is_told_and_other_runs_are_listed(
+    home: Path, kind: str
+) -> None:
+    async with open_runs(home, builder=build_graph(**world())) as runs:
+        await events(runs.start({"question": QUESTION}, TOP1, run_id="b"))
+    change = (
+        "UPDATE checkpoints SET type = ?, checkpoint = x'c1ff00' WHERE checkpoint_id ="
+        " (SELECT {}(checkpoint_id) FROM checkpoints WHERE thread_id = 'b' AND checkpoint_ns = '')"
+    )
+    with sqlite3.connect(home / "runs.sqlite") as database:
+        database.execute(change.format("max"), (kind,))
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        listed = [(one.id, one.answer) for one in await runs.recent()]
+        assert listed == [("b", ""), ("a", "Narvik")]
+        with pytest.raises(RecordError, match=r"cannot be read \(.*\)\. It is damaged, or"):
+            await runs.get("b")
+    with sqlite3.connect(home / "runs.sqlite") as database:
+        database.execute(change.format("min"), (kind,))
+    async with open_runs(home, builder=build_graph(**world([]))) as runs:
+        with pytest.raises(RecordError, match="Other runs can be shown by their ids"):
+            await runs.recent()
+        assert (await runs.get("a")).result()["answer"] == "Narvik"
 
 
 async def test_what_a_database_of_somebody_else_names_is_not_called(
