@@ -378,6 +378,8 @@ def test_a_better_extraction_of_a_text_is_used(tmp_path: Path) -> None:
         {"src": "bad", "text": "Never read.", "triples": [["a", "b", "c"]]},
     )
     [page] = read_pages(path, ["good"])
+    with pytest.raises(InputError, match=r"no passage whose `src` is 'god', .* are .*'good'"):
+        list(read_pages(path, ["good", "god"]))
     assert page.triples == (("Aino Laine", "citizenship", "Finland"),)
     texts = Texts({page.text: page.triples})
     case = only(write_list(tmp_path / "2wiki.json", e.WIKI2), texts=texts)

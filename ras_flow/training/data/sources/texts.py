@@ -60,12 +60,14 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[Page]:
         Their pages, each with its text.
 
     Raises:
-        InputError: The file is something else.
+        InputError: The file is something else, or none of it has a value of ``only``.
     """
-    wanted = set(only)
+    wanted, sources = set(only), set()
     texts = Texts()
     for row in read_rows(path):
-        if wanted and row.value.get("src") not in wanted:
+        source = str(row.value.get("src", ""))
+        sources.add(source)
+        if wanted and source not in wanted:
             continue
         if row.has("text", "triples"):
             triples = tuple(row.triples("triples"))
@@ -79,6 +81,11 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[Page]:
                 f"{row.where}: passages are objects with `text` and `triples`, or with `title` "
                 f"and `text`; this one has {', '.join(sorted(row.value))}."
             )
+    if missing := wanted - sources:
+        raise InputError(
+            f"{path} has no passage whose `src` is {', '.join(map(repr, sorted(missing)))}, as "
+            f"`only` asks for. There are {', '.join(map(repr, sorted(sources)[:10]))}."
+        )
 
 
 def mentions(text: str, name: str) -> bool:
