@@ -41,6 +41,7 @@ from ras_flow.training.data.student import Student
 from ras_flow.training.data.teacher import Teacher
 from ras_flow.training.data.threads import in_thread
 from ras_flow.training.data.writer import check_folder, write_set
+from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split, fraction
 
 AT_ONCE = 8
@@ -115,6 +116,30 @@ async def play_mix(
     if limit is not None and limit < 1:
         raise ConfigurationError(f"limit = {limit}: play at least 1 question.")
     check_folder(folder)
+    # Not only while the set is written: who plays for hours is not to be refused at the end.
+    with hold(folder / "stats.json"):
+        stats, played = await _play(config, extractor, store, planner, limit, encoder, progress)
+        return await to_its_end(
+            asyncio.to_thread(
+                write_set,
+                folder,
+                played.records.__getitem__,
+                stats,
+                inputs=config.files,
+                settings=config.as_record(),
+            )
+        )
+
+
+async def _play(
+    config: MixConfig,
+    extractor: Extractor,
+    store: BaseStore,
+    planner: Planner | None,
+    limit: int | None,
+    encoder: SentenceEncoder | None,
+    progress: Progress | None,
+) -> tuple[Stats, _Played]:
     inputs = await in_thread(read_inputs, config, progress=progress)
     chosen = {split: _chosen(config, inputs, split, limit) for split in SPLITS}
     if not any(chosen.values()):
@@ -157,16 +182,7 @@ async def play_mix(
     if planner is not None:
         stats.settings["planner"] = planner.identity
     stats.dropped |= played.failed
-    return await to_its_end(
-        asyncio.to_thread(
-            write_set,
-            folder,
-            played.records.__getitem__,
-            stats,
-            inputs=config.files,
-            settings=config.as_record(),
-        )
-    )
+    return stats, played
 
 
 def _runs(

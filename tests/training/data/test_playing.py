@@ -254,6 +254,24 @@ async def test_an_extractor_that_always_fails_leaves_the_data_set_of_before(mix:
     assert before == [one for s in SPLITS for one in read_records(folder / f"{s}.jsonl")]
 
 
+async def test_a_second_one_for_the_folder_is_refused_before_it_plays(mix: Path) -> None:
+    out, refused = mix.parent / "out", []
+
+    class Meanwhile(MappingExtractor):
+        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+            if not refused:
+                second = MappingExtractor(SAID)
+                with pytest.raises(ConfigurationError, match="Another build writes to"):
+                    await play_mix(load_config(mix), out, second, InMemoryStore())
+                refused.append(second)
+            return await super().extract(passages)
+
+    await play_mix(load_config(mix), out, Meanwhile(SAID), InMemoryStore())
+    [second] = refused
+    assert second.calls == []
+    assert (out / "stats.json").exists()
+
+
 async def test_a_limit_takes_a_part_of_what_a_larger_one_takes(mix: Path) -> None:
     few = {one["question"] for one in (await play(mix, limit=4))[0] if one["split"] == "train"}
     more = {one["question"] for one in (await play(mix, limit=9))[0] if one["split"] == "train"}
