@@ -9,7 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -136,7 +136,9 @@ async def test_who_presses_ctrl_c_twice_is_told_the_same(
     async with run_that_is_stuck(tmp_path, monkeypatch) as (command, _):
         command.send(signal.SIGINT)
         time.sleep(between)
-        done = end(command)
+        with suppress(ProcessLookupError):  # On an idle machine the first may have ended it.
+            command.send(signal.SIGINT)
+        done = command.wait(20)
     assert done.code == 0 and done.err.count("\n") == 1, done
     assert "ras-flow: interrupted. Go on with: ras-flow runs resume" in done.err
 
