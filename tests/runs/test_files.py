@@ -158,9 +158,6 @@ async def test_a_run_whose_database_says_no_time_is_listed(home: Path, time: obj
     assert "Narvik" in done.out
 
 
-called: list[str] = []
-
-
 @pytest.mark.parametrize("kind", ["msgpack", "msgpack+aes"])
 async def test_a_record_that_cannot_be_read_is_told_and_other_runs_are_listed(
     home: Path, kind: str
@@ -184,6 +181,9 @@ async def test_a_record_that_cannot_be_read_is_told_and_other_runs_are_listed(
         with pytest.raises(RecordError, match="Other runs can be shown by their ids"):
             await runs.recent()
         assert (await runs.get("a")).result()["answer"] == "Narvik"
+
+
+called: list[str] = []
 
 
 async def test_what_a_database_of_somebody_else_names_is_not_called(
