@@ -2,10 +2,10 @@
 
     python benchmarks/training_step.py graph-llm-data [--records 64] [--steps 10] [--compiled]
 
-Forward and backward of the same records, of similar length as in training: by the model itself,
+Forward and backward of the same records, of similar length unless `--mixed`: by the model itself,
 and as `optimizer.packed` computes it. New weights over SmolLM2-135M-Instruct, of the shipped sizes;
-on a GPU in bfloat16. Printed are the median of the steps, what the first took, and the GPU's
-memory.
+on a GPU, or with `--bf16`, in bfloat16. Printed are the median of the steps, what the first took,
+and the GPU's memory.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def timed(step: Callable[[], None], count: int) -> tuple[float, float, float]:
     return median(seconds[1:]), seconds[0], memory
 
 
-def main(data: Path, records: int, steps: int, compiled: bool) -> None:
+def main(data: Path, records: int, steps: int, compiled: bool, bf16: bool, mixed: bool) -> None:
     """Print the table, a row as soon as it is known."""
     config = read_config(TrainingConfig, SETTINGS)
     encoder = LocalSentenceEncoder(config.model.encoder)
@@ -60,7 +60,7 @@ def main(data: Path, records: int, steps: int, compiled: bool) -> None:
     lengths = Examples(pool, None).lengths()
     order = sorted(range(len(pool)), key=lengths.__getitem__)
     middle = len(order) // 2
-    chosen = [pool[at] for at in order[middle : middle + records]]
+    chosen = pool[:records] if mixed else [pool[at] for at in order[middle : middle + records]]
     examples = Examples(chosen, build_graphs([one.record for one in chosen], encoder))
     collate = Collator(model.formatter, label_weight=config.optimizer.label_weight)
     batch: dict[str, Any] = dict(collate([examples[row] for row in range(len(chosen))]))
@@ -79,7 +79,7 @@ def main(data: Path, records: int, steps: int, compiled: bool) -> None:
     for name, forward in ways.items():
 
         def step(forward: Any = forward) -> None:
-            with torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu"):
+            with torch.autocast(kind, torch.bfloat16, enabled=bf16 or kind != "cpu"):
                 loss = forward(**batch)["loss"]
             loss.backward()
             model.zero_grad()
@@ -98,5 +98,6 @@ if __name__ == "__main__":
     parser.add_argument("--records", type=int, default=64, help="records of a step")
     parser.add_argument("--steps", type=int, default=10, help="steps that are timed")
     parser.add_argument("--compiled", action="store_true", help="also with compiled layers")
-    given = parser.parse_args()
-    main(given.data, given.records, given.steps, given.compiled)
+    parser.add_argument("--bf16", action="store_true", help="in bfloat16 on a CPU, too")
+    parser.add_argument("--mixed", action="store_true", help="records of any length")
+    main(**vars(parser.parse_args()))

@@ -1,6 +1,7 @@
-"""The loss of a Graph LLM without padding (§3.4): what its ``forward`` says, sooner on a GPU.
+"""The loss of a Graph LLM without padding (§3.4): what its ``forward`` says, sooner.
 
-Over a small base a GPU waits for what it is told more than it computes. So here it is told less:
+Over a small base a GPU waits for what it is told more than it computes. So here it is told less,
+and a CPU has less to compute:
 
 * The rows of a batch are laid end to end, and attention alone sees them apart.
 * LoRA is added to the weights once a batch, those of all layers together: (W + B A) x, where peft
@@ -32,14 +33,12 @@ class Rows:
     """Where tokens that are laid end to end stand in their rows.
 
     Attributes:
-        places: Of each token, in rows of ``longest`` tokens; shape (tokens,).
-        count: How many rows there are.
-        longest: Tokens of the longest.
+        places: Of each token, in rows as long as the longest; shape (tokens,).
+        lengths: Tokens of each row.
     """
 
     places: torch.Tensor
-    count: int
-    longest: int
+    lengths: list[int]
 
 
 class PackedGraphLLM(nn.Module):
@@ -90,9 +89,8 @@ class PackedGraphLLM(nn.Module):
         kept = attention_mask.bool()
         lengths = attention_mask.sum(1)
         at = (attention_mask.cumsum(1) - 1)[kept]
-        longest = int(lengths.max())
         row = torch.repeat_interleave(torch.arange(len(lengths), device=at.device), lengths)
-        rows = Rows(row * longest + at, len(lengths), longest)
+        rows = Rows(row * lengths.max() + at, lengths.tolist())
         states = self._states(self.graph_llm.embed(input_ids, graphs)[kept], at, rows)
         # A label is what follows the token before it; a row begins with its prompt.
         learned = labels[kept] != IGNORED
@@ -125,6 +123,7 @@ class PackedGraphLLM(nn.Module):
         with torch.autocast(device, enabled=False):
             states = words.float()
             cos, sin = (part[0].unsqueeze(1) for part in body.rotary_emb(states, at.unsqueeze(0)))
+            attend = _attend_by_row if device == "cpu" else _attend_padded
             for layer, merged in zip(body.layers, self._merged(half or states.dtype), strict=True):
                 qkv, out, gate_up, down = merged
                 first, second = layer.input_layernorm, layer.post_attention_layernorm
@@ -134,7 +133,7 @@ class PackedGraphLLM(nn.Module):
                 query, key, value = self._before(
                     states, first.weight, qkv, cos, sin, epsilon, width, heads
                 )
-                seen = _attend(query, key, value, rows, layer.self_attn.scaling)
+                seen = attend(query, key, value, rows, layer.self_attn.scaling)
                 states = self._after(states, seen, out, second.weight, gate_up, down, epsilon)
             return _normed(states, body.norm.weight, body.norm.variance_epsilon)
 
@@ -245,27 +244,44 @@ def _before(
     return _turned(query, cos, sin), _turned(key, cos, sin), value
 
 
-def _attend(
+def _attend_padded(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, rows: Rows, scaling: float
 ) -> torch.Tensor:
     """Let each token see those before it in its row; of all, shape (tokens, heads, width)."""
+    count, longest = len(rows.lengths), max(rows.lengths)
 
     def apart(tokens: torch.Tensor) -> torch.Tensor:
         _, heads, width = tokens.shape
-        empty = tokens.new_zeros(rows.count * rows.longest, heads, width)
+        empty = tokens.new_zeros(count * longest, heads, width)
         placed = empty.index_copy(0, rows.places, tokens)
-        return placed.view(rows.count, rows.longest, heads, width).transpose(1, 2)
+        return placed.view(count, longest, heads, width)
 
     # Padding is at the ends of rows, where no token of theirs sees it.
+    seen = _attend(apart(query), apart(key), apart(value), scaling)
+    return seen.flatten(0, 1)[rows.places]
+
+
+def _attend_by_row(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, rows: Rows, scaling: float
+) -> torch.Tensor:
+    """Do what :func:`_attend_padded` does by more calls, without padding: sooner on a CPU."""
+    parts = (torch.split(part[None], rows.lengths, dim=1) for part in (query, key, value))
+    return torch.cat([_attend(q, k, v, scaling)[0] for q, k, v in zip(*parts, strict=True)])
+
+
+def _attend(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
+) -> torch.Tensor:
+    """Let each token see those before it, all of shape (rows, tokens, heads, width)."""
     seen = nn.functional.scaled_dot_product_attention(
-        apart(query),
-        apart(key),
-        apart(value),
+        query.transpose(1, 2),
+        key.transpose(1, 2),
+        value.transpose(1, 2),
         is_causal=True,
         scale=scaling,
-        enable_gqa=key.shape[1] < query.shape[1],
+        enable_gqa=key.shape[2] < query.shape[2],
     )
-    return seen.transpose(1, 2).flatten(0, 1)[rows.places]
+    return seen.transpose(1, 2)
 
 
 def _after(

@@ -15,7 +15,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
-from ras_flow.graph_llm.packed import PackedGraphLLM, check_packed
+from ras_flow.graph_llm.packed import PackedGraphLLM, _attend_padded, check_packed
 from tests.graph_llm.tiny import APART, BRIDGE, LINEAR, LOOP, build, chain, graph
 
 Q = "Where was she born?"
@@ -38,6 +38,13 @@ def losses(model: GraphLLM, packed: Any, batch: Any) -> list[tuple[float, dict[s
         grads = {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
         made.append((float(loss.detach()), grads))
     return made
+
+
+@pytest.fixture(params=["by row", "padded"], autouse=True)
+def attending(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attend row by row, as on a CPU, and padded, as on a GPU."""
+    if request.param == "padded":
+        monkeypatch.setattr("ras_flow.graph_llm.packed._attend_by_row", _attend_padded)
 
 
 def near(found: torch.Tensor, wanted: torch.Tensor, name: str) -> None:

@@ -20,6 +20,7 @@ from ras_flow.training.triples.config import TrainingConfig as Triples
 FOLDER = Path(__file__).parents[2] / "training_configs"
 SHIPPED = [
     (GraphLLM, FOLDER / "graph-llm.toml"),
+    (GraphLLM, FOLDER / "graph-llm-2.toml"),
     (Triples, FOLDER / "triples-cpu.toml"),
 ]
 WRONG: st.SearchStrategy[Any] = st.one_of(
@@ -48,7 +49,7 @@ def places(table: dict[str, Any], before: tuple[str, ...] = ()) -> Iterator[tupl
             yield from places(value, (*before, name))
 
 
-@pytest.mark.parametrize(("kind", "file"), SHIPPED, ids=["graph-llm", "triples"])
+@pytest.mark.parametrize(("kind", "file"), SHIPPED, ids=["graph-llm", "graph-llm-2", "triples"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @given(data=st.data(), value=WRONG)
 def test_any_value_is_taken_or_refused_by_name(

@@ -26,7 +26,7 @@ from ras_flow.training.data.recorder import closed_book, first_plan, no_retrieva
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.rollout import Reading, roll_out
 from ras_flow.training.data.stats import Stats
-from ras_flow.training.data.writer import check_folder, write_set
+from ras_flow.training.data.writer import check_folder, own_set, write_set
 from ras_flow.training.splits import Split, fraction
 
 TEXTS_KEPT = 400_000
@@ -67,7 +67,7 @@ def write_mix(
     check_folder(folder)
     inputs = inputs or read_inputs(config, progress)
     stats = Stats(inputs=inputs.counts, usage=dict(usage or {}))
-    with _reading(config.max_triples, encoder) as reading:
+    with _reading(config.max_triples, encoder) as reading, own_set(folder):
 
         def records(split: Split) -> Iterator[Record]:
             return _records(config, inputs, split, known, reading, progress)

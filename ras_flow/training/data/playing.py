@@ -40,8 +40,7 @@ from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.student import Student
 from ras_flow.training.data.teacher import Teacher
 from ras_flow.training.data.threads import in_thread
-from ras_flow.training.data.writer import check_folder, write_set
-from ras_flow.training.lock import hold
+from ras_flow.training.data.writer import check_folder, own_set, write_set
 from ras_flow.training.splits import SPLITS, Split, fraction
 
 AT_ONCE = 8
@@ -117,7 +116,7 @@ async def play_mix(
         raise ConfigurationError(f"limit = {limit}: play at least 1 question.")
     check_folder(folder)
     # Not only while the set is written: who plays for hours is not to be refused at the end.
-    with hold(folder / "stats.json"):
+    with own_set(folder):
         stats, played = await _play(config, extractor, store, planner, limit, encoder, progress)
         return await to_its_end(
             asyncio.to_thread(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -39,6 +39,19 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{folder} cannot be written to: {error}. Name another.") from error
     if names and not any(name.startswith(_OURS) for name in names):
         raise InputError(f"{folder} holds something else than a data set. Name an empty folder.")
+
+
+def own_set(folder: Path) -> AbstractContextManager[None]:
+    """Have the folder of a data set to oneself, until the set is written.
+
+    Args:
+        folder: It is made where there is none.
+
+    Raises:
+        ConfigurationError: Another build writes to it.
+        InputError: It cannot be written to.
+    """
+    return hold(folder / "train.jsonl")
 
 
 class RecordWriter:
@@ -126,8 +139,8 @@ def write_set(
     """Write a data set, and check its files against each other.
 
     Args:
-        folder: Where to; its files of an earlier build are replaced when all records are written,
-            ``stats.json`` last. An error before leaves them as they were.
+        folder: Where to, held by :func:`own_set`; its files of an earlier build are replaced when
+            all records are written, ``stats.json`` last. An error before leaves them as they were.
         records: The records of each split; of those with the same input the first is kept, and of
             plans those that can be asked.
         stats: What is known of the build; the rest is counted.
@@ -138,32 +151,30 @@ def write_set(
         The statistics, as saved.
 
     Raises:
-        ConfigurationError: Another build writes to the folder.
         InputError: The folder cannot be written to, an input cannot be read, or a record is
             malformed.
     """
     files = [folder / f"{split}.jsonl" for split in SPLITS]
-    with hold(files[0]):
-        with ExitStack() as stack:
-            writers = [stack.enter_context(RecordWriter(path)) for path in files]
+    with ExitStack() as stack:
+        writers = [stack.enter_context(RecordWriter(path)) for path in files]
 
-            def written() -> Iterator[Record]:
-                for split, writer in zip(SPLITS, writers, strict=True):
-                    asked = leave_out_unaskable(records(split), stats.dropped)
-                    for record in keep_first(asked, stats.dropped):
-                        writer.write(record)
-                        stats.add(record)
-                        yield record
+        def written() -> Iterator[Record]:
+            for split, writer in zip(SPLITS, writers, strict=True):
+                asked = leave_out_unaskable(records(split), stats.dropped)
+                for record in keep_first(asked, stats.dropped):
+                    writer.write(record)
+                    stats.add(record)
+                    yield record
 
-            check_labels(written())
-            for writer in writers:
-                writer.flush()
-            names = short_names(inputs)
-            stats.checksums = {name: checksum(path) for path, name in names.items()}
-            stats.settings |= settings
-            # From here on nothing is left to fail but the disk, and no set is taken for whole.
-            with writing(folder):
-                (folder / "stats.json").unlink(missing_ok=True)
+        check_labels(written())
+        for writer in writers:
+            writer.flush()
+        names = short_names(inputs)
+        stats.checksums = {name: checksum(path) for path, name in names.items()}
+        stats.settings |= settings
+        # From here on nothing is left to fail but the disk, and no set is taken for whole.
         with writing(folder):
-            write_card(folder, stats)
+            (folder / "stats.json").unlink(missing_ok=True)
+    with writing(folder):
+        write_card(folder, stats)
     return stats

@@ -70,7 +70,8 @@ class ModelSettings:
         graphs: ``shuffled`` gives each record another one's graph: what the graph encoder then
             gains is not from the graph.
         start: A Graph LLM whose weights training begins with, such as ``local:default`` or
-            ``local:FOLDER``, made with the same settings; empty for new weights.
+            ``local:FOLDER``, or a checkpoint of a run, ``local:OUTPUT.run/checkpoint-500``, made
+            with the same settings; empty for new weights.
         new_graph: With ``start``, begin with its adapters alone: graph encoder and projector are
             new, and of any settings.
     """
@@ -111,8 +112,7 @@ class OptimizerSettings:
         steps: Stop after so many steps, where the epochs have more; 0 for none.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
         packed: Compute a batch without its padding, and with LoRA added to the base's weights: the
-            same loss in a part of the time on a GPU, not on a CPU. Takes a base of type Llama and
-            ``lora.dropout = 0``.
+            same loss in a part of the time. Takes a base of type Llama and ``lora.dropout = 0``.
         workers: Processes that prepare batches; 0 for none but the main one.
         seed: Decides new weights, the order of the records, which of them ``data.most`` takes, and
             dropout; not what is watched and measured.

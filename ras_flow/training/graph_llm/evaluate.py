@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ras_flow.components import AnswerRequest, LanguageModel, PlanRequest, SentenceEncoder
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.roles import PLAN_TOKENS
 from ras_flow.graph_llm.shared import find_graph_llm
@@ -25,7 +24,7 @@ from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_rec
 from ras_flow.training.graph_llm.next_passage import find_next
 from ras_flow.training.graph_llm.placed import MEASURED_SEED, read_split, sample
 from ras_flow.training.graph_llm.scores import Measures, measure
-from ras_flow.training.graph_llm.trained import WEIGHTS, load_trained
+from ras_flow.training.graph_llm.trained import is_run_checkpoint, model_at
 from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
@@ -91,10 +90,10 @@ def evaluate(
     if not folder.exists() and ":" in model:
         measures = asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
     else:
-        if (folder / WEIGHTS).is_file():
-            subject: GraphLLM | Path = _at_checkpoint(config, folder, encoder)
-        else:
-            subject = folder
+        subject: GraphLLM | Path = folder
+        if is_run_checkpoint(folder):
+            encoder = encoder or LocalSentenceEncoder(config.model.encoder)
+            subject = model_at(folder, config.graph_llm(encoder.identity, encoder.dimension))
         measures = evaluate_graph_llm(
             subject,
             asked,
@@ -222,13 +221,3 @@ def token_limit(record: Record) -> int:
     """
     request = as_request(record)
     return request.max_new_tokens if isinstance(request, AnswerRequest) else PLAN_TOKENS
-
-
-def _at_checkpoint(
-    config: TrainingConfig, checkpoint: Path, encoder: SentenceEncoder | None
-) -> GraphLLM:
-    """Return the model that a run had at a checkpoint."""
-    encoder = encoder or LocalSentenceEncoder(config.model.encoder)
-    model = build_graph_llm(config.graph_llm(encoder.identity, encoder.dimension))
-    load_trained(model, checkpoint)
-    return model

@@ -6,15 +6,18 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.files import checksum
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.generation import memory_errors_say
+from ras_flow.paths import path_named
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
+from ras_flow.training.graph_llm.trained import WEIGHTS, is_run_checkpoint, model_at
 from ras_flow.training.run import Logger, flat
 
 if TYPE_CHECKING:
@@ -36,7 +39,8 @@ def first_model(
     """Return the model that training begins with.
 
     Args:
-        start: A Graph LLM's name, such as ``local:default``; empty for new weights.
+        start: A Graph LLM's name, such as ``local:default``, or ``local:`` with a checkpoint of a
+            run that is not at its end; empty for new weights.
         config: What the model is to be made of.
         new_graph: Take the adapters of ``start`` alone, beside a new graph encoder and projector.
 
@@ -51,10 +55,7 @@ def first_model(
         return build_graph_llm(config), ""
     source = find_graph_llm(start)
     if source is None:
-        raise ConfigurationError(
-            f"model.start = {start!r} is no Graph LLM. Name local:default, or local: with a folder "
-            "that `ras-flow train graph-llm` wrote."
-        )
+        return _at_checkpoint(start, config, new_graph)
     wanted, found = (flat(asdict(one)) for one in (config, source.config))
     differing = [
         name
@@ -73,6 +74,22 @@ def first_model(
     model = build_graph_llm(config)
     load_weights(model, source.folder, graph=not new_graph)
     return model, source.identity
+
+
+def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple[GraphLLM, str]:
+    kind, _, name = start.partition(":")
+    checkpoint = path_named(name)
+    if kind != "local" or not is_run_checkpoint(checkpoint):
+        raise ConfigurationError(
+            f"model.start = {start!r} is no Graph LLM. Name local:default, or local: with a folder "
+            "that `ras-flow train graph-llm` wrote, or with a checkpoint of its run."
+        )
+    if new_graph:
+        raise ConfigurationError(
+            f"A checkpoint of a run is begun with as a whole, so model.start = {start!r} does not "
+            "go together with model.new_graph. Let that run end, or leave model.new_graph out."
+        )
+    return model_at(checkpoint, config), f"checkpoint:{checksum(checkpoint / WEIGHTS)}"
 
 
 def start_graph(

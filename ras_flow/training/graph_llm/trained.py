@@ -1,4 +1,4 @@
-"""The trainable weights of a checkpoint."""
+"""The trainable weights of a run's checkpoint."""
 
 from __future__ import annotations
 
@@ -7,11 +7,34 @@ from typing import TYPE_CHECKING
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
+from ras_flow.graph_llm.build import build_graph_llm
+from ras_flow.graph_llm.config import GraphLLMConfig
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 WEIGHTS = "trained.safetensors"
+
+
+def is_run_checkpoint(folder: Path) -> bool:
+    """Tell whether a folder is one that :func:`save_trained` wrote."""
+    return (folder / WEIGHTS).is_file()
+
+
+def model_at(checkpoint: Path, config: GraphLLMConfig) -> GraphLLM:
+    """Return the model that a run had at a checkpoint.
+
+    Args:
+        checkpoint: Its folder, such as ``OUTPUT.run/checkpoint-500``.
+        config: What the run's model is made of.
+
+    Raises:
+        ConfigurationError: The weights are missing or damaged, or of a model made otherwise; or
+            the base model cannot be read.
+    """
+    model = build_graph_llm(config)
+    load_trained(model, checkpoint)
+    return model
 
 
 def save_trained(model: GraphLLM, folder: Path) -> None:

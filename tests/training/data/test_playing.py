@@ -18,6 +18,7 @@ from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import HashEncoder, MappingExtractor
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.config import load_config
+from ras_flow.training.data.convert import convert_mix
 from ras_flow.training.data.playing import play_mix
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.data.teacher import Teacher
@@ -254,21 +255,24 @@ async def test_an_extractor_that_always_fails_leaves_the_data_set_of_before(mix:
     assert before == [one for s in SPLITS for one in read_records(folder / f"{s}.jsonl")]
 
 
-async def test_a_second_one_for_the_folder_is_refused_before_it_plays(mix: Path) -> None:
-    out, refused = mix.parent / "out", []
+async def test_another_build_for_the_folder_is_refused_before_it_begins(mix: Path) -> None:
+    out, second = mix.parent / "out", MappingExtractor(SAID)
+    others = iter([
+        lambda: play_mix(load_config(mix), out, second, InMemoryStore()),
+        lambda: convert_mix(load_config(mix), out),
+    ])  # fmt: skip
+    refused = []
 
     class Meanwhile(MappingExtractor):
         async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-            if not refused:
-                second = MappingExtractor(SAID)
+            for other in others:
                 with pytest.raises(ConfigurationError, match="Another build writes to"):
-                    await play_mix(load_config(mix), out, second, InMemoryStore())
-                refused.append(second)
+                    await other()
+                refused.append(other)
             return await super().extract(passages)
 
     await play_mix(load_config(mix), out, Meanwhile(SAID), InMemoryStore())
-    [second] = refused
-    assert second.calls == []
+    assert (len(refused), second.calls) == (2, [])
     assert (out / "stats.json").exists()
 
 

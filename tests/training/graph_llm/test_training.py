@@ -335,6 +335,34 @@ def test_training_goes_on_from_an_earlier_one(
     assert after < before
 
 
+def test_training_goes_on_from_a_run_that_is_not_at_its_end(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    cut = train(base, data, tmp_path / "cut", seconds=0)
+    [checkpoint] = (tmp_path / "cut.run").glob("checkpoint-*")
+    assert not cut.finished
+    begun = {"start": f"local:{checkpoint}"}
+    still = {"learning_rate": 0.0, "graph_learning_rate": 0.0, "steps": 1}
+    exact = {"dtype": "float32"}
+    train(base, data, tmp_path / "still", model=begun, optimizer=still, watch=exact)
+    written = {
+        name: weight
+        for file in FILES
+        for name, weight in load_file(tmp_path / "still" / file).items()
+    }
+    kept = load_file(checkpoint / "trained.safetensors")
+    for name, weight in kept.items():
+        # peft names weights otherwise in its files.
+        saved = name.removeprefix("lm.").replace(".default.", ".")
+        assert torch.equal(written[saved], weight), name
+    with pytest.raises(ConfigurationError, match=r"model\.new_graph"):
+        train(base, data, tmp_path / "new", model=begun | {"new_graph": True})
+    with pytest.raises(ConfigurationError, match="do not fit"):
+        train(base, data, tmp_path / "wide", model=begun, gnn={"hidden": 8})
+    with pytest.raises(ConfigurationError, match="is no Graph LLM"):
+        train(base, data, tmp_path / "none", model={"start": f"local:{checkpoint.parent}"})
+
+
 def test_new_soft_tokens_begin_with_what_differs(base: Path, data: Path, tmp_path: Path) -> None:
     still = {"learning_rate": 0.0, "graph_learning_rate": 0.0, "steps": 1}
     train(base, data, tmp_path / "spread", optimizer=still)

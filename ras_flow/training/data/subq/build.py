@@ -38,7 +38,7 @@ from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.subq.builder import Builder
 from ras_flow.training.data.subq.config import BuildConfig, Models
-from ras_flow.training.data.writer import check_folder, write_set
+from ras_flow.training.data.writer import check_folder, own_set, write_set
 from ras_flow.training.splits import Split, Splitter
 
 
@@ -77,7 +77,7 @@ async def build_hotpotqa_subq(
     if not rows:
         raise InputError(f"{path} is empty: there is nothing to build from.")
     stats = Stats()
-    with CallLog(folder / "calls.jsonl") as log:
+    with own_set(folder), CallLog(folder / "calls.jsonl") as log:
         builder = Builder(log, models, config, splitter, stats.dropped)
         collected: list[Record] = []
         done = 0
@@ -91,13 +91,13 @@ async def build_hotpotqa_subq(
             raise builder.rejected
         stats.usage = {step: asdict(usage) for step, usage in sorted(log.usage.items())}
 
-    def of(split: Split) -> Iterator[Record]:
-        return (record for record in collected if record["split"] == split)
+        def of(split: Split) -> Iterator[Record]:
+            return (record for record in collected if record["split"] == split)
 
-    stats.inputs = {path.name: {"all": len(rows)}}
-    return await to_its_end(
-        asyncio.to_thread(write_set, folder, of, stats, inputs=[path], settings=asdict(config))
-    )
+        stats.inputs = {path.name: {"all": len(rows)}}
+        return await to_its_end(
+            asyncio.to_thread(write_set, folder, of, stats, inputs=[path], settings=asdict(config))
+        )
 
 
 def cost(stats: Stats, prices: dict[str, tuple[float, float]]) -> float:
