@@ -11,17 +11,15 @@ import asyncio
 import json
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from ras_flow.components import Generation, LanguageModel, Message
 from ras_flow.concurrency import to_its_end
 from ras_flow.errors import InputError
 from ras_flow.files import whole_lines
-from ras_flow.training.lock import hold
 
 
 @dataclass
@@ -42,17 +40,16 @@ class StepUsage:
 
 
 class CallLog:
-    """The log; as a context manager it belongs to one build at a time.
+    """The log; what was asked before is read at once, a torn last line dropped.
 
     Args:
-        path: The file, JSON lines.
+        path: The file, JSON lines, in a folder that :func:`.writer.own_set` holds.
 
     Attributes:
         usage: What was used by step since the log was opened, reused calls included.
 
     Raises:
         InputError: The file cannot be used.
-        ConfigurationError: Another build is using it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,19 +58,7 @@ class CallLog:
         self._known: dict[str, Generation] = {}
         self._pending: dict[str, asyncio.Event] = {}
         self._writing = threading.Lock()
-        self._held: ExitStack
-
-    def __enter__(self) -> Self:
-        """Read what was asked before; a torn last line is dropped."""
-        with ExitStack() as held:
-            held.enter_context(hold(self.path))
-            self._read()
-            self._held = held.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let others use it."""
-        self._held.close()
+        self._read()
 
     async def ask(
         self,

@@ -20,7 +20,7 @@ from ras_flow.training.data.mix import write_mix
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.threads import in_thread
-from ras_flow.training.data.writer import check_folder
+from ras_flow.training.data.writer import check_folder, own_set
 from ras_flow.training.splits import SPLITS
 
 CONCURRENCY = 16
@@ -55,7 +55,8 @@ async def convert_mix(
     known: dict[Asked, bool] = {}
     usage: dict[str, StepUsage] = {}
     if base_model is not None:
-        with CallLog(folder / "calls.jsonl") as log:
+        with own_set(folder):
+            log = CallLog(folder / "calls.jsonl")
             answerer = PromptedAnswerer(LoggedModel(base_model, log, "attempt"))
             known, rejected = await _attempt(inputs, answerer, progress)
             usage = log.usage

@@ -77,7 +77,8 @@ async def build_hotpotqa_subq(
     if not rows:
         raise InputError(f"{path} is empty: there is nothing to build from.")
     stats = Stats()
-    with own_set(folder), CallLog(folder / "calls.jsonl") as log:
+    with own_set(folder):
+        log = CallLog(folder / "calls.jsonl")
         builder = Builder(log, models, config, splitter, stats.dropped)
         collected: list[Record] = []
         done = 0

@@ -23,11 +23,11 @@ from ras_flow.errors import (
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.tuned import SHIPPED
-from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.data.subq.build import build_hotpotqa_subq, cost
 from ras_flow.training.data.subq.config import BuildConfig, Models
+from ras_flow.training.data.writer import own_set
 from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
@@ -411,7 +411,7 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"empty\.json is empty"):
             await build_hotpotqa_subq(empty, tmp_path / "a", made, BuildConfig(limit=10**30))
         path = write_questions(tmp_path / "hotpot.json", 1)
-        with CallLog(tmp_path / "a/calls.jsonl"):
+        with own_set(tmp_path / "a"):
             with pytest.raises(ConfigurationError, match="Another build writes to"):
                 await build_hotpotqa_subq(path, tmp_path / "a", made)
         (tmp_path / "a/calls.jsonl").write_text('{"key": "x"}\n')
