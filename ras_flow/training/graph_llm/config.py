@@ -112,7 +112,8 @@ class OptimizerSettings:
         steps: Stop after so many steps, where the epochs have more; 0 for none.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
         packed: Compute a batch without its padding, and with LoRA added to the base's weights: the
-            same loss in a part of the time. Takes a base of type Llama and ``lora.dropout = 0``.
+            same loss in a part of the time, on a CPU where the records' lengths differ. Takes a
+            base of type Llama and ``lora.dropout = 0``.
         workers: Processes that prepare batches; 0 for none but the main one.
         seed: Decides new weights, the order of the records, which of them ``data.most`` takes, and
             dropout; not what is watched and measured.
