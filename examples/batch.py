@@ -62,7 +62,7 @@ async def main(questions: Path, folder: Path, **parts: Any) -> None:
     Raises:
         InputError: Two lines have the same id.
     """
-    with questions.open() as lines:
+    with questions.open(encoding="utf-8-sig") as lines:
         rows = [json.loads(line) for line in lines if line.strip()]
     ids = Counter(str(row["id"]) for row in rows)
     if twice := [id for id, times in ids.items() if times > 1]:

@@ -223,6 +223,9 @@ def retriever_of(context: Context) -> Retriever:
     with _opening(context.index, encoder):
         if context.index == DEMO_INDEX:
             path = _demo_path(encoder)
+            if not (path / MANIFEST).exists():  # The cache was cleaned since.
+                _demo_path.cache_clear()
+                path = _demo_path(encoder)
         else:
             path = path_named(context.index)
         manifest = path_named(str(path / MANIFEST))

@@ -32,7 +32,7 @@ def home_folder() -> Path:
 def _folder(variable: str, of_user: Callable[[str], Path]) -> Path:
     given = os.environ.get(variable)
     try:
-        return Path(given) if given else of_user("ras-flow")
+        return Path(given).expanduser() if given else of_user("ras-flow")
     except RuntimeError as error:  # As in containers with a user that no one made.
         raise ConfigurationError(
             f"This user has no home folder. Set {variable} to a folder that can be written."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -19,6 +19,7 @@ from ras_flow.evaluation.kept import ASKING, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import Row
+from ras_flow.evaluation.states import problem_of, readable, usage_in
 from ras_flow.runs.threads import SYSTEM
 from ras_flow.state.schema import Usage
 
@@ -67,11 +68,11 @@ class Asker:
         if isinstance(failure, ConfigurationError):
             raise failure
         last, at = await self._last_step(config)
-        state: Mapping[str, Any] = last.values
+        state = readable(last.values)
         if failure:
             half_way = await self._graph.aget_state(at, subgraphs=True)
             state = {**state, "usage": _used(half_way)}
-        error = f"{type(failure).__name__}: {failure}" if failure else ""
+        error = f"{type(failure).__name__}: {failure}" if failure else problem_of(last.values)
         kept = await self._calls.saved(id)
         outcome = outcome_of(state, saved=kept, error=error)
         saved_tokens = {
@@ -115,10 +116,11 @@ class Asker:
         ASKING.set(id)
         saved, at = await self._last_step(config)
         another = (saved.metadata or {}).get(ASKED, checksum) != checksum
-        if another:
+        if another or (not saved.tasks and problem_of(saved.values)):
             await self._saver.adelete_thread(id)
             await self._calls.forget(id)
-        if another or not saved.created_at:
+            saved, at = await self._last_step(config)
+        if not saved.created_at:
             await self._graph.ainvoke(self.cell.given(question), config, durability="sync")
         elif saved.tasks:
             await self._graph.ainvoke(None, at, durability="sync")
@@ -141,9 +143,10 @@ class Asker:
         made = row.outcome
         config: RunnableConfig = {"configurable": {"thread_id": row.run}}
         async for saved in self._graph.aget_state_history(config):
-            found = outcome_of(saved.values, error=made.error)
+            state = readable(saved.values)
+            found = outcome_of(state, error=made.error)
             if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
-                return saved.values
+                return state
         return {}
 
 
@@ -152,19 +155,8 @@ def _used(step: StateSnapshot) -> dict[str, Usage]:
     usage: dict[str, Usage] = {}
     for found in (step.values, *(task.result for task in step.tasks)):
         if isinstance(found, Mapping):
-            usage |= _usage_in(found.get("usage")) | _usage_in(found.get("costs"))
+            usage |= usage_in(found.get("usage")) | usage_in(found.get("costs"))
     for task in step.tasks:
         if isinstance(task.state, StateSnapshot):
             usage |= _used(task.state)
     return usage
-
-
-def _usage_in(found: object) -> dict[str, Usage]:
-    """Return what has the form of usage: systems of one's own may call other things so."""
-    if not isinstance(found, Mapping):
-        return {}
-    return {
-        step: cast(Usage, use)
-        for step, use in found.items()
-        if isinstance(use, Mapping) and use.keys() >= Usage.__required_keys__
-    }

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from ras_flow.datasets.facts import MOST_WORDS, holds
 from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
-from ras_flow.formats.normalize import has_name, normalize_name, token_f1
+from ras_flow.formats.normalize import has_any_name, has_name, normalize_name, token_f1
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import CUT_SHORT, Passage, Triple
 
@@ -248,8 +248,8 @@ def _names(question: Question) -> list[str]:
 
 def _in_triples(answers: Sequence[str], triples: Mapping[str, Triple]) -> bool:
     texts = [f"{t['subject']} | {t['predicate']} | {t['object']}" for t in triples.values()]
-    return any(has_name(text, answer) for text in texts for answer in answers)
+    return any(has_any_name(text, answers) for text in texts)
 
 
 def _in_text(answers: Sequence[str], passage: Passage) -> bool:
-    return any(has_name(f"{passage['title']} {passage['text']}", answer) for answer in answers)
+    return has_any_name(f"{passage['title']} {passage['text']}", answers)

@@ -12,13 +12,13 @@ from ras_flow.context import NO_EXTRACTOR
 from ras_flow.evaluation.assembly import Cell, Read
 from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.metrics import CORPUS_METRICS, score
-from ras_flow.evaluation.metrics.retrieval import By, recall_by_hop
+from ras_flow.evaluation.metrics.retrieval import recall_by_hop
 from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 
-JUDGING = 6
+JUDGING = 7
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 
@@ -107,9 +107,8 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
     passages, hops = state.get("passages", {}), state.get("hops", [])
     searches = cell.system.system.searches and "hops" in state
     found = [[passages[id] for id in hop["passages"] if id in passages] for hop in hops]
-    by: By = "title" if any(one.title for one in question.support) else "text"
     # One that could have searched and did not has found nothing.
-    recall = recall_by_hop(question.support, found or [[]], by) if searches else None
+    recall = recall_by_hop(question.support, found or [[]]) if searches else None
     if recall:
         measures["recall"] = recall[-1].recall
         measures["all_support"] = float(recall[-1].all_support)

@@ -73,7 +73,7 @@ def outcome_of(
     """Read the outcome from a run's state.
 
     Args:
-        state: The state, also of a run that failed half-way.
+        state: What is readable of the state, also of a run that failed half-way.
         saved: By role what others had paid for; see :mod:`ras_flow.evaluation.kept`. Its calls and
             tokens are in the state's usage, its seconds are added here.
         error: Why it failed.

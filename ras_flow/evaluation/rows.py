@@ -14,6 +14,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.outcome import Outcome
+from ras_flow.runs.stores import advice
 
 FILE = "rows.sqlite"
 
@@ -215,10 +216,7 @@ def _told(where: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise RunError(
-            f"The rows in {where} cannot be used ({error}). Free some space, or choose a new "
-            "folder."
-        ) from error
+        raise RunError(f"The rows in {where} cannot be used ({error}). {advice(error)}") from error
 
 
 def _noted(settings: Mapping[str, Any]) -> str:

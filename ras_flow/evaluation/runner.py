@@ -201,6 +201,7 @@ class _Run:
         for row in await asyncio.to_thread(self._rows.all):
             entry = entries.get((row.benchmark, row.system))
             if entry is None:
+                self._purse.pay(row, {})  # Its models are no longer known, its tokens are.
                 continue
             question = entry.asker.cell.benchmark.by_id.get(row.id)
             again = self._retry and row.outcome.error and question is not None

@@ -1,6 +1,7 @@
 """How sure a score is, and whether two systems differ: bootstrap and permutation, seeded.
 
 Scores are those of single questions. Systems are compared on the same questions, pair by pair.
+What comes out depends on the seed, and not on the order of the questions.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def bootstrap(
     Raises:
         InputError: There is no score.
     """
-    scores = _scores(values)
+    scores = np.sort(_scores(values))
     low, high = np.percentile(_means(scores, samples, seed), [2.5, 97.5])
     return Interval(float(scores.mean()), float(low), float(high))
 
@@ -117,7 +118,7 @@ def paired_permutation(
         InputError: There are not as many scores of both, or none.
     """
     gaps = _gaps(first, second)
-    gaps = gaps[gaps != 0]
+    gaps = np.sort(gaps[gaps != 0])
     # Sums of the same numbers in another order differ in their last digits.
     reached = abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()
     if gaps.size <= EXACT:

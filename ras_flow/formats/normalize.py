@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
 import regex
@@ -100,8 +101,18 @@ def has_name(text: str, name: str) -> bool:
         text: A text, or a longer name.
         name: A name; see :func:`has_words` for what counts as one.
     """
-    wanted = normalize_name(name)
-    return bool(wanted) and has_words(normalize_name(text), wanted)
+    return has_any_name(text, [name])
+
+
+def has_any_name(text: str, names: Iterable[str]) -> bool:
+    """Tell whether a text has one of several names in it; see :func:`has_name`.
+
+    Args:
+        text: A text, or a longer name; its form is made once for all names.
+        names: The names.
+    """
+    form = normalize_name(text)
+    return any(wanted and has_words(form, wanted) for wanted in map(normalize_name, names))
 
 
 def has_words(text: str, words: str) -> bool:

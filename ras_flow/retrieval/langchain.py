@@ -139,9 +139,15 @@ def _passages(found: Found) -> list[ScoredPassage]:
         text = scrub(document.page_content).strip()
         if not text:
             continue
-        title = scrub(str(document.metadata.get("title") or "")).strip()
-        passage = make_passage(title, text)
-        if source := document.metadata.get("source"):
-            passage["source"] = scrub(str(source))
+        passage = make_passage(_label(document, "title"), text)
+        if source := _label(document, "source"):
+            passage["source"] = source
         ranked.setdefault(passage["id"], ScoredPassage(passage, float(score)))
     return list(ranked.values())
+
+
+def _label(document: Document, name: str) -> str:
+    """Return a text among a document's metadata; empty where there is none, as in an empty cell."""
+    value = document.metadata.get(name)
+    missing = not value or value != value  # The latter is NaN, as pandas writes it.
+    return "" if missing else scrub(str(value)).strip()

@@ -226,7 +226,9 @@ class Runs:
         Raises:
             RunError: There is no such run.
         """
-        return await self._summary(run_id, await self._state(run_id))
+        asked = await self._threads.find(run_id)
+        summary = await self._listed(run_id, asked[0][1]) if asked else None
+        return summary or await self._summary(run_id, await self._state(run_id))
 
     async def newest(self, run_id: str) -> Newest:
         """Return how far a run is.
@@ -306,7 +308,7 @@ class Runs:
         """
         wanted = list(dict.fromkeys(run_ids))
         for run_id in wanted:
-            with suppress(InputError):  # It is there, whatever its state holds.
+            with suppress(InputError, RecordError):  # It is there, whatever its state holds.
                 await self._state(run_id)
         for run_id in wanted:
             await self._threads.delete(run_id)

@@ -62,6 +62,9 @@ def own_run(output: Path) -> Iterator[Path]:
         ConfigurationError: The output is there already, or another training is writing it.
         InputError: The folder cannot be written to.
     """
+    output = Path(os.path.abspath(output))
+    if not output.name:
+        raise ConfigurationError(f"{output} cannot be written: name a folder in it.")
     run = output.with_name(f"{output.name}.run")
     with hold(run / Path(LOCK).stem, by="training") if is_first() else nullcontext():
         try:

@@ -137,3 +137,15 @@ def test_what_cannot_be_compared_is_told() -> None:
         bootstrap([])
     with pytest.raises(InputError, match="2 scores of one and 1 of the other"):
         paired_permutation([1, 0], [1])
+
+
+def test_the_order_of_the_questions_does_not_matter() -> None:
+    random = np.random.default_rng(3)
+    ours, theirs = random.random(120), random.random(120)
+    order = random.permutation(120)
+    assert bootstrap(ours, seed=1) == bootstrap(ours[order], seed=1)
+    ways = [
+        paired_permutation(list(ours[rows]), list(theirs[rows]), seed=1)
+        for rows in (np.arange(120), order)
+    ]
+    assert ways[0] == ways[1]

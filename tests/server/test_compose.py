@@ -13,7 +13,7 @@ from langgraph_cli.docker import DockerCapabilities, Version, compose_as_dict
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "deploy" / "compose.yaml"
 OURS = re.compile(r"RAS_FLOW_\w+|VLLM_\w+")
-INTERPOLATED = {"RAS_FLOW_IMAGE", "RAS_FLOW_INDEXES", "VLLM_MODEL"}
+INTERPOLATED = {"RAS_FLOW_IMAGE", "RAS_FLOW_INDEX_FOLDER", "VLLM_MODEL"}
 """Names that only the compose file itself has."""
 
 
@@ -68,6 +68,8 @@ def test_our_variables_are_those_that_the_code_reads(compose: Any) -> None:
     named = set(OURS.findall(FILE.read_text())) - INTERPOLATED
     assert {"RAS_FLOW_MAX_QUESTION", "VLLM_BASE_URL"} <= named
     assert named <= set(OURS.findall(code))
+    # The containers get the same `.env` as the file: a name may not mean two things.
+    assert not INTERPOLATED & set(OURS.findall(code))
 
 
 def test_no_secret_is_in_the_file_or_gets_into_the_image(compose: Any) -> None:

@@ -28,7 +28,7 @@ def read(row: Row) -> Question | None:
         answers=tuple(dict.fromkeys([row.text("answer"), *filter(None, aliases)])),
         documents=tuple({"title": title, "text": text} for title, text in given),
         support=_support(row, given),
-        kind=id.partition("__")[0],
+        kind=id.partition("__")[0] if "__" in id else "",
     )
 
 

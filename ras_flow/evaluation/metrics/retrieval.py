@@ -2,7 +2,7 @@
 
 A piece of support is found *by title* when a passage has its title, and *by text* when a passage
 holds its words, or is itself a piece of it (paragraphs are cut into passages of about 100 words).
-Either is judged only where it is known; support with neither title nor text is not judged at all.
+Support with neither title nor text is not judged at all.
 """
 
 from __future__ import annotations
@@ -51,30 +51,33 @@ def is_found(support: Support, passages: Iterable[Passage], by: By = "title") ->
 
 
 def recall_by_hop(
-    support: Sequence[Support],
-    hops: Sequence[Sequence[Passage]],
-    by: By = "title",
+    support: Sequence[Support], hops: Sequence[Sequence[Passage]]
 ) -> list[Found] | None:
     """Measure a run after each of its hops.
 
     Args:
-        support: What the question rests on. The same title or text counts once.
+        support: What the question rests on, each piece known by its title, or by its text where it
+            has none. The same title or text counts once.
         hops: What each hop retrieved, the best first.
-        by: Whether titles are compared, or texts.
 
     Returns:
         What had been found by the end of each hop, in their order, so that it never falls; None
         where there is nothing to judge by.
     """
-    wanted = {name: part for part in support if (name := _name(part, by))}
+    known = ((part, _by(part)) for part in support)
+    wanted = {(by, name): part for part, by in known if (name := _name(part, by))}
     if not wanted:
         return None
     missing = list(wanted.values())
     found: list[Found] = []
     for passages in hops:
-        missing = [part for part in missing if not is_found(part, passages, by)]
+        missing = [part for part in missing if not is_found(part, passages, _by(part))]
         found.append(Found((len(wanted) - len(missing)) / len(wanted), not missing))
     return found
+
+
+def _by(support: Support) -> By:
+    return "title" if _name(support, "title") else "text"
 
 
 def _name(support: Support, by: By) -> str:

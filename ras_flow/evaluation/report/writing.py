@@ -148,10 +148,9 @@ def _shares(summaries: Sequence[Summary]) -> list[tuple[float, float]]:
 
 
 def _left(summaries: Sequence[Summary], config: EvalConfig, count: int | None) -> str:
-    """Say where not all questions were asked."""
-    answered = dict.fromkeys((one.name for one in config.systems), 0)
-    answered |= {one.system: len(one.rows) for one in summaries}
-    asked = min(answered.values())
+    """Say where not all questions were asked of the systems that the settings name."""
+    answered = {one.system: len(one.rows) for one in summaries}
+    asked = min(answered.get(one.name, 0) for one in config.systems)
     if count is None or asked >= count:
         return ""
     return f"Not finished: of {count} questions, some systems have answered {asked} only."

@@ -67,7 +67,7 @@ def read_engine(path: str | Path) -> EngineConfig:
         ConfigurationError: It cannot be read, is no TOML, or a key is missing, unknown or no text.
     """
     path = Path(path)
-    if not path.is_file():
+    if not os.path.isfile(path):  # Unlike Path.is_file, this raises nothing.
         raise IndexMissingError(
             f"{path}, which should name a vector database, is not there: see docs/scale.md."
         )

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from ras_flow.graph_llm.batching import Graphs
     from ras_flow.graph_llm.model import GraphLLM
 
-_LEAST = 1e-6
-"""Under this a dimension's spread is rounding."""
+_LEAST = 1e-3
+"""Under this share of the vectors' size a dimension's spread tells no graphs apart."""
 
 
 def spread_soft_tokens(model: GraphLLM, graphs: Graphs) -> None:
     """Fold mean and spread of the graphs' vectors into a new projector (§3.3).
 
     Both layers then see vectors with mean zero over these graphs, the first also with a spread
-    of one in each dimension.
+    of one in each dimension in which the graphs differ.
 
     Args:
         model: A Graph LLM with a graph encoder; its projector is changed in place.
@@ -42,7 +42,8 @@ def spread_soft_tokens(model: GraphLLM, graphs: Graphs) -> None:
         vectors = torch.cat([encoder([graph])[0] for graph in graphs])
         vectors = vectors[(vectors != encoder.empty).any(1)]
         if len(vectors) > 1:
-            inner.weight.div_(vectors.std(0).clamp(min=_LEAST))
+            spread = vectors.std(0)
+            inner.weight.div_(spread.where(spread > _LEAST * vectors.square().mean().sqrt(), 1.0))
             inner.bias.sub_(inner.weight @ vectors.mean(0))
             hidden = torch.nn.functional.gelu(inner(vectors))
             outer.bias.copy_(-(outer.weight @ hidden.mean(0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,7 @@ def start_graph(
         pretrain_graph_encoder(
             model, LaterPlans(plans), LaterPlans(dev), config.pretrain, seed=seed, log=log
         )
-    every = max(1, len(train) // SPREAD_OVER)
-    some = [train[position] for position in range(0, len(train), every)]
+    # At random: each n-th of a file may always be a first plan, which has no graph yet.
+    drawn = random.Random(seed).sample(range(len(train)), min(SPREAD_OVER, len(train)))
+    some = [train[position] for position in sorted(drawn)]
     spread_soft_tokens(model, [example.request.graph for example in some])

@@ -50,7 +50,7 @@ def test_two_sentences_of_one_document_are_one_title() -> None:
 def test_what_is_not_known_is_not_judged() -> None:
     subquery = Support("", subquery="Who directed it?")
     assert recall_by_hop([FILM, subquery], [[TITLED]]) == [Found(1.0, True)]
-    assert recall_by_hop([Support("Oulu")], [[OTHER]], by="text") is None
+    assert recall_by_hop([Support("", "Oulu is in Finland.")], [[OTHER]]) == [Found(0.0, False)]
     assert recall_by_hop([subquery], [[TITLED]]) is None
     assert not is_found(subquery, [passage("")])
     assert recall_by_hop([FILM], []) == []
@@ -81,3 +81,10 @@ def test_recall_never_falls_and_ends_as_that_of_all_passages(
         wanted = set(titles) - {""}
         got = wanted & {title for hop in hops for title in hop}
         assert by_hop[-1] == Found(len(got) / len(wanted), got == wanted)
+
+
+def test_each_piece_is_known_by_its_title_or_else_by_its_text() -> None:
+    text = Support("", "Leo Fahr was born in Bergen on a cold day.")
+    assert recall_by_hop([FILM, text], [[TITLED]]) == [Found(0.5, False)]
+    born = passage("Leo Fahr", "Leo Fahr was born in Bergen on a cold day.")
+    assert recall_by_hop([FILM, text], [[TITLED], [born]])[-1] == Found(1.0, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from ras_flow import Context, RasState
 from ras_flow.components import Reply
 from ras_flow.errors import ConfigurationError, RunError
+from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import evaluate
 from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.evaluation.systems.loop import Thought, build_loop
@@ -223,3 +225,55 @@ def test_an_option_is_of_the_kind_of_its_default(modules: Path, tmp_path: Path) 
 def test_a_system_that_cannot_be_had_is_said_why(modules: Path, kind: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         find_system(kind)
+
+
+ODD = """
+from typing import Any, TypedDict
+from langgraph.graph import END, START, StateGraph
+from ras_flow.evaluation.systems import System
+
+class State(TypedDict):
+    question: str
+    answer: Any
+    hops: Any
+    usage: Any
+
+said = {"answer": ["Narvik"], "hops": 2, "usage": {"total_tokens": 12}}
+
+def build(given):
+    builder = StateGraph(State)
+    builder.add_node("answer", lambda state: dict(said))
+    builder.add_edge(START, "answer")
+    builder.add_edge("answer", END)
+    return builder
+
+ODD = System(kind="odd", about="says what is no text", build=build, baseline=True, plans=False)
+"""
+
+
+async def test_a_graph_that_answers_with_no_text_costs_its_own_rows_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd_system.py").write_text(ODD)
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = config(tmp_path, {"odd": {"kind": "odd_system:ODD"}, "direct": {}})
+    world = World()
+
+    async def go(retry: bool) -> list[Row]:
+        await evaluate(
+            settings, tmp_path / "out", parts=world.parts, reader=world.reader, retry=retry
+        )
+        with open_rows(tmp_path / "out") as rows:
+            return rows.all()
+
+    rows = await go(retry=False)
+    odd = [row for row in rows if row.system == "odd"]
+    assert len(rows) == 2 * len(odd) and all(row.error_class == "failed" for row in odd)
+    assert {row.outcome.error for row in odd} == {
+        "The graph's `answer` is a list: it has to be a text."
+    }
+    # Once it is mended it is asked again, though its runs had come to their ends.
+    sys.modules["odd_system"].said["answer"] = "Narvik"  # type: ignore[attr-defined]
+    again = [row for row in await go(retry=True) if row.system == "odd"]
+    assert {row.outcome.answer for row in again} == {"Narvik"}
+    assert not any(row.outcome.error for row in again)
