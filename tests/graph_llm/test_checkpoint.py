@@ -131,6 +131,14 @@ def test_half_precision_halves_the_size(model: GraphLLM, saved: Path, tmp_path: 
             torch.testing.assert_close(found, weight, atol=1e-3, rtol=1e-3)
 
 
+def test_what_half_precision_cannot_hold_stays_as_it_is(llama: Path, tmp_path: Path) -> None:
+    large = build(llama, seed=3)
+    torch.nn.init.constant_(large.projector.inner.bias, 1e6)
+    save_graph_llm(large, tmp_path / "large", dtype="float16")
+    bias = load_graph_llm(tmp_path / "large").projector.inner.bias
+    assert torch.equal(bias, torch.full_like(bias, 1e6))
+
+
 def test_a_later_checkpoint_replaces_an_earlier(llama: Path, copy: Path) -> None:
     before = read_manifest(copy).identity
     other = build(llama, seed=9)

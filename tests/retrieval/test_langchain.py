@@ -111,6 +111,13 @@ async def test_odd_metadata_becomes_text() -> None:
     assert (passage["title"], passage["source"]) == ("7", "['a']")
 
 
+async def test_an_empty_cell_is_no_title_and_no_source() -> None:
+    empty = {"title": float("nan"), "source": float("nan")}
+    retriever = LangChainRetriever(Fixed(documents=[Document("a", metadata=empty)]))
+    [[found]] = await retriever.retrieve(["?"], 5)
+    assert found.passage["title"] == "" and "source" not in found.passage
+
+
 async def test_queries_stay_in_order(store: InMemoryVectorStore) -> None:
     queries = [f"number {n}" for n in range(20)]
     found = await LangChainRetriever(store).retrieve(queries, 1)

@@ -175,12 +175,15 @@ async def test_a_record_that_cannot_be_read_is_told_and_other_runs_are_listed(
         assert listed == [("b", ""), ("a", "Narvik")]
         with pytest.raises(RecordError, match=r"cannot be read \(.*\)\. It is damaged, or"):
             await runs.get("b")
+        assert (await runs.summary("b")).question == ""
     with sqlite3.connect(home / "runs.sqlite") as database:
         database.execute(change.format("min"), (kind,))
     async with open_runs(home, builder=build_graph(**world([]))) as runs:
         with pytest.raises(RecordError, match="Other runs can be shown by their ids"):
             await runs.recent()
         assert (await runs.get("a")).result()["answer"] == "Narvik"
+        await runs.delete(["b"])
+        assert [one.id for one in await runs.recent()] == ["a"]
 
 
 called: list[str] = []
