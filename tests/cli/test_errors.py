@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ras_flow import __version__
+from ras_flow.paths import home_folder
 from tests.cli.command import ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.servers import Answer
@@ -206,6 +207,14 @@ def test_a_run_database_that_is_none_is_named(model: Model, docs: Path, own_home
     assert model.asked == []
 
 
+def test_a_home_under_the_users_own_is_found_wherever_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("RAS_FLOW_HOME", "~/runs")
+    assert home_folder() == tmp_path / "runs"
+
+
 def test_a_home_that_is_a_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "file"
     home.write_text("")
@@ -222,6 +231,7 @@ def nobody(*_):
     raise KeyError
 
 pwd.getpwuid = nobody
+from ras_flow.paths import home_folder
 from ras_flow.cli import main
 main()
 """

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
+from ras_flow import Context
 from ras_flow.demo import passages
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import IndexCorruptError
+from ras_flow.named import retriever_of
 from ras_flow.retrieval import CorpusIndex
 from tests.retrieval.helpers import WordEncoder
 
@@ -49,3 +53,13 @@ async def test_a_damaged_one_is_made_again(name: str, damage: str) -> None:
     index.verify()
     [[(found, _)]] = await index.retriever("bm25").retrieve(["Marie Curie"], 1)
     assert found["title"] == "Marie Curie"
+
+
+async def test_a_cache_that_was_cleaned_is_filled_again_while_the_index_is_in_use(
+    tmp_path: Path,
+) -> None:
+    context = Context(retriever="bm25")
+    for _ in range(3):
+        retriever = await asyncio.to_thread(retriever_of, context)
+        assert (await retriever.retrieve(["Marie Curie"], 1))[0]
+        shutil.rmtree(tmp_path / "cache")

@@ -105,6 +105,30 @@ class Summary:
         return Counter(reason for reason in reasons if reason)
 
 
+def judged_alike(config: EvalConfig, rows: Sequence[Row]) -> tuple[list[Row], list[str]]:
+    """Leave out rows that were judged otherwise than those of the systems that are asked today.
+
+    Rows of systems that the settings no longer name are not judged again, where gold was corrected
+    or another version judges otherwise: beside the others they would say what is not so.
+
+    Args:
+        config: The settings.
+        rows: All rows.
+
+    Returns:
+        The rows that can be held against each other, and the systems of which some are left out.
+    """
+    named = {one.name for one in config.systems}
+    today = {(row.benchmark, row.id): _judged(row) for row in rows if row.system in named}
+    left = {
+        id(row): row.system
+        for row in rows
+        if row.system not in named
+        and today.get((row.benchmark, row.id), _judged(row)) != _judged(row)
+    }
+    return [row for row in rows if id(row) not in left], sorted(set(left.values()))
+
+
 def summarise(
     config: EvalConfig,
     rows: Iterable[Row],
@@ -173,6 +197,10 @@ def difference(pairs: Sequence[tuple[Row, Row]], seed: int) -> Difference | None
     ours, theirs = ([row.score for row in side] for side in zip(*pairs, strict=True))
     gap = paired_bootstrap(ours, theirs, seed=seed)
     return Difference(gap.mean, gap.low, gap.high, paired_permutation(ours, theirs, seed=seed))
+
+
+def _judged(row: Row) -> tuple[str, int]:
+    return row.gold, row.judging
 
 
 def _scores(rows: Sequence[Row], seed: int) -> dict[str, Interval]:

@@ -11,7 +11,7 @@ from statistics import fmean
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.report.overview import overview_table
 from ras_flow.evaluation.report.plots import Point, bars, lines, scatter
-from ras_flow.evaluation.report.summary import Summary, summarise
+from ras_flow.evaluation.report.summary import Summary, judged_alike, summarise
 from ras_flow.evaluation.report.tables import (
     Table,
     cost_table,
@@ -30,6 +30,11 @@ from ras_flow.evaluation.run_folder import read_corpus_scores, write_text
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.+-]+")
 """What no benchmark has in its name, but the rows of somebody else's folder may."""
+
+_LEFT_OUT = (
+    "Left out are answers of {}: they were judged by other gold answers, or by another version. "
+    "Name it in the settings again to have them judged."
+)
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 2rem auto;
@@ -63,6 +68,9 @@ def write_report(
     Raises:
         RunError: The folder cannot be written, or its scores of all answers are damaged.
     """
+    rows, left_out = judged_alike(config, rows)
+    if left_out:
+        remarks = [*remarks, _LEFT_OUT.format(", ".join(left_out))]
     found = summarise(config, rows, read_corpus_scores(folder))
     markdown = ["# Evaluation", "", *(f"{markdown_text(remark)}\n" for remark in remarks)]
     page = ["<h1>Evaluation</h1>", *(f"<p>{html_text(remark)}</p>" for remark in remarks)]

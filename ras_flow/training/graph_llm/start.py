@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.files import checksum
@@ -19,7 +21,7 @@ from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.trained import WEIGHTS, is_run_checkpoint, model_at
-from ras_flow.training.run import Logger, flat
+from ras_flow.training.run import SETTINGS, Logger, flat
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -57,7 +59,17 @@ def first_model(
     source = find_graph_llm(start)
     if source is None:
         return _at_checkpoint(start, config, new_graph)
-    wanted, found = (flat(asdict(one)) for one in (config, source.config))
+    _check_same(start, asdict(config), asdict(source.config), new_graph=new_graph)
+    model = build_graph_llm(config)
+    load_weights(model, source.folder, graph=not new_graph)
+    return model, source.identity
+
+
+def _check_same(
+    start: str, wanted: Mapping[str, Any], found: Mapping[str, Any], *, new_graph: bool = False
+) -> None:
+    """Refuse to begin with what was made otherwise than the settings say."""
+    wanted, found = flat(wanted), flat(found)
     differing = [
         name
         for name in wanted | found
@@ -72,9 +84,6 @@ def first_model(
             f"settings say {wanted.get(name)!r}. Training goes on with the same model only: set "
             "it so, or leave model.start out."
         )
-    model = build_graph_llm(config)
-    load_weights(model, source.folder, graph=not new_graph)
-    return model, source.identity
 
 
 def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple[GraphLLM, str]:
@@ -90,6 +99,14 @@ def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple
             f"A checkpoint of a run is begun with as a whole, so model.start = {start!r} does not "
             "go together with model.new_graph. Let that run end, or leave model.new_graph out."
         )
+    settings = checkpoint.parent / SETTINGS
+    if settings.is_file():  # Not where a checkpoint was copied alone.
+        run = json.loads(settings.read_text(encoding="utf-8"))
+        found = {"gnn": run["gnn"], "lora": run["lora"]}
+        found["projector_hidden"] = run["model"]["projector_hidden"]
+        wanted = asdict(config)
+        kept = [name for name in found if wanted[name] is not None]
+        _check_same(start, *({name: side[name] for name in kept} for side in (wanted, found)))
     return model_at(checkpoint, config), f"checkpoint:{checksum(checkpoint / WEIGHTS)}"
 
 

@@ -326,6 +326,29 @@ def test_a_finished_evaluation_of_a_system_that_was_renamed_has_a_report(tmp_pat
     assert "Not finished" not in text
 
 
+def test_what_was_judged_otherwise_and_is_not_named_is_left_out(tmp_path: Path) -> None:
+    rows = [
+        row(name, str(n), score, gold=gold)
+        for name, score, gold in (("react", 1.0, "new"), ("old", 0.0, "old"), ("kept", 0.5, "new"))
+        for n in range(4)
+    ]
+    write_report(config(tmp_path, {"react": {}}), rows, tmp_path, questions={"small": 4})
+    text = (tmp_path / "report.md").read_text()
+    assert "Left out are answers of old: they were judged" in text
+    assert "| kept |" in text and "| old |" not in text
+    # Named, they are judged again before the report is written.
+    rows = [replace(one, gold="new") for one in rows]
+    write_report(config(tmp_path, {"react": {}, "old": {"kind": "direct"}}), rows, tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "Left out" not in text and "| old |" in text
+
+
+def test_a_system_that_was_renamed_half_way_does_not_leave_it_unfinished(tmp_path: Path) -> None:
+    rows = [row("react", str(n), 0.5) for n in range(4)] + [row("renamed", "0", 0.5)]
+    write_report(config(tmp_path, {"react": {}}), rows, tmp_path, questions={"small": 4})
+    assert "Not finished" not in (tmp_path / "report.md").read_text()
+
+
 def test_a_folder_with_one_system_and_no_support_has_a_report(tmp_path: Path) -> None:
     rows = [row("ras", "0", 1.0, measures={}, kind="")]
     write_report(config(tmp_path, {"ras": {}}), rows, tmp_path)

@@ -501,6 +501,16 @@ async def test_no_question_is_begun_beyond_a_ceiling(tmp_path: Path, limits: Any
     }
 
 
+async def test_a_ceiling_counts_what_a_system_cost_under_its_name_of_before(tmp_path: Path) -> None:
+    world = World()
+    await run(tmp_path, world, {"direct": {}})
+    asked = len(world.calls)
+    report = await run(
+        tmp_path, world, {"again": {"kind": "direct"}}, limits={"tokens": 1, "at_once": 1}
+    )
+    assert "ceiling" in report.ceiling and len(world.calls) == asked
+
+
 async def test_what_is_kept_is_not_counted_against_the_ceiling_again(tmp_path: Path) -> None:
     systems = {"ras": {}, **{f"s{n}": {"kind": "ras_share", "share": 0.5} for n in range(5)}}
     alone = await run(tmp_path, World(), {"ras": {}})

@@ -139,8 +139,11 @@ def test_two_trainings_do_not_write_one_output(
 
     train_graph_llm(settings, tmp_path / "out", data=data, encoder=ENCODER, log=meanwhile)
     assert refused and losses(tmp_path / "out") == losses(unbroken)
-    with pytest.raises(ConfigurationError, match="is there already"):
-        train(base, data, tmp_path / "out")
+    for output in (tmp_path / "out", Path(".")):
+        with pytest.raises(ConfigurationError, match="is there already"):
+            train(base, data, output)
+    with pytest.raises(ConfigurationError, match="name a folder in it"):
+        train(base, data, Path("/"))
     assert not (tmp_path / "out.run").exists()
 
 
@@ -357,6 +360,11 @@ def test_training_goes_on_from_a_run_that_is_not_at_its_end(
         assert torch.equal(written[saved], weight), name
     with pytest.raises(ConfigurationError, match=r"model\.new_graph"):
         train(base, data, tmp_path / "new", model=begun | {"new_graph": True})
+    # Names and shapes of the weights are the same with these.
+    with pytest.raises(ConfigurationError, match=r"has lora\.alpha = \d+, and the settings say 64"):
+        train(base, data, tmp_path / "alpha", model=begun, lora={"alpha": 64})
+    with pytest.raises(ConfigurationError, match=r"has gnn\.scope = 'per_hop'"):
+        train(base, data, tmp_path / "scope", model=begun, gnn={"scope": "merged"})
     with pytest.raises(ConfigurationError, match="do not fit"):
         train(base, data, tmp_path / "wide", model=begun, gnn={"hidden": 8})
     with pytest.raises(ConfigurationError, match="is no Graph LLM"):
