@@ -104,7 +104,7 @@ def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple
         run = json.loads(settings.read_text(encoding="utf-8"))
         found = {"gnn": run["gnn"], "lora": run["lora"]}
         found["projector_hidden"] = run["model"]["projector_hidden"]
-        wanted = asdict(config)
+        wanted = json.loads(json.dumps(asdict(config)))
         kept = [name for name in found if wanted[name] is not None]
         _check_same(start, *({name: side[name] for name in kept} for side in (wanted, found)))
     return model_at(checkpoint, config), f"checkpoint:{checksum(checkpoint / WEIGHTS)}"
