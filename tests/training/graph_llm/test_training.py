@@ -365,7 +365,7 @@ def test_training_goes_on_from_a_run_that_is_not_at_its_end(
         train(base, data, tmp_path / "alpha", model=begun, lora={"alpha": 64})
     with pytest.raises(ConfigurationError, match=r"has gnn\.scope = 'per_hop'"):
         train(base, data, tmp_path / "scope", model=begun, gnn={"scope": "merged"})
-    with pytest.raises(ConfigurationError, match="do not fit"):
+    with pytest.raises(ConfigurationError, match=r"has gnn\.hidden = 16"):
         train(base, data, tmp_path / "wide", model=begun, gnn={"hidden": 8})
     with pytest.raises(ConfigurationError, match="is no Graph LLM"):
         train(base, data, tmp_path / "none", model={"start": f"local:{checkpoint.parent}"})
