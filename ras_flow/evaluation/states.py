@@ -19,7 +19,14 @@ _FORMS: dict[str, TypeAdapter[Any]] = {
 }
 """What is read of a state, and its form in that of RAS."""
 
-_USAGE = TypeAdapter(Usage)
+
+class _Use(Usage):
+    """What a step cost; a system of one's own may have other roles."""
+
+    role: str  # type: ignore[misc]
+
+
+_USE = TypeAdapter(_Use)
 
 
 def readable(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +46,7 @@ def usage_in(found: object) -> dict[str, Usage]:
     """Return the costs of steps among whatever stands where a graph's costs would."""
     if not isinstance(found, Mapping):
         return {}
-    return {step: use for step, use in found.items() if _fits(_USAGE, use)}
+    return {step: use for step, use in found.items() if _fits(_USE, use)}
 
 
 def problem_of(state: Mapping[str, Any]) -> str:
