@@ -164,7 +164,10 @@ def ask(
     if index is not None:
         from ras_flow.cli.index import settings_of
 
-        values |= {**settings_of(index), "index": str(index.resolve())}
+        if str(index) == DEMO_INDEX and not index.exists():
+            values["index"] = DEMO_INDEX
+        else:
+            values |= {**settings_of(index), "index": str(index.resolve())}
     if retriever is not None:
         values["retriever"] = retriever
     if encoder is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.files import write_whole
 from ras_flow.training.callbacks import at_end
@@ -78,6 +79,36 @@ def own_run(output: Path) -> Iterator[Path]:
                 shutil.rmtree(run)
 
 
+@contextmanager
+def full_disks_say(run: Path) -> Iterator[None]:
+    """Say what to do where a run's files cannot be written.
+
+    Args:
+        run: The run's folder.
+
+    Raises:
+        InputError: There is no room; whatever package was writing, each with an error of its own.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not _is_full(error):
+            raise
+        raise InputError(
+            f"{run} cannot be written to ({error}). Free some space there, and give the same "
+            "command again: training goes on from its last checkpoint."
+        ) from error
+
+
+def _is_full(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    # Those of safetensors and torch have no number, and are told by their words alone.
+    said = ("I/O error", "iostream error", "PytorchStreamWriter", "inline_container")
+    kinds = ("SafetensorError", "RuntimeError")
+    return type(error).__name__ in kinds and any(words in str(error) for words in said)
+
+
 def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:
     """Write what a run was for, whole or not at all, and remove the run's folder.
 
@@ -89,7 +120,8 @@ def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:
     scratch = run / "finished"
     # What a killed process may have left.
     shutil.rmtree(scratch, ignore_errors=True)
-    write(scratch)
+    with full_disks_say(run):
+        write(scratch)
     os.replace(scratch, output)
     shutil.rmtree(run)
 
@@ -170,7 +202,8 @@ def train_on(trainer: Any, checkpoint: Path | None, *, patience: int = 0) -> boo
             return True
         # Where processes train together, accelerate does not tell it for an epoch that goes on.
         trainer._get_train_sampler().set_epoch(int(state.epoch))
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    with full_disks_say(Path(trainer.args.output_dir)):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     return at_end(trainer.state, patience)
 
 

@@ -336,3 +336,9 @@ def test_json_is_json_in_any_locale(
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     question = "Where was Mira Lund of Ålesund born?"
     assert ask(model, docs, "--top-k", "1", question=question)["question"] == question
+
+
+def test_the_demos_index_may_be_named(model: Model) -> None:
+    done = ras_flow("ask", QUESTION, "--index", "demo", "--json", *model.options)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["passages"]
