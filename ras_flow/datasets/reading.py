@@ -118,7 +118,7 @@ class Row:
         for at, value in enumerate(self.items(field)):
             match value:
                 case [str(name), thing]:
-                    found.append((scrub(name.strip()), thing))
+                    found.append((name.strip(), thing))
                 case _:
                     self.fail(f"{field}[{at}]", "expected a pair that starts with a text")
         return found
@@ -134,7 +134,7 @@ class Row:
             match value:
                 case [str(s), str(p), str(o)]:
                     if all(map(normalize_name, (s, p, o))):
-                        found.append((scrub(s.strip()), scrub(p.strip()), scrub(o.strip())))
+                        found.append((s.strip(), p.strip(), o.strip()))
                 case _:
                     self.fail(f"{field}[{at}]", "expected [subject, predicate, object]")
         return list(dict.fromkeys(found))

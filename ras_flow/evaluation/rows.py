@@ -14,7 +14,6 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.outcome import Outcome
-from ras_flow.runs.stores import advice
 
 FILE = "rows.sqlite"
 
@@ -216,6 +215,9 @@ def _told(where: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
+        # It loads LangGraph, which reading rows does without.
+        from ras_flow.runs.stores import advice  # noqa: PLC0415
+
         raise RunError(f"The rows in {where} cannot be used ({error}). {advice(error)}") from error
 
 

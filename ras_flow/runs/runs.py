@@ -226,9 +226,14 @@ class Runs:
         Raises:
             RunError: There is no such run.
         """
-        asked = await self._threads.find(run_id)
-        summary = await self._listed(run_id, asked[0][1]) if asked else None
-        return summary or await self._summary(run_id, await self._state(run_id))
+        try:
+            return await self._summary(run_id, await self._state(run_id))
+        except (InputError, RecordError):
+            asked = await self._threads.find(run_id)
+            summary = await self._listed(run_id, asked[0][1]) if asked else None
+            if summary is None:
+                raise
+            return summary
 
     async def newest(self, run_id: str) -> Newest:
         """Return how far a run is.
