@@ -158,13 +158,10 @@ def base_facts(language_model: Any) -> dict[str, Any]:
 def _cast(weights: Mapping[str, Any], dtype: str) -> dict[str, Any]:
     torch = require("torch", extra="local")
     kind = getattr(torch, dtype)
-    cast = {name: value.detach().cpu().to(kind).contiguous() for name, value in weights.items()}
-    # What is too large for the type stays as it is: an infinite weight would spoil all.
-    fits = {
-        name: bool(cast[name].isfinite().all() or not weights[name].isfinite().all())
-        for name in cast
-    }
-    return {
-        name: cast[name] if fits[name] else value.detach().cpu().contiguous()
-        for name, value in weights.items()
-    }
+    found = {}
+    for name, weight in weights.items():
+        kept = weight.detach().cpu()
+        cast = kept.to(kind)
+        # What is too large for the type stays as it is: an infinite weight would spoil all.
+        found[name] = (cast if cast.isfinite().all() else kept).contiguous()
+    return found

@@ -89,9 +89,10 @@ def full_disks_say(run: Path) -> Iterator[None]:
     Raises:
         InputError: There is no room; whatever package was writing, each with an error of its own.
     """
+    safetensors = require("safetensors", extra="local")
     try:
         yield
-    except Exception as error:
+    except (OSError, RuntimeError, safetensors.SafetensorError) as error:
         if not _is_full(error):
             raise
         raise InputError(
@@ -105,8 +106,7 @@ def _is_full(error: Exception) -> bool:
         return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     # Those of safetensors and torch have no number, and are told by their words alone.
     said = ("I/O error", "iostream error", "PytorchStreamWriter", "inline_container")
-    kinds = ("SafetensorError", "RuntimeError")
-    return type(error).__name__ in kinds and any(words in str(error) for words in said)
+    return any(words in str(error) for words in said)
 
 
 def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:

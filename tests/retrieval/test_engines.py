@@ -256,3 +256,8 @@ def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) ->
     assert CliRunner().invoke(app, [*push, "--replace"]).output == done.output
     assert settings_of(path) == {"encoder": "some/encoder"}
     assert os.path.isdir(tmp_path / "q")
+
+
+def test_a_file_that_cannot_be_looked_at_is_told_as_one_that_is_not_there() -> None:
+    with pytest.raises(IndexMissingError, match="is not there"):
+        read_engine("x" * 300 + ".toml")
