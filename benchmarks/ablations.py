@@ -26,8 +26,7 @@ from losses import target_losses
 from tables import beside
 
 from ras_flow.errors import InputError
-from ras_flow.graph_llm.checkpoint import load_graph_llm
-from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.graph_llm.shared import open_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
@@ -68,8 +67,7 @@ def contender(text: str, data: Path) -> Contender:
 
 def scores(model_name: str, records: Sequence[Placed]) -> list[Scored]:
     """Let a model write all records' targets, and measure its loss on them."""
-    source = find_graph_llm(model_name)
-    model = load_graph_llm(source.folder if source else Path(model_name))
+    model = open_graph_llm(model_name)
     model.eval()
     asked: list[Record] = [one.record for one in records]
     graphs = None

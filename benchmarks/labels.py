@@ -21,10 +21,9 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from ras_flow.errors import InputError
-from ras_flow.graph_llm.checkpoint import load_graph_llm
-from ras_flow.graph_llm.collate import Example
+from ras_flow.graph_llm.collate import IGNORED, Example
 from ras_flow.graph_llm.model import GraphLLM
-from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.graph_llm.shared import open_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs, nearest_records, shuffled
@@ -42,7 +41,7 @@ def margin(model: GraphLLM, example: Example) -> float:
     at = next(i for i, (one, other) in enumerate(zip(yes, no, strict=False)) if one != other)
     ids = torch.tensor([[*model.formatter.prompt(request).input_ids, *yes[: at + 1]]])
     # Only the last token is a target: the logits kept are those that predict it.
-    labels = torch.full_like(ids, -100)
+    labels = torch.full_like(ids, IGNORED)
     labels[0, -1] = yes[at]
     logits = model(ids, torch.ones_like(ids), [request.graph], labels).logits[0, 0]
     return float(logits[yes[at]] - logits[no[at]])
@@ -50,8 +49,7 @@ def margin(model: GraphLLM, example: Example) -> float:
 
 def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) -> None:
     """Print the table, a row as soon as it is known."""
-    source = find_graph_llm(name)
-    model = load_graph_llm(source.folder if source else Path(name))
+    model = open_graph_llm(name)
     if model.config.gnn is None:
         raise InputError(f"{name} was trained without a graph encoder: it has no soft tokens.")
     model.eval()

@@ -28,10 +28,9 @@ from tables import beside
 
 from ras_flow.components import AttributedGraph, ChainLink
 from ras_flow.errors import InputError
-from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.collate import Example
 from ras_flow.graph_llm.model import GraphLLM
-from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.graph_llm.shared import open_graph_llm
 from ras_flow.graph_llm.soft import graph_part
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.graph_llm.examples import Examples
@@ -69,8 +68,7 @@ def alikeness(tokens: Sequence[torch.Tensor]) -> float:
 @torch.inference_mode()
 def main(name: str, data: Path, split: Split, most: int) -> None:
     """Print both tables."""
-    source = find_graph_llm(name)
-    model = load_graph_llm(source.folder if source else Path(name))
+    model = open_graph_llm(name)
     if model.config.gnn is None:
         raise InputError(f"{name} was trained without a graph encoder: it has no soft tokens.")
     model.eval()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path
@@ -144,6 +144,29 @@ def let_all_read(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_file():
             path.chmod(0o644)
+
+
+def first_wrong(folder: Path, sums: Mapping[str, str]) -> tuple[Path, str] | None:
+    """Compare a folder's files with their checksums.
+
+    Args:
+        folder: The folder.
+        sums: By name, the SHA-256 that a file should have, in hex digits.
+
+    Returns:
+        The first file that is not as it should be, and whether it is ``missing`` or ``damaged``;
+        None where all are.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    for name, expected in sums.items():
+        file = folder / name
+        if not file.is_file():
+            return file, "missing"
+        if checksum(file) != expected:
+            return file, "damaged"
+    return None
 
 
 def checksum(path: Path) -> str:

@@ -65,6 +65,8 @@ def run() -> None:
         if isinstance(stream, TextIOWrapper):
             # Not every terminal and pipe has all of Unicode.
             stream.reconfigure(errors="backslashreplace")
+    if os.environ.get("COLUMNS") == "0":  # Some terminals without a size say so.
+        del os.environ["COLUMNS"]
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()

@@ -34,12 +34,23 @@ GO_ON = "Go on with the same command."
 ENDING = 1.0
 """Seconds that work has to end after Ctrl-C."""
 
+Mix = Annotated[
+    Path,
+    typer.Argument(
+        parser=path_of, metavar="MIX", help="TOML file: the data sets and their weights."
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the data set.")]
 
 
 @app.command()
 def build(
-    hotpotqa: Annotated[Path, typer.Argument(help="Questions in HotpotQA's own format.")],
+    hotpotqa: Annotated[
+        Path,
+        typer.Argument(
+            parser=path_of, metavar="HOTPOTQA", help="Questions in HotpotQA's own format."
+        ),
+    ],
     out: Out,
     model: Annotated[
         str, typer.Option(help="Model of every step that names none.")
@@ -105,7 +116,7 @@ def build(
 
 @app.command()
 def convert(
-    config: Annotated[Path, typer.Argument(help="TOML file: the data sets and their weights.")],
+    config: Mix,
     out: Out,
     as_text: Annotated[
         bool,
@@ -129,7 +140,7 @@ def convert(
 
 @app.command()
 def play(
-    config: Annotated[Path, typer.Argument(help="TOML file: the data sets, as for convert.")],
+    config: Mix,
     out: Out,
     extractor: Annotated[
         str, typer.Option(help="Turns the passages into triples; as runs name it.")
@@ -189,18 +200,25 @@ def play(
 @app.command()
 def complete_triples(
     passages: Annotated[
-        Path, typer.Argument(metavar="PASSAGES", help="A corpus: JSON lines with title, text.")
+        Path,
+        typer.Argument(
+            parser=path_of, metavar="PASSAGES", help="A corpus: JSON lines with title, text."
+        ),
     ],
     questions: Annotated[
         Path,
-        typer.Argument(metavar="QUESTIONS", help="Questions on it, with support and triples."),
+        typer.Argument(
+            parser=path_of, metavar="QUESTIONS", help="Questions on it, with support and triples."
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", parser=path_of, help="File to write, for train triples.")
     ],
     held_out: Annotated[
         list[Path] | None,
-        typer.Option(help="Use no passage with a title of this file; may be repeated."),
+        typer.Option(
+            parser=path_of, help="Use no passage with a title of this file; may be repeated."
+        ),
     ] = None,
     held_out_if: Annotated[
         str | None,
@@ -238,7 +256,10 @@ def complete_triples(
 
 @app.command()
 def stats(
-    folder: Annotated[Path, typer.Argument(help="Folder of a data set.")], as_json: AsJson = False
+    folder: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Folder of a data set.")
+    ],
+    as_json: AsJson = False,
 ) -> None:
     """Check a data set and count what it holds: every record, split and label."""
     from ras_flow.training.data.labels import check_labels

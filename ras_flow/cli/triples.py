@@ -13,7 +13,7 @@ import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
-from ras_flow.cli.names import address_of
+from ras_flow.cli.names import address_of, path_of
 from ras_flow.cli.output import (
     AsJson,
     confirmed,
@@ -137,7 +137,10 @@ def stats(database: Database = None, as_json: AsJson = False) -> None:
 def export(
     extractor: Of = "",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file, not to the screen.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", parser=path_of, help="Write to this file, not to the screen."
+        ),
     ] = None,
     database: Database = None,
 ) -> None:

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.context import Context
 from ras_flow.evaluation.question import Retrieval
+from ras_flow.ranges import NonNegative, Positive
 from ras_flow.state.schema import MODEL_ROLES
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class BenchmarkConfig:
     split: str | None = None
     untouched_by: Path | None = None
     part: Literal["dev", "test"] = "test"
-    limit: int | None = None
+    limit: Positive[int | None] = None
     retrieval: Retrieval | None = None
     index: str = POOL
     corpus_metrics: bool = False
@@ -118,8 +119,8 @@ class SystemConfig:
 class Price:
     """What a model costs, for a million tokens, in any currency."""
 
-    input: float = 0.0
-    output: float = 0.0
+    input: NonNegative[float] = 0.0
+    output: NonNegative[float] = 0.0
 
 
 @dataclass(frozen=True)
@@ -132,9 +133,9 @@ class Limits:
         money: The same in money.
     """
 
-    at_once: int = 4
-    tokens: int | None = None
-    money: float | None = None
+    at_once: Positive[int] = 4
+    tokens: NonNegative[int | None] = None
+    money: NonNegative[float | None] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -22,6 +21,7 @@ from ras_flow.evaluation.config import (
     SystemConfig,
 )
 from ras_flow.evaluation.systems import System, find_system
+from ras_flow.ranges import NonNegative, check_ranges
 from ras_flow.state.schema import MODEL_ROLES
 from ras_flow.toml import read_section, read_toml
 
@@ -40,7 +40,7 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_.+-]+")
 class _Tables:
     """The tables of the file; those without a form of their own are read one by one."""
 
-    seed: int = 13
+    seed: NonNegative[int] = 13
     models: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = Limits()
@@ -71,8 +71,9 @@ def parse_config(
 ) -> EvalConfig:
     """Read an evaluation from a mapping; see :func:`read_config`."""
     given: _Tables = read_section(_Tables, tables, where)
-    if given.seed < 0:
-        raise ConfigurationError(f"{where}: seed = {given.seed} must not be negative.")
+    _ranges(given, where)
+    for model, price in sorted(given.prices.items()):
+        _ranges(price, f"{where}: prices: {model}")
     _only(given.settings, _SETTINGS - _MODELS, f"{where}: settings")
     _only(given.models, _MODELS | {"base_url"}, f"{where}: models")
     shared = {**given.settings, **given.models}
@@ -117,16 +118,12 @@ def _check(made: EvalConfig, where: str) -> None:
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: systems.{system.name}: {error}") from error
     limits = made.limits
-    _not_negative(f"{where}: limits", tokens=limits.tokens, money=limits.money)
-    if limits.at_once < 1:
-        raise ConfigurationError(f"{where}: limits: at_once must be at least 1.")
     if limits.money is not None and not made.prices:
         raise ConfigurationError(
             f'{where}: limits.money needs prices: [prices."MODEL"] with input and output.'
         )
     asked = {model for system in made.systems for model in system.models.values()}
-    for name, price in sorted(made.prices.items()):
-        _not_negative(f"{where}: prices: {name}", input=price.input, output=price.output)
+    for name in sorted(made.prices):
         if name not in asked:
             raise ConfigurationError(
                 f"{where}: prices: no system asks a model {name!r}. Write the name as it is "
@@ -152,8 +149,7 @@ def _benchmark(name: str, table: Mapping[str, Any], folder: Path, where: str) ->
     )
     if made.part == "dev" and made.untouched_by is None:
         raise ConfigurationError(f"{where}: part = 'dev' needs untouched_by, whose part it is.")
-    if made.limit is not None and made.limit < 1:
-        raise ConfigurationError(f"{where}: limit = {made.limit} must be at least 1.")
+    _ranges(made, where)
     if made.index in (POOL, "demo"):
         return made
     return replace(made, index=str(folder / made.index))
@@ -222,10 +218,9 @@ def _only(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
             raise ConfigurationError(f"{where}: there is no setting {key!r} here.")
 
 
-def _not_negative(where: str, **numbers: float | None) -> None:
-    """Refuse numbers with which no ceiling would ever be reached."""
-    for name, number in numbers.items():
-        if number is not None and not 0 <= number < math.inf:
-            raise ConfigurationError(
-                f"{where}: {name} = {number:g} must be a finite number of at least 0."
-            )
+def _ranges(settings: object, where: str) -> None:
+    """Refuse numbers with which, for one, no ceiling would ever be reached."""
+    try:
+        check_ranges(settings)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from error

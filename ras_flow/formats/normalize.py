@@ -18,6 +18,7 @@ from ras_flow.formats.text import stream_safe
 from ras_flow.formats.tokens import POINTS, STROKES, UNSPACED, tokenize
 
 _ARTICLES = frozenset({"the", "a", "an"})
+_LETTER_A = re.compile(r"[^\w\s]*((?:(?:the|an?)\s+)*)a[-/&*]")
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'"))
 _TRADEMARK = re.compile(r"(?<=\w)[™®©℠]+")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d|,\d)")
@@ -37,9 +38,10 @@ def normalize_name(text: str) -> str:
     """Return the form of a name by which entities are joined and triples are keyed.
 
     Letter case, compatibility forms (NFKC), whitespace and leading English articles do not
-    count. Diacritics on Latin and Greek letters do not count ("Beyoncé" is "Beyonce", "Wałęsa" is
-    "Walesa"), nor do marks that most texts leave out, such as the stress of "Москва́"; others make
-    another letter (Cyrillic й, Japanese が) and stay. Punctuation is dropped, except:
+    count, but the letter of "A-10" and "A*" is no article. Diacritics on Latin and Greek letters
+    do not count ("Beyoncé" is "Beyonce", "Wałęsa" is "Walesa"), nor do marks that most texts leave
+    out, such as the stress of "Москва́"; others make another letter (Cyrillic й, Japanese が) and
+    stay. Punctuation is dropped, except:
 
     ======================================  ============================================
     between two digits                      stays: "3.5", "1899-1925", "3:45", "1/2"
@@ -67,11 +69,23 @@ def normalize_name(text: str) -> str:
 def _form(text: str) -> str:
     folded = _fold(text)
     words = _words(folded)
+    if letter := _LETTER_A.match(folded):
+        _keep_letter(words, len(letter[1].split()))
     while len(words) > 1 and words[0] in _ARTICLES:
         del words[0]
-    # The initial of "A. Milne" keeps its dot, lest it be taken for an article next time.
+    # The "A" of "A. Milne" and "A-10" has a dot, lest it be taken for an article next time.
     words = [word if i == 0 and word == "a." else word.rstrip(".") for i, word in enumerate(words)]
     return (" ".join(words) if len(words) != 1 else words[0].rstrip(".")) or folded
+
+
+def _keep_letter(words: list[str], at: int) -> None:
+    """Let the letter of "A-10" and "A* search" be no article: it becomes the initial "a."."""
+    if words[at : at + 1] == ["a"]:
+        after = words[at + 1 : at + 2]
+        if after and len(after[0]) == 1 and after[0].isalpha():
+            words[at : at + 2] = [f"a{after[0]}"]  # As initials close up.
+        else:
+            words[at] = "a."
 
 
 _kept_form = lru_cache(maxsize=16_384)(_form)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ras_flow.errors import InputError
-from ras_flow.formats.answer import THOUGHT
+from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.text import has_word
 
 PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL"]
@@ -45,7 +45,6 @@ _LEAD = re.compile(r"(?:[:：]\s*|[–—-]\s+|(?:sub-?)?(?:question|query)\s*:\
 _QUOTES = {"“": "”", "‘": "’", "«": "»"}
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
 _RUN_ON = re.compile(r"\s*(?:retrieved graph information\s*:|\[prev_)", re.IGNORECASE)
-_THINK = re.compile(rf"(</?{THOUGHT})", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b\ufeff\ud800-\udfff]")
 _ESCAPE = re.compile(r"(?<!\\)\\+(?=[\[\]_])")
@@ -193,18 +192,7 @@ def clean_subquery(text: str) -> str:
 def _visible(text: str) -> str:
     """Drop thoughts, invisible characters and Markdown escapes; unify line ends and brackets."""
     text = _INVISIBLE.sub("", _NEWLINE.sub("\n", text))
-    kept: list[str] = []
-    thinking = False
-    for piece in _THINK.split(text):
-        if not _THINK.fullmatch(piece):
-            if not thinking:
-                kept.append(piece)
-            continue
-        closing = piece[1] == "/"
-        if closing and not thinking:
-            kept.clear()  # The opening tag was part of the prompt.
-        thinking = not closing
-    return _TEXT_INSIDE.sub(r"[\1\2] \3", _ESCAPE.sub("", " ".join(kept)))
+    return _TEXT_INSIDE.sub(r"[\1\2] \3", _ESCAPE.sub("", without_thoughts(text)))
 
 
 def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.packages import require_packages
 from ras_flow.llms.generation import memory_errors_say
-from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.local import read_model
+from ras_flow.llms.tokenizer import load_tokenizer
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM

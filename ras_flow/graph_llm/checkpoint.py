@@ -16,9 +16,8 @@ from ras_flow.graph_llm.manifest import (
     ADAPTER,
     GNN,
     Manifest,
-    check_files,
+    checked_manifest,
     is_checkpoint,
-    read_manifest,
     write_manifest,
 )
 
@@ -96,11 +95,10 @@ def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = F
         ConfigurationError: A file is missing or damaged, the version is unknown, or the base
             model is another one.
     """
-    manifest = read_manifest(folder)
-    check_files(manifest, folder)  # Before the base is read, which takes seconds.
+    manifest = checked_manifest(folder)  # Before the base is read, which takes seconds.
     config = manifest.config
     model = build_graph_llm(replace(config, base=base or config.base))
-    load_weights(model, folder)
+    _put_weights(model, folder, manifest, graph=True)
     if not trainable:
         model.merge()
     return model
@@ -118,8 +116,10 @@ def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
         ConfigurationError: A file is missing or damaged, the version is unknown, or the model is
             another one.
     """
-    manifest = read_manifest(folder)
-    check_files(manifest, folder)
+    _put_weights(model, folder, checked_manifest(folder), graph=graph)
+
+
+def _put_weights(model: GraphLLM, folder: Path, manifest: Manifest, *, graph: bool) -> None:
     found = base_facts(model.base)
     differing = [name for name in BASE_FACTS if found[name] != manifest.base.get(name)]
     if differing:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, get_args
 from ras_flow.components import AttributedGraph, Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.sentence_encoder import same_encoder
+from ras_flow.ranges import NonNegative, Positive, Share, check_ranges
 
 GnnKind = Literal["transformer", "gat", "gcn"]
 Scope = Literal["per_hop", "merged"]
@@ -19,18 +20,6 @@ Place = Literal["before", "after", "label"]
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ConfigurationError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
-
-
-def _at_least(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ConfigurationError(
-            f"{name} must be a whole number of at least {least}, not {value!r}."
-        )
-
-
-def _share(name: str, value: object) -> None:
-    if not isinstance(value, int | float) or not 0 <= value < 1:
-        raise ConfigurationError(f"{name} must be at least 0 and below 1, not {value!r}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +48,10 @@ class GnnConfig:
     """
 
     kind: GnnKind = "transformer"
-    hidden: int = 1024
-    layers: int = 3
-    heads: int = 8
-    dropout: float = 0.1
+    hidden: Positive[int] = 1024
+    layers: Positive[int] = 3
+    heads: Positive[int] = 8
+    dropout: Share[float] = 0.1
     scope: Scope = "per_hop"
     tokens: Tokens = "one"
     queries: bool = False
@@ -78,10 +67,11 @@ class GnnConfig:
         _one_of("scope", self.scope, get_args(Scope))
         _one_of("tokens", self.tokens, get_args(Tokens))
         _one_of("place", self.place, get_args(Place))
-        _at_least("layers", self.layers, 1)
-        _at_least("heads", self.heads, 1)
-        _at_least("hidden", self.hidden, self.heads)
-        _share("dropout", self.dropout)
+        check_ranges(self)
+        if self.hidden < self.heads:
+            raise ConfigurationError(
+                f"hidden = {self.hidden} must be at least as many as the heads, {self.heads}."
+            )
 
     @property
     def width(self) -> int:
@@ -105,9 +95,9 @@ class LoraConfig:
         targets: Names of the linear layers that get one.
     """
 
-    r: int = 8
-    alpha: int = 16
-    dropout: float = 0.05
+    r: Positive[int] = 8
+    alpha: Positive[int] = 16
+    dropout: Share[float] = 0.05
     targets: tuple[str, ...] = ("q_proj", "v_proj")
 
     def __post_init__(self) -> None:
@@ -117,9 +107,7 @@ class LoraConfig:
             ConfigurationError: A value is out of range; the message names it.
         """
         object.__setattr__(self, "targets", tuple(self.targets))
-        _at_least("r", self.r, 1)
-        _at_least("alpha", self.alpha, 1)
-        _share("dropout", self.dropout)
+        check_ranges(self)
         if not self.targets:
             raise ConfigurationError("LoRA needs at least one target, such as 'q_proj'.")
 
@@ -145,14 +133,14 @@ class GraphLLMConfig:
 
     base: str
     encoder: str
-    encoder_dimension: int
+    encoder_dimension: Positive[int]
     gnn: GnnConfig | None = GnnConfig()
     lora: LoraConfig | None = LoraConfig()
-    projector_hidden: int = 2048
-    window: int = 2500
-    top_k: int = Reading.top_k
-    max_triples: int | None = None
-    answer_passages: int = Reading.answer_passages
+    projector_hidden: Positive[int] = 2048
+    window: Positive[int] = 2500
+    top_k: Positive[int] = Reading.top_k
+    max_triples: Positive[int | None] = None
+    answer_passages: NonNegative[int] = Reading.answer_passages
 
     def __post_init__(self) -> None:
         """Check every value.
@@ -160,13 +148,10 @@ class GraphLLMConfig:
         Raises:
             ConfigurationError: A value is out of range, or nothing could be trained.
         """
-        _at_least("encoder_dimension", self.encoder_dimension, 1)
-        _at_least("projector_hidden", self.projector_hidden, 1)
-        _at_least("window", self.window, 1)
-        _at_least("top_k", self.top_k, 1)
-        if self.max_triples is not None:
-            _at_least("max_triples", self.max_triples, 1)
-        _at_least("answer_passages", self.answer_passages, 0)
+        check_ranges(self)
+        for name in ("base", "encoder"):
+            if not isinstance(getattr(self, name), str):
+                raise ConfigurationError(f"{name} = {getattr(self, name)!r} must name a model.")
         if self.gnn is None and self.lora is None:
             raise ConfigurationError("Without gnn and without lora nothing is left to train.")
 
@@ -213,6 +198,8 @@ class GraphLLMConfig:
             ConfigurationError: A name is unknown, a needed one is missing, or a value is wrong.
         """
         parts = {"gnn": GnnConfig, "lora": LoraConfig}
+        if not isinstance(values, Mapping):
+            raise ConfigurationError(f"{cls.__name__} cannot be made of {values!r}.")
         read = {
             name: _build(parts[name], value) if name in parts and value is not None else value
             for name, value in values.items()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.files import checksum
+from ras_flow.files import first_wrong
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
@@ -81,7 +81,7 @@ def read_export(folder: Path) -> Exported:
         names = str(values["identity"]), str(values["served_name"])
         ends = tuple(int(token) for token in values["ends"])
         described = values["config"], dict(values["files"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigurationError(
             f"{path} is damaged ({type(error).__name__}). Copy or export the Graph LLM again."
         ) from error
@@ -101,10 +101,8 @@ def check_export(exported: Exported, folder: Path) -> None:
     Raises:
         ConfigurationError: A file is missing or was altered.
     """
-    for name in (GNN, WORDS) if exported.config.gnn else ():
-        path = folder / PART / name
-        if not path.is_file() or checksum(path) != exported.files.get(name):
-            raise ConfigurationError(
-                f"{path} is {'damaged' if path.is_file() else 'missing'}. Copy or export the "
-                "Graph LLM again."
-            )
+    needed = (GNN, WORDS) if exported.config.gnn else ()
+    sums = {name: exported.files.get(name, "") for name in needed}
+    if wrong := first_wrong(folder / PART, sums):
+        path, state = wrong
+        raise ConfigurationError(f"{path} is {state}. Copy or export the Graph LLM again.")

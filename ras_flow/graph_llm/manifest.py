@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.files import checksum
+from ras_flow.files import first_wrong
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
 from ras_flow.llms.weights import hash_text
@@ -84,7 +84,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise ConfigurationError(
             f"There is no Graph LLM in {str(folder)!r}: it has no {NAME}. Check the path."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigurationError(
             f"{path} is damaged ({type(error).__name__}). Copy or train the Graph LLM again."
         ) from error
@@ -95,7 +95,10 @@ def read_manifest(folder: Path) -> Manifest:
             f"{PROMPT_VERSION}. Train it again, or use the version of ras-flow that wrote it."
         )
     config, base, files = described
-    return Manifest(GraphLLMConfig.from_mapping(config), base, files, end)
+    try:
+        return Manifest(GraphLLMConfig.from_mapping(config), base, files, end)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:
@@ -104,22 +107,25 @@ def write_manifest(manifest: Manifest, folder: Path) -> None:
     (folder / NAME).write_text(f"{text}\n", encoding="utf-8")
 
 
-def check_files(manifest: Manifest, folder: Path) -> None:
-    """Compare a checkpoint's files with what it says of them.
+def checked_manifest(folder: Path) -> Manifest:
+    """Read a checkpoint's description, and compare the files with it.
+
+    Args:
+        folder: The checkpoint.
+
+    Returns:
+        The description.
 
     Raises:
-        ConfigurationError: A file is missing or was altered.
+        ConfigurationError: As for :func:`read_manifest`, or a file is missing or was altered.
     """
+    manifest = read_manifest(folder)
     needed = [GNN] if manifest.config.gnn else []
     needed += [ADAPTER, ADAPTER_CONFIG] if manifest.config.lora else []
-    for name in needed:
-        path = folder / name
-        if not path.is_file():
-            raise ConfigurationError(
-                f"{name} is missing from the Graph LLM in {str(folder)!r}. Copy it again."
-            )
-        if checksum(path) != manifest.files.get(name):
-            raise ConfigurationError(
-                f"{name} of the Graph LLM in {str(folder)!r} is damaged: its checksum is not the "
-                f"one that {NAME} has. Copy it again."
-            )
+    if wrong := first_wrong(folder, {name: manifest.files.get(name, "") for name in needed}):
+        file, state = wrong
+        raise ConfigurationError(
+            f"{file.name} of the Graph LLM in {str(folder)!r} is {state}: {NAME} has its checksum. "
+            "Copy it again."
+        )
+    return manifest

@@ -111,6 +111,22 @@ class SharedGraphLLM(GraphLLMSource):
         return {call: list(islice(made, len(call.items))) for call in calls}
 
 
+def open_graph_llm(name: str) -> GraphLLM:
+    """Load a Graph LLM of one's own, as training and measuring read it.
+
+    Args:
+        name: Its name, such as ``local:default``, or its folder.
+
+    Returns:
+        The model in evaluation mode, its adapter merged.
+
+    Raises:
+        ConfigurationError: As for :func:`ras_flow.graph_llm.checkpoint.load_graph_llm`.
+    """
+    source = find_graph_llm(name)
+    return load_graph_llm(source.folder if source else Path(name))
+
+
 _opening = threading.Lock()
 
 

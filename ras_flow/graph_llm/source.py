@@ -11,7 +11,7 @@ from ras_flow.components import AttributedGraph, Generation
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
-from ras_flow.llms.local import load_tokenizer
+from ras_flow.llms.tokenizer import load_tokenizer
 
 
 class GraphLLMSource(ABC):
@@ -21,7 +21,8 @@ class GraphLLMSource(ABC):
         folder: Where its files are.
         config: What it is made of.
         identity: Names its weights.
-        tokenizer: Where its tokenizer is, as :func:`ras_flow.llms.local.load_tokenizer` takes it.
+        tokenizer: Where its tokenizer is, as
+            :func:`ras_flow.llms.tokenizer.load_tokenizer` takes it.
     """
 
     def __init__(self, folder: Path, config: GraphLLMConfig, identity: str, tokenizer: str) -> None:

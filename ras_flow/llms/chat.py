@@ -46,9 +46,14 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 _ENDS = ("finish_reason", "stop_reason", "done_reason", "status")
 _CUT_OFF = {"length", "max_tokens", "model_context_window_exceeded", "incomplete"}
 _WITHHELD = {"content_filter", "refusal"}
+_BROKEN = {"error", "abort", "aborted", "cancelled", "failed", "insufficient_system_resource"}
+"""What servers and gateways say where they gave up in the middle of an answer."""
 _NAMES_STOP = re.compile(r"\bstop(?:_?sequences)?\b", re.IGNORECASE)
 _STRICT = ("openai", "anthropic")
 """Kinds of chat model that always tell why an answer ended, unless it broke off."""
+
+_ROUTES = {"path", "query"}
+"""Parts of an address that count where they are given."""
 
 _PATIENCE = {"default_request_timeout", "max_retries"}
 """Settings that Anthropic's integration counts as the model's: they change nothing it writes."""
@@ -106,8 +111,11 @@ class ChatLanguageModel:
         # Some servers pass over the name that OpenAI gives the limit now.
         compatible = self._by_name and self._chat._llm_type.startswith("openai") and not profile
         self._limit_as_before = compatible and "openai" not in self._endpoint.host
-        told = self._chat._identifying_params.items()
-        settings = hash_text(repr(sorted(item for item in told if item[0] not in _PATIENCE)))
+        told = dict(self._chat._identifying_params.items())
+        # A gateway may tell models of one name apart by these.
+        told |= {"path": self._endpoint.path, "query": getattr(self._chat, "default_query", None)}
+        named = {key: value for key, value in told.items() if value or key not in _ROUTES}
+        settings = hash_text(repr(sorted(i for i in named.items() if i[0] not in _PATIENCE)))
         self.identity = f"{self._chat._llm_type}:{self._endpoint.model}@{self._endpoint.host}"
         self.identity += f"#{settings}"
 
@@ -208,6 +216,8 @@ class ChatLanguageModel:
             raise BrokenAnswerError(f"the answer cannot be read ({error})") from error
         if strict and not any(answer.response_metadata.get(name) for name in _ENDS):
             raise BrokenAnswerError("the answer broke off before its end")
+        if broken := _ends(answer) & _BROKEN:
+            raise BrokenAnswerError(f"the server ended its answer by {', '.join(broken)!r}")
         return answer
 
     def _check(self, answer: AIMessage) -> None:
@@ -305,15 +315,19 @@ def _body(chat: BaseChatModel) -> dict[str, Any]:
     return getattr(chat, "extra_body", None) or {}
 
 
+def _ends(answer: AIMessage) -> set[str]:
+    """Return what the server says of the answer's end."""
+    return {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
+
+
 def _is_cut_off(answer: AIMessage) -> bool:
-    ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
-    return bool(ends & _CUT_OFF)
+    return bool(_ends(answer) & _CUT_OFF)
 
 
 def _withheld(answer: AIMessage) -> str:
     """Return why an answer is not the one that was asked for; empty where it is."""
-    ends = {str(answer.response_metadata.get(name)).lower() for name in _ENDS}
-    return str(answer.additional_kwargs.get("refusal") or "") or ", ".join(ends & _WITHHELD)
+    said = str(answer.additional_kwargs.get("refusal") or "")
+    return said or ", ".join(_ends(answer) & _WITHHELD)
 
 
 def _lost_to_thought(answer: AIMessage) -> bool:

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import httpx
 
 from ras_flow.components import Generation
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms.generation import cut_at
-from ras_flow.llms.providers import check_address
+from ras_flow.llms.providers import check_address, key_in
 from ras_flow.llms.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
 from ras_flow.llms.slots import shared_slots
 from ras_flow.llms.text import LOOP, repeats
@@ -129,14 +129,9 @@ class CompletionsServer:
             )
         check_address("base_url" if base_url else ADDRESS, address)
         self.model = model
-        key = os.environ.get(KEY, "").strip()
-        if not (key.isascii() and key.isprintable()):
-            raise ConfigurationError(
-                f"The key in {KEY} holds a character that no header can carry. Set it again, in "
-                "printable ASCII."
-            )
+        key = key_in(KEY)
         host = urlsplit(address).netloc.rpartition("@")[2]
-        self.endpoint = Endpoint(model, host, KEY, (key,) if key else ())
+        self.endpoint = Endpoint(model, host, KEY, secrets=(key,) if key else ())
         self._url = f"{address.rstrip('/')}/completions"
         self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
         self._slots = shared_slots(self.endpoint, max_concurrency)
@@ -190,19 +185,24 @@ class CompletionsServer:
         )
         if response.status_code >= 400:
             raise StatusError(response)
+        if response.is_redirect:
+            raise ModelResponseError(
+                f"The server of the model {self.model!r} sends its callers elsewhere, to "
+                f"{response.headers['location'][:200]!r}. Name that address, up to /v1, as "
+                f"base_url or in {ADDRESS}."
+            )
         try:
             answer = response.json()
             [choice] = answer["choices"]
             tokens = [int(token) for token in choice["token_ids"]]
-            return Written(
-                tokens,
-                choice["finish_reason"] == "length",
-                int(answer["usage"]["prompt_tokens"]),
-            )
+            end, read = choice["finish_reason"], int(answer["usage"]["prompt_tokens"])
         except (LookupError, TypeError, ValueError) as error:
             raise BrokenAnswerError(
                 f"the answer cannot be read as one of vLLM's completions with token_ids ({error!r})"
             ) from error
+        if end not in ("stop", "length"):
+            raise BrokenAnswerError(f"the server ended its answer by {end!r}")
+        return Written(tokens, end == "length", read)
 
 
 def _loop_end(tokens: Sequence[int]) -> int | None:

@@ -11,8 +11,9 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.files import let_all_read, whole_folder
 from ras_flow.llms.generation import end_tokens, memory_errors_say
-from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.local import read_model
 from ras_flow.llms.precision import DType
+from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.llms.weights import hash_text, reading_weights
 

@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.components import Generation, Message
@@ -16,8 +15,6 @@ from ras_flow.llms import decoding, generation
 from ras_flow.llms.batch import states_name
 from ras_flow.llms.generation import (
     Encoded,
-    as_plain_text,
-    chat_text,
     check_lengths,
     is_memory_error,
     memory_errors_say,
@@ -31,13 +28,13 @@ from ras_flow.llms.joining import (
     serve_together,
 )
 from ras_flow.llms.precision import Precision, local_precision
+from ras_flow.llms.tokenized import WINDOW, TokenizedModel
+from ras_flow.llms.tokenizer import forget_tokenizer, load_tokenizer
 from ras_flow.llms.tuned import check_files, find_tuned
 from ras_flow.llms.weights import (
     SMOLLM2,
-    check_words,
     fingerprint,
     load_error,
-    positions,
     reading_weights,
     resolve,
 )
@@ -45,9 +42,6 @@ from ras_flow.tracing import traced_generation
 
 if TYPE_CHECKING:
     from ras_flow.llms.batch import Prefix
-
-ROOM_FOR_OUTPUT = 512
-"""Tokens of a model's limit that are left for the output; a quarter where there are few."""
 
 PREFIXES_KEPT = 8
 """Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
@@ -79,44 +73,6 @@ class LoadedModel:
 
 _loading = threading.Lock()
 _models: dict[tuple[str, str, Precision], LoadedModel] = {}
-_loading_tokenizers = threading.Lock()
-"""A lock of its own: under that of models a tokenizer would wait for another model's weights."""
-_tokenizers: dict[str, Any] = {}
-
-
-def load_tokenizer(name: str, *, chat: bool = True) -> Any:
-    """Return a model's tokenizer, loaded once per process.
-
-    Args:
-        name: As for :func:`ras_flow.llms.weights.resolve`.
-        chat: Whether a chat template is needed.
-
-    Raises:
-        ConfigurationError: There is none, it cannot be read, or it has no chat template.
-    """
-    tuned = find_tuned(name)
-    if tuned and tuned.adapter:
-        return load_tokenizer(tuned.base, chat=chat)
-    with _loading_tokenizers:
-        if name not in _tokenizers:
-            transformers = require("transformers", extra="local")
-            source = resolve(name)
-            try:
-                tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    source, trust_remote_code=False
-                )
-            except Exception as error:
-                # Of a file that it cannot read tokenizers says so by no class of its own.
-                if type(error) is Exception or isinstance(error, OSError | ValueError):
-                    raise load_error(name, error) from error
-                raise
-            check_words(name, tokenizer)
-            _tokenizers[name] = tokenizer
-        if chat and not _tokenizers[name].chat_template:
-            raise ConfigurationError(
-                f"The model {name!r} has no chat template. Name an instruction-tuned model."
-            )
-        return _tokenizers[name]
 
 
 def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCausalLM") -> Any:
@@ -203,13 +159,12 @@ def load_model(
                     "again, with those that are there now."
                 )
             _models.pop(place, None)
-            with _loading_tokenizers:
-                _tokenizers.pop(name, None)  # Texts may have been counted with an older one.
+            forget_tokenizer(name)  # Texts may have been counted with an older one.
             _models[place] = LoadedModel(read_model(name, precision, kind=kind), key)
         return _models[place]
 
 
-class LocalLanguageModel:
+class LocalLanguageModel(TokenizedModel):
     """A chat model of transformers, run greedily.
 
     Everything before a prompt's last message (instruction and examples) is computed once per
@@ -227,12 +182,8 @@ class LocalLanguageModel:
             unknown number format (:mod:`ras_flow.llms.precision`).
     """
 
-    _chats = True
-    """Whether it reads messages by a chat template."""
-
-    def __init__(self, name: str = SMOLLM2, *, window: int = 2500, batch_size: int = 32) -> None:
-        self.name = name
-        self._window = window
+    def __init__(self, name: str = SMOLLM2, *, window: int = WINDOW, batch_size: int = 32) -> None:
+        super().__init__(name, window)
         self.batch_size = batch_size
         self._key = fingerprint(name)
         self._precision = local_precision()
@@ -241,19 +192,6 @@ class LocalLanguageModel:
         tuned = find_tuned(name)
         self._turns = tuned.turns if tuned else 0
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
-
-    @cached_property
-    def window(self) -> int:
-        """Input tokens to offer to callers."""
-        limit = positions(self.name)
-        if limit is None:
-            return self._window
-        return min(self._window, max(limit - ROOM_FOR_OUTPUT, limit * 3 // 4))
-
-    def count_tokens(self, text: str) -> int:
-        """Return the number of the model's tokens of a text, without special tokens."""
-        tokenizer = load_tokenizer(self.name, chat=self._chats)
-        return len(tokenizer.encode(as_plain_text(text, tokenizer), add_special_tokens=False))
 
     async def generate(
         self,
@@ -317,44 +255,3 @@ class LocalLanguageModel:
             tokenizer = load_tokenizer(self.name)
             share = decoding.can_share(loaded.model)
             return serve_together(calls, encode, make)
-
-    def _encode(self, prompt: Sequence[Message], *, share: bool) -> Encoded:
-        tokenizer = load_tokenizer(self.name)
-        messages = [
-            {"role": message["role"], "content": as_plain_text(message["content"], tokenizer)}
-            for message in prompt
-        ]
-
-        def tokens(part: list[dict[str, str]], *, ask: bool) -> list[int]:
-            return list(
-                tokenizer.encode(chat_text(tokenizer, part, ask=ask), add_special_tokens=False)
-            )
-
-        refused = require("jinja2", extra="local").TemplateError
-        try:
-            try:
-                whole = tokens(messages, ask=True)
-            except refused:
-                messages = _without_system(messages)
-                whole = tokens(messages, ask=True)
-        except refused as error:
-            raise ConfigurationError(
-                f"The chat template of the model {self.name!r} refuses the prompt ({error}). Name "
-                "another model, or mend the template."
-            ) from error
-        try:
-            prefix = tokens(messages[:-1], ask=False) if share and len(messages) > 1 else []
-        except refused:  # As some do where no user speaks.
-            prefix = []
-        if whole[: len(prefix)] != prefix:
-            prefix = []
-        rest = tuple(whole[len(prefix) :])
-        return Encoded(tuple(prefix), rest, words=rest)
-
-
-def _without_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Say what a system message says at the beginning of the user's first message."""
-    if [message["role"] for message in messages[:2]] != ["system", "user"]:
-        return messages
-    system, user, *rest = messages
-    return [{**user, "content": f"{system['content']}\n\n{user['content']}"}, *rest]

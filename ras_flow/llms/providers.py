@@ -88,13 +88,20 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
     if provider:
         require(provider.package, extra=provider.extra)
         settings |= provider.settings
-        if not os.environ.get(provider.key_variable):
+        for setting, address in given.items():
+            if kind == "openai" and "@" in urlsplit(address).netloc:
+                raise ConfigurationError(
+                    f"The {setting} holds a user and a password, which OpenAI's client cannot send "
+                    f"beside a key. Name the address without them, and set {provider.key_variable}."
+                )
+        key = key_in(provider.key_variable)
+        if not key:
             if not given:
                 raise ConfigurationError(
                     f"The model {name!r} needs a key. Set the environment variable "
                     f"{provider.key_variable}, or a base_url for a server without keys."
                 )
-            settings["api_key"] = NO_KEY
+        settings["api_key"] = key or NO_KEY
     try:
         chat = init_chat_model(name, **settings)
         if (chat.profile or {}).get("temperature") is not False:
@@ -108,6 +115,27 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
             f"The model {name!r} cannot be used: {_said(error)}. Examples of names: {EXAMPLES}."
         ) from error
     return cast("BaseChatModel", chat)
+
+
+def key_in(variable: str) -> str:
+    """Return a server's key, without the line end that mounted secrets have.
+
+    Args:
+        variable: The environment variable that has it.
+
+    Returns:
+        The key; empty where there is none.
+
+    Raises:
+        ConfigurationError: It cannot be one.
+    """
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigurationError(
+            f"The key in {variable} holds a character that no header can carry. Set it again, in "
+            "printable ASCII."
+        )
+    return key
 
 
 def check_address(name: str, address: str) -> None:
@@ -162,9 +190,12 @@ def endpoint_of(chat: BaseChatModel) -> Endpoint:
     outside = provider.addresses().values() if provider else ()
     address = first("openai_api_base", "anthropic_api_url", "base_url") or next(iter(outside), "")
     found = [v.get_secret_value() for v in vars(chat).values() if isinstance(v, SecretStr)]
+    parts = urlsplit(address)
+    path = parts.path.rstrip("/")
     return Endpoint(
         model=first("model_name", "model") or type(chat).__name__,
-        host=urlsplit(address).netloc.rpartition("@")[2] or f"{kind}'s own address",
+        host=parts.netloc.rpartition("@")[2] or f"{kind}'s own address",
+        path="" if path == "/v1" else path,
         key_variable=provider.key_variable if provider else "",
         secrets=tuple(secret for secret in found if secret and secret != NO_KEY),
     )

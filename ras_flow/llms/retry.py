@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal, TypeVar
 
+from langchain_core.exceptions import ModelAuthenticationError, ModelPermissionDeniedError
 from langchain_core.exceptions import ModelError as ChatModelError
 from tenacity import (
     AsyncRetrying,
@@ -39,15 +40,19 @@ _TRANSIENT = {
     "APIConnectionError",
     "APIResponseValidationError",
     "APITimeoutError",
+    "ChunkedEncodingError",
     "ClientError",  # aiohttp's own, as for what is no HTTP
     "ConnectionError",
     "HTTPError",  # the base of transport errors in httpx; status errors are told apart earlier
+    "Timeout",
     "TimeoutError",
 }
 _TRANSIENT_STATUS = {408, 429}
 _REFUSED_STATUS = {401, 402, 403}
 _NO_CREDIT = "insufficient_quota"
 """Code of a 429 that no later attempt changes."""
+_THROTTLED = ("Throttl", "TooManyRequests")
+"""How the codes begin by which Amazon's services ask for patience, some of them with a 400."""
 _EVENTS: dict[str, Kind] = {
     "authentication_error": "refused",
     "permission_error": "refused",
@@ -86,6 +91,7 @@ class Endpoint:
     Attributes:
         model: The model's name.
         host: Its server.
+        path: What follows the host in the address; empty where that is no more than ``/v1``.
         key_variable: The environment variable with the key; empty where none is known.
         secrets: What no message may contain.
     """
@@ -93,6 +99,7 @@ class Endpoint:
     model: str
     host: str
     key_variable: str = ""
+    path: str = field(default="", repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def redact(self, text: str) -> str:
@@ -119,6 +126,8 @@ def classify(error: BaseException) -> Kind | None:
         return "retry" if status >= 500 or status in _TRANSIENT_STATUS else "rejected"
     if isinstance(error, BrokenAnswerError | json.JSONDecodeError):
         return "retry"
+    if isinstance(error, ModelAuthenticationError | ModelPermissionDeniedError):
+        return "refused"
     if isinstance(error, ChatModelError):
         return "retry" if error.is_retryable else "rejected"
     names = {cls.__name__ for cls in type(error).__mro__}
@@ -132,11 +141,14 @@ def classify(error: BaseException) -> Kind | None:
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a server's refusal, as its client tells it; None for others."""
     # httpx and requests, which some integrations use as they are, tell it in the response alone.
-    for teller in (error, getattr(error, "response", None)):
-        status = getattr(teller, "status_code", None)
-        if isinstance(status, int) and status >= 400:
-            return status
-    return None
+    response = getattr(error, "response", None)
+    found = [getattr(teller, "status_code", None) for teller in (error, response)]
+    found.append(vars(error).get("code"))  # Google
+    if isinstance(response, Mapping):  # botocore
+        if str(response.get("Error", {}).get("Code")).startswith(_THROTTLED):
+            return 429
+        found.append(response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
+    return next((it for it in found if isinstance(it, int) and 400 <= it < 600), None)
 
 
 async def call_with_retries(
@@ -212,19 +224,19 @@ class _Wait:
 
 
 def _retry_after(error: BaseException | None) -> float | None:
-    """Return the seconds of a ``retry-after`` header (a number or an HTTP date)."""
+    """Return the seconds of a ``retry-after`` header (a number or an HTTP date), if over 0."""
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("retry-after") if headers is not None else None
     if not value:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return None
+        try:
+            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+        except (TypeError, ValueError, OverflowError):
+            return None
+    return seconds if seconds > 0 else None
 
 
 def _said(error: BaseException) -> str:

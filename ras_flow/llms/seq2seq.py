@@ -12,7 +12,8 @@ from ras_flow.components import Generation
 from ras_flow.extras import require
 from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
 from ras_flow.llms.joining import Limits, Outcome, PromptCall, serve_together
-from ras_flow.llms.local import LocalLanguageModel, load_model, load_tokenizer
+from ras_flow.llms.local import LocalLanguageModel, load_model
+from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2, load_error
 from ras_flow.paths import path_named

@@ -9,12 +9,14 @@ from typing import Any
 from ras_flow.components import Generation, Message
 from ras_flow.concurrency import all_or_none
 from ras_flow.llms.completions import CompletionsServer
-from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
 from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
+from ras_flow.llms.tokenized import TokenizedModel
+from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.llms.weights import fingerprint
 from ras_flow.tracing import traced_generation
 
 
-class ServedLanguageModel(LocalLanguageModel):
+class ServedLanguageModel(TokenizedModel):
     """A model of a vLLM server whose tokenizer and chat template are here.
 
     It reads what the same model reads in this process: special tokens that a document spells out
@@ -32,6 +34,8 @@ class ServedLanguageModel(LocalLanguageModel):
             cannot be one.
     """
 
+    batch_size = 1
+
     def __init__(
         self,
         name: str,
@@ -41,8 +45,8 @@ class ServedLanguageModel(LocalLanguageModel):
         max_retries: int = 4,
         max_concurrency: int = 8,
     ) -> None:
-        super().__init__(name, batch_size=1)
-        self.identity = self.identity.replace("local:", "vllm:", 1)
+        super().__init__(name)
+        self.identity = f"vllm:{fingerprint(name)}"
         self._server = CompletionsServer(
             name,
             base_url=base_url,

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
-from ras_flow.files import checksum
+from ras_flow.files import first_wrong
 from ras_flow.llms.shipped import WEIGHTS, is_default
 from ras_flow.llms.text import TWICE
 from ras_flow.paths import path_named
@@ -133,9 +133,10 @@ def find_tuned(name: str) -> Tuned | None:
             record["max_new_tokens"],
             dict(record["files"]),
         )
-        if tuned.kind not in ("causal", "seq2seq") or not all(map(_is_plain, tuned.files)):
+        known = tuned.kind in ("causal", "seq2seq") and isinstance(tuned.base, str)
+        if not known or not all(map(_is_plain, tuned.files)):
             raise ValueError("a field has an unknown value")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigurationError(
             f"{file} describes no extractor ({error!r}). Restore the folder, or train it again."
         ) from error
@@ -161,13 +162,11 @@ def check_files(folder: Path, files: dict[str, str]) -> None:
     Raises:
         ConfigurationError: A file is missing or altered.
     """
-    for name, expected in files.items():
-        file = folder / name
-        if not file.is_file() or checksum(file) != expected:
-            raise ConfigurationError(
-                f"{file} is {'altered' if file.is_file() else 'missing'}. Restore the folder "
-                f"{str(folder)!r} from where it came."
-            )
+    if wrong := first_wrong(folder, files):
+        file, state = wrong
+        raise ConfigurationError(
+            f"{file} is {state}. Restore the folder {str(folder)!r} from where it came."
+        )
 
 
 def _is_plain(name: str) -> bool:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from ras_flow.components import Extraction, Generation, LanguageModel, Message
 from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ModelResponseError
+from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import format_triple
@@ -147,7 +148,7 @@ class PromptedExtractor:
         dropped: list[str] = []
         good = [made for _, made in parts if isinstance(made, Generation)]
         for part in good:
-            parsed = self.form.parse(part.text)
+            parsed = self.form.parse(without_thoughts(part.text))
             for triple in parsed.triples[:MOST_TRIPLES]:
                 triples.setdefault(tuple(map(normalize_name, triple)), triple)
             dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]
@@ -171,6 +172,6 @@ def _problem(made: Generation | ModelResponseError) -> str | None:
     """Return why nothing was written about a text; None where something was, or on purpose."""
     if isinstance(made, ModelResponseError):
         return str(made)
-    if made.truncated and not made.text.strip():
+    if made.truncated and not without_thoughts(made.text).strip():
         return "The model came to its limit of new tokens before it wrote anything."
     return None

@@ -8,6 +8,7 @@ from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.served import ServedLanguageModel
+from ras_flow.llms.tokenized import TokenizedModel
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
@@ -37,7 +38,7 @@ def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> Sh
 
 def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
     """Return the form in which a model is asked for triples; see :func:`make_extractor`."""
-    tuned = find_tuned(model.name) if isinstance(model, LocalLanguageModel) else None
+    tuned = find_tuned(model.name) if isinstance(model, TokenizedModel) else None
     if tuned:
         return trained_form(tuned.instruction, tuned.max_new_tokens)
     if isinstance(model, LocalSeq2SeqModel):

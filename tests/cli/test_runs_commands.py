@@ -315,6 +315,13 @@ def test_questions_and_answers_lose_no_word_on_a_narrow_terminal(
     assert {*found["question"].split(), *found["answer"].split()} <= set(ok("list").split())
 
 
+def test_a_terminal_that_tells_no_width_is_shown_all(
+    run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert run in ok("list")
+
+
 @pytest.mark.parametrize("width", ["80", "160"])
 async def test_a_list_of_runs_with_ids_of_a_server_has_each_question_on_one_line(
     width: str, own_home: Path, monkeypatch: pytest.MonkeyPatch

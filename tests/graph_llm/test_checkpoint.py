@@ -192,7 +192,7 @@ def test_missing_and_damaged_files_are_named(copy: Path, name: str) -> None:
     with pytest.raises(ConfigurationError, match=f"{name}.*damaged"):
         load_graph_llm(copy)
     (copy / name).unlink()
-    with pytest.raises(ConfigurationError, match=f"{name} is missing"):
+    with pytest.raises(ConfigurationError, match=f"{name} of .* is missing"):
         load_graph_llm(copy, base="/no/base/is/read/for/that")
 
 
@@ -203,8 +203,25 @@ def test_damaged_or_missing_descriptions(copy: Path, tmp_path: Path) -> None:
     (copy / "graph_llm.json").write_text("[]")
     with pytest.raises(ConfigurationError, match="damaged"):
         load_graph_llm(copy)
+    (copy / "graph_llm.json").write_text("[" * 100_000)
+    with pytest.raises(ConfigurationError, match="damaged"):
+        load_graph_llm(copy)
     with pytest.raises(ConfigurationError, match="no Graph LLM"):
         load_graph_llm(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("wrong", [None, [], "x", 5])
+def test_a_description_whose_settings_are_none(copy: Path, wrong: object) -> None:
+    edit(copy, lambda values: values.update({"config": wrong}))
+    with pytest.raises(ConfigurationError, match="graph_llm.json.*cannot be made of"):
+        load_graph_llm(copy)
+
+
+@pytest.mark.parametrize("name", ["base", "encoder"])
+def test_a_description_names_its_models(copy: Path, name: str) -> None:
+    edit(copy, lambda values: values["config"].update({name: None}))
+    with pytest.raises(ConfigurationError, match=f"graph_llm.json.*{name} = None must name"):
+        load_graph_llm(copy)
 
 
 @pytest.mark.parametrize("version", ["format", "prompt"])

@@ -24,7 +24,8 @@ from ras_flow.graph_llm.prompt import SOFT
 from ras_flow.graph_llm.roles import PLAN_TOKENS, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms import decoding
-from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.local import read_model
+from ras_flow.llms.tokenizer import load_tokenizer
 from tests.graph_llm.tiny import (
     APART,
     BRIDGE,

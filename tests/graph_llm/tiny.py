@@ -22,7 +22,7 @@ from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
-from ras_flow.llms import local
+from ras_flow.llms.tokenizer import forget_tokenizer
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.testing import HashEncoder
@@ -118,5 +118,5 @@ def save_base(folder: Path, kind: str = "llama") -> Path:
         made.generation_config.do_sample = True
         made.generation_config.temperature = 5.0
         made.save_pretrained(folder)
-    local._tokenizers.clear()
+    forget_tokenizer(str(folder))
     return folder

@@ -14,9 +14,11 @@ from typing import Any, TypedDict
 
 import httpx
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.caches import InMemoryCache
+from langchain_core.exceptions import ModelAuthenticationError, ModelPermissionDeniedError
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.rate_limiters import InMemoryRateLimiter
@@ -223,14 +225,30 @@ async def test_retry_after_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.requests[-1]["at"] - server.requests[0]["at"] < 2
 
 
-@pytest.mark.parametrize("said", ["soon", "Wed, 21 Oct 2099 07:28:00 -0000"])
-async def test_a_retry_after_that_cannot_be_read_is_passed_over(said: str) -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        "soon",
+        "Wed, 21 Oct 2099 07:28:00 -0000",
+        "Wed, 21 Oct 99999999999999999999 07:28:00 GMT",
+        "Wed, 21 Oct 2020 07:28:00 GMT",
+        "-5",
+        "0",
+        "nan",
+    ],
+)
+async def test_a_retry_after_that_names_no_time_to_come_is_passed_over(
+    said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(
+        "ras_flow.llms.retry.wait_random_exponential",
+        lambda **_: lambda _: waits.append(0.01) or 0.01,
+    )
     unclear = Answer(status=429, headers={"retry-after": said})
     with serve("openai", unclear, Answer("Paris")) as server:
-        model = client("openai", server)
-        model._retries = replace(model._retries, first_wait=0.01)
-        (made,) = await model.generate([PROMPT], max_new_tokens=9)
-    assert made.text == "Paris"
+        (made,) = await client("openai", server).generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris" and len(waits) == 1, "it waits as where nothing is said"
 
 
 async def test_total_time_is_bounded() -> None:
@@ -345,12 +363,20 @@ async def test_tokens_that_a_server_does_not_count_are_estimated(
     assert 2 < made.output_tokens < 9
 
 
+CHOICE: dict[str, Any] = {
+    "index": 0,
+    "message": {"role": "assistant", "content": "(S> Aurora Bridge| P> de"},
+}
+
+
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
         ("openai", {"choices": []}),
         ("openai", {"choices": None}),
         ("openai", {"error": {"message": "no model is loaded"}}),
+        ("openai", {"choices": [{**CHOICE, "finish_reason": "error"}]}),
+        ("openai", {"choices": [{**CHOICE, "finish_reason": "abort"}]}),
         ("anthropic", {"content": None}),
     ],
 )
@@ -689,6 +715,57 @@ async def test_refusals_are_told_apart_where_httpx_tells_them(
     assert len(calls) == attempts
 
 
+class GatewayError(Exception):
+    """An error of a client that tells its status otherwise than httpx."""
+
+
+def of_amazon(code: str, status: int) -> Exception:
+    error = GatewayError(code)
+    error.response = {  # type: ignore[attr-defined]
+        "Error": {"Code": code},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return error
+
+
+def of_google(status: int) -> Exception:
+    error = GatewayError(f"{status} of Google")
+    error.code, error.status = status, "DENIED"  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "attempts"),
+    [
+        (of_amazon("AccessDeniedException", 403), AuthenticationError, 1),
+        (of_amazon("ValidationException", 400), ModelResponseError, 1),
+        (of_amazon("ThrottlingException", 400), ModelUnavailableError, 2),
+        (of_amazon("InternalServerException", 500), ModelUnavailableError, 2),
+        (of_google(403), AuthenticationError, 1),
+        (of_google(400), ModelResponseError, 1),
+        (of_google(429), ModelUnavailableError, 2),
+        (ModelAuthenticationError("API key not valid"), AuthenticationError, 1),
+        (ModelPermissionDeniedError("not yours"), AuthenticationError, 1),
+        (requests.ReadTimeout("slow"), ModelUnavailableError, 2),
+        (requests.exceptions.ChunkedEncodingError("cut"), ModelUnavailableError, 2),
+    ],
+)
+async def test_errors_of_other_providers_clients_are_told_apart(
+    error: Exception, told: type[Exception], attempts: int
+) -> None:
+    class Refused(FakeListChatModel):
+        def _call(self, *args: object, **kwargs: object) -> str:
+            calls.append(error)
+            raise error
+
+    calls: list[Exception] = []
+    model = ChatLanguageModel(Refused(responses=[]), max_retries=1)
+    model._retries = replace(model._retries, first_wait=0.01)
+    with pytest.raises(told):
+        await model.generate([PROMPT], max_new_tokens=9)
+    assert len(calls) == attempts
+
+
 def test_window_follows_the_models_profile() -> None:
     known = load_language_model("anthropic:claude-haiku-4-5")
     unknown = load_language_model("openai:unknown", base_url="http://localhost:1/v1")
@@ -700,16 +777,18 @@ def test_window_follows_the_models_profile() -> None:
 
 def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
     names = ["openai:gpt-4.1-mini", "openai:gpt-4.1", "anthropic:claude-haiku-4-5"]
-    urls = ["http://user:hunter2@localhost:1/v1", "http://localhost:2/v1"]
+    urls = ["http://localhost:1/v1", "http://localhost:2/v1", "http://localhost:2/hunter2/v1"]
     found = {
         load_language_model(name, base_url=url).identity: None for name in names for url in urls
     }
-    assert len(found) == 6
+    assert len(found) == 9
     assert not any(secret in identity for identity in found for secret in (KEY, "hunter2"))
     again = load_language_model(names[0], base_url=urls[0]).identity
     assert again in found
     given = [ChatOpenAI(model="gpt-4.1", temperature=warmth) for warmth in (0.0, 0.0, 1.0)]
     assert len({ChatLanguageModel(model).identity for model in given}) == 2
+    routed = [ChatOpenAI(model="m", default_query={"to": name}) for name in ("a", "b")]
+    assert len({ChatLanguageModel(model).identity for model in routed}) == 2
 
 
 @both
@@ -725,7 +804,7 @@ def test_identity_tells_servers_of_the_environment_apart(
 ) -> None:
     found = {load_language_model("openai:m").identity}
     for port in (1, 2):
-        monkeypatch.setenv(variable, f"http://user:hunter2@localhost:{port}/v1")
+        monkeypatch.setenv(variable, f"http://localhost:{port}/hunter2/v1")
         found |= {load_language_model("openai:m").identity}
         assert any(f"m@localhost:{port}" in identity for identity in found)
     assert len(found) == 3 and not any("hunter2" in identity for identity in found)
@@ -742,6 +821,29 @@ def test_a_missing_key_names_its_variable(kind: str, monkeypatch: pytest.MonkeyP
     monkeypatch.delenv(f"{kind.upper()}_API_KEY")
     with pytest.raises(ConfigurationError, match=f"{kind.upper()}_API_KEY"):
         load_language_model(KINDS[kind][1])
+
+
+@both
+def test_a_key_is_sent_without_the_end_of_its_line_and_else_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = load_language_model(KINDS[kind][1])
+    variable = f"{kind.upper()}_API_KEY"
+    monkeypatch.setenv(variable, f"{KEY}\n")
+    assert isinstance(plain, ChatLanguageModel)
+    mounted = load_language_model(KINDS[kind][1])
+    assert isinstance(mounted, ChatLanguageModel)
+    assert mounted._endpoint.secrets == plain._endpoint.secrets == (KEY,)
+    monkeypatch.setenv(variable, "sk-ключ")
+    with pytest.raises(ConfigurationError, match=variable) as caught:
+        load_language_model(KINDS[kind][1])
+    assert "sk-" not in str(caught.value)
+
+
+def test_an_address_with_a_password_is_refused_where_it_cannot_be_sent() -> None:
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
+        load_language_model("openai:m", base_url="http://user:hunter2@localhost:1/v1")
+    assert "hunter2" not in str(caught.value)
 
 
 @both

@@ -12,7 +12,7 @@ import pytest
 
 from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError, ModelResponseError
-from ras_flow.llms import LocalLanguageModel, generation, local
+from ras_flow.llms import LocalLanguageModel, generation, local, tokenizer
 from ras_flow.llms.compute import run_in_lane
 from tests.llms.test_local import with_template
 from tests.llms.tiny import save_tiny_model
@@ -206,4 +206,4 @@ def test_event_loops_in_other_threads_are_joined_too(
 def forget() -> Iterator[None]:
     yield
     local._models.clear()
-    local._tokenizers.clear()
+    tokenizer._tokenizers.clear()

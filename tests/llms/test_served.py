@@ -15,10 +15,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, ModelUnavailableError
-from ras_flow.llms import ServedLanguageModel, load_language_model, local, served
-from ras_flow.llms.local import LocalLanguageModel, load_tokenizer
+from ras_flow.llms import ServedLanguageModel, load_language_model, served, tokenized
+from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.schemas import PROBE_TOKENS
 from ras_flow.llms.shipped import WEIGHTS
+from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
 from ras_flow.roles import make_extractor
 from ras_flow.state.schema import Passage
@@ -57,6 +58,16 @@ async def test_the_server_reads_what_a_model_here_reads(folder: Path) -> None:
     assert model.identity != here.identity and not made.truncated
 
 
+def test_how_this_process_computes_is_nothing_to_a_server(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = ServedLanguageModel(str(folder), base_url="http://localhost:1/v1").identity
+    for given in ("bfloat16", "float8"):
+        monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", given)
+        model = ServedLanguageModel(str(folder), base_url="http://localhost:1/v1")
+        assert model.identity == plain, "its kept triples would be paid for again"
+
+
 async def test_the_tokenizer_is_never_loaded_on_the_event_loop(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,7 +77,7 @@ async def test_the_tokenizer_is_never_loaded_on_the_event_loop(
         loaders.add(threading.current_thread())
         return load_tokenizer(name)
 
-    for module in (local, served):
+    for module in (tokenized, served):
         monkeypatch.setattr(module, "load_tokenizer", watched)
     with CompletionsServer(lambda _: Answer("5 0")) as server:
         model = ServedLanguageModel(str(folder), base_url=server.url)
@@ -137,6 +148,24 @@ async def test_what_is_wrong_is_said(folder: Path, monkeypatch: pytest.MonkeyPat
         model = ServedLanguageModel(str(folder))
         with pytest.raises(ModelResponseError, match="model's name.*no such model"):
             await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+
+
+async def test_an_answer_that_the_server_gave_up_is_asked_for_again(folder: Path) -> None:
+    cut = {"index": 0, "text": "", "token_ids": [5], "finish_reason": "abort"}
+    answers = [Answer("5", fields={"choices": [cut]}), Answer(tokens(folder, "one") + " 0")]
+    with CompletionsServer(lambda _: answers.pop(0)) as server:
+        model = ServedLanguageModel(str(folder), base_url=server.url)
+        (made,) = await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+    assert made.text == "one" and len(server.requests) == 2
+
+
+async def test_a_server_that_sends_elsewhere_is_not_followed(folder: Path) -> None:
+    moved = Answer(status=307, headers={"location": "https://there.example/v1/completions"})
+    with CompletionsServer(lambda _: moved) as server:
+        model = ServedLanguageModel(str(folder), base_url=server.url)
+        with pytest.raises(ModelResponseError, match=r"https://there\.example.*base_url"):
+            await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+    assert len(server.requests) == 1
 
 
 def of_nobody(folder: Path) -> ssl.SSLContext:

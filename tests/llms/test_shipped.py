@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ras_flow.graph_llm import shared
-from ras_flow.graph_llm.manifest import check_files as check_graph_llm
-from ras_flow.graph_llm.manifest import read_manifest
+from ras_flow.graph_llm.manifest import checked_manifest
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.shipped import WEIGHTS
 from ras_flow.llms.tuned import check_files, extractor_name, find_tuned
@@ -33,8 +32,7 @@ def test_the_extractor(name: str) -> None:
 def test_the_graph_llm(name: str) -> None:
     found = shared.find_graph_llm(name)
     assert found is not None and found.folder == WEIGHTS / "graph-llm"
-    manifest = read_manifest(found.folder)
-    check_graph_llm(manifest, found.folder)
+    manifest = checked_manifest(found.folder)
     assert (manifest.config.base, found.config.encoder_name) == (SMOLLM2, MINILM)
     assert found.takes_soft_tokens and size(found.folder) < 25 * MIB
 

@@ -69,6 +69,22 @@ async def test_nothing_but_thoughts_is_a_failure_and_nothing_to_say_is_none() ->
     assert [one.output_tokens for one in made] == [7, 7]
 
 
+async def test_what_a_model_thinks_first_is_no_triple() -> None:
+    """Models in this process and of vLLM give all that they write, thoughts too."""
+    draft, said = "(S> Narvik| P> is| O> a lake)", "(S> Narvik| P> is| O> a town)"
+    written = {"Narvik": f"Perhaps {draft}? No.\n</think>\n{said}", "Oslo": f"<think>{draft}, or"}
+
+    class Thinker(ScriptedModel):
+        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
+            texts = [written["Oslo" if "Oslo" in p[-1]["content"] else "Narvik"] for p in prompts]
+            return [Generation(text, 9, 7, truncated=draft in text[:40]) for text in texts]
+
+    passages = [passage("Narvik", "Narvik is a town."), passage("Oslo", "Oslo is a town.")]
+    first, second = await PromptedExtractor(Thinker("")).extract(passages)
+    assert (first.triples, first.error) == ([("Narvik", "is", "a town")], None)
+    assert second.triples == [] and second.error and "limit of new tokens" in second.error
+
+
 @pytest.mark.parametrize("form", [text_form(), json_form()])
 async def test_all_that_a_dense_passage_states_fits_into_the_output(form: Form) -> None:
     facts = [("Ingrid Moe", "designed", f"House {n} of Halden, Norway") for n in range(26)]

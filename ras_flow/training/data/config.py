@@ -24,13 +24,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
-from math import inf
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.paths import short_names
+from ras_flow.ranges import NonNegative, Positive, check_ranges
 from ras_flow.toml import read_section, read_toml
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.splits import Split, Splitter
@@ -50,8 +50,8 @@ class Source:
 
     file: Path
     kb: Path | None = None
-    weight: float = 1.0
-    max_records: int | None = None
+    weight: Positive[float] = 1.0
+    max_records: Positive[int | None] = None
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,15 @@ class MixConfig:
 
     sources: tuple[Source, ...]
     passages: tuple[Passages, ...] = ()
-    seed: int = 13
+    seed: NonNegative[int] = 13
     dev: float = 0.05
     test: float = 0.05
     noise: Noise = field(default_factory=Noise)
     base_model: str | None = None
     base_url: str | None = None
     as_text: bool = False
-    max_triples: int | None = None
-    answer_passages: int = 0
+    max_triples: Positive[int | None] = None
+    answer_passages: NonNegative[int] = 0
 
     def __post_init__(self) -> None:
         """Check what does not go together."""
@@ -164,27 +164,9 @@ def load_config(path: Path) -> MixConfig:
 
     made = {"sources": tables(Source, "source"), "passages": tables(Passages, "passages")}
     config: MixConfig = read_section(MixConfig, value, where, folder, made)
-    _check(config, where)
-    return config
-
-
-def _check(config: MixConfig, where: str) -> None:
-    for source in config.sources:
-        if not 0 < source.weight < inf:
-            raise ConfigurationError(f"{where}: weight = {source.weight} must be a number over 0.")
-        if source.max_records is not None and source.max_records < 1:
-            raise ConfigurationError(f"{where}: max_records = {source.max_records} must be over 0.")
-    if config.max_triples is not None and config.max_triples < 1:
-        raise ConfigurationError(f"{where}: max_triples = {config.max_triples} must be at least 1.")
-    if config.answer_passages < 0:
-        raise ConfigurationError(
-            f"{where}: answer_passages = {config.answer_passages} must be at least 0."
-        )
-    noise = config.noise
-    for item in fields(Noise):
-        number = getattr(noise, item.name)
-        if item.type == "int" and number < 1:
-            raise ConfigurationError(f"{where}: noise.{item.name} = {number} must be at least 1.")
-        if item.type == "float" and not 0 <= number <= 1:
-            raise ConfigurationError(f"{where}: noise.{item.name} = {number} is no probability.")
+    try:
+        check_ranges(config)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from error
     config.splitter  # noqa: B018  its shares are checked when it is made
+    return config

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ras_flow.ranges import Positive, Probability
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -27,16 +29,16 @@ class Noise:
         respelled: A triple is respelled; see :mod:`~ras_flow.training.data.surface`.
     """
 
-    passages: int = 5
-    max_triples: int = 6
-    max_hops: int = 5
-    found_by_question: float = 0.8
-    found: float = 0.85
-    lucky: float = 0.1
-    dead_end: float = 0.1
-    nothing: float = 0.2
-    missed: float = 0.3
-    ranked: float = 0.0
-    related: float = 0.7
-    kin: float = 0.0
-    respelled: float = 0.3
+    passages: Positive[int] = 5
+    max_triples: Positive[int] = 6
+    max_hops: Positive[int] = 5
+    found_by_question: Probability[float] = 0.8
+    found: Probability[float] = 0.85
+    lucky: Probability[float] = 0.1
+    dead_end: Probability[float] = 0.1
+    nothing: Probability[float] = 0.2
+    missed: Probability[float] = 0.3
+    ranked: Probability[float] = 0.0
+    related: Probability[float] = 0.7
+    kin: Probability[float] = 0.0
+    respelled: Probability[float] = 0.3

@@ -10,7 +10,8 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.training.settings import NonNegative, Positive, Schedule, Share, check_ranges
+from ras_flow.ranges import NonNegative, Positive, Share, check_ranges
+from ras_flow.training.settings import Schedule
 
 Task = Literal["both", "plan", "answer"]
 PARTS = ("graph", "lora")

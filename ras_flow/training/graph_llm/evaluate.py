@@ -108,7 +108,7 @@ def evaluate(
 
 
 def evaluate_graph_llm(
-    model: GraphLLM | Path | str,
+    model: GraphLLM | Path,
     records: Sequence[Record],
     *,
     encoder: SentenceEncoder | None = None,
@@ -139,8 +139,8 @@ def evaluate_graph_llm(
             of its training.
         InputError: A question does not fit into the model's window.
     """
-    if isinstance(model, Path | str):
-        model = load_graph_llm(Path(model))
+    if isinstance(model, Path):
+        model = load_graph_llm(model)
     most = model.config.max_triples
     if model.config.gnn is None and most is None:
         graphs = None

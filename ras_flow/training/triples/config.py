@@ -8,7 +8,8 @@ from typing import Literal
 
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
-from ras_flow.training.settings import NonNegative, Positive, Schedule, Share, check_ranges
+from ras_flow.ranges import NonNegative, Positive, Share, check_ranges
+from ras_flow.training.settings import Schedule
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class DataSettings:
     skip: NonNegative[Mapping[str, int]] = field(default_factory=dict)
     dev: Share[float] = 0.03
     test: Share[float] = 0.08
-    seed: int = 13
+    seed: NonNegative[int] = 13
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ras_flow.extras import require
 from ras_flow.files import checksum, let_all_read
-from ras_flow.llms.local import load_tokenizer
+from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import FORMAT, MANIFEST
 from ras_flow.training.triples.card import CARD, model_card
 from ras_flow.training.triples.config import TrainingConfig

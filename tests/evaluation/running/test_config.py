@@ -94,7 +94,7 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
         ({"top_k = 4": "top_k = 0"}, "top_k must be a whole number"),
         ({"top_k = 4": 'index = "x"'}, "there is no setting 'index'"),
         ({"top_k = 4": "pause_after_merge = true"}, "there is no setting 'pause_after_merge'"),
-        ({"seed = 7": "seed = -1"}, "seed = -1 must not be negative"),
+        ({"seed = 7": "seed = -1"}, "seed = -1 must be a whole number of at least 0"),
         ({"limit = 10": "limit = 0"}, "limit = 0"),
         ({"limit = 10": 'limit = "all"'}, "limit: expected a whole number, not 'all'"),
         (
@@ -109,15 +109,18 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
         ),
         ({"[systems.ras_no_retrieval]": "[systems.ras_no_retrieval]\nmax_hops = 2"}, "another"),
         ({"max_hops = 9": "share = 0.5"}, "there is no setting 'share'"),
-        ({"at_once = 2": "at_once = 0"}, "at_once must be at least 1"),
+        ({"at_once = 2": "at_once = 0"}, "limits.at_once = 0 must be a whole number over 0"),
         ({'[prices."openai:big"]\ninput = 0.5\noutput = 2.0': ""}, "limits.money needs prices"),
         ({'prices."openai:big"': 'prices."big"'}, "no system asks a model 'big'"),
         ({"[models]": "[model]"}, "there is no setting 'model'"),
         ({"max_hops = 9": "max_hops = []"}, "max_hops = [] makes no system"),
         ({"[models]": '[models]\nreader = ["a:b", "a:c"]'}, "to a system's own table"),
-        ({"input = 0.5": "input = nan"}, "input = nan must be a finite number"),
-        ({"output = 2.0": "output = -2.0"}, "output = -2 must be a finite number"),
-        ({"at_once = 2": "at_once = 2\ntokens = -1"}, "tokens = -1 must be a finite number"),
+        ({"input = 0.5": "input = nan"}, "big: input = nan must be a number of at least 0"),
+        ({"output = 2.0": "output = -2.0"}, "output = -2.0 must be a number of at least 0"),
+        (
+            {"at_once = 2": "at_once = 2\ntokens = -1"},
+            "tokens = -1 must be a whole number of at least 0",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:

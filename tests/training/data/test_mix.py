@@ -233,7 +233,7 @@ def test_what_chooses_among_triples_and_passages_is_in_range_and_not_for_text(
     assert said in done.err
     (folder / "mix.toml").write_text(f"{setting} = {least - 1}" + MIX)
     with pytest.raises(
-        ConfigurationError, match=f"{setting} = {least - 1} must be at least {least}"
+        ConfigurationError, match=f"mix.toml: {setting} = {least - 1} must be a whole number"
     ):
         load_config(folder / "mix.toml")
 
@@ -473,8 +473,14 @@ WRONG = [
     ('[[source]]\nfile = "a"\nmax_records = 1.5', "max_records: expected a whole number, not 1.5"),
     ('seed = true\n[[source]]\nfile = "a"', "seed: expected a whole number, not True"),
     ('dev = 0.9\ntest = 0.3\n[[source]]\nfile = "a"', "leave some for training"),
-    ('[noise]\nfound = 2.0\n[[source]]\nfile = "a"', "noise.found = 2.0 is no probability"),
-    ('[noise]\npassages = 0\n[[source]]\nfile = "a"', "noise.passages = 0 must be at least 1"),
+    (
+        '[noise]\nfound = 2.0\n[[source]]\nfile = "a"',
+        "found = 2.0 must be a number from 0 to 1",
+    ),
+    (
+        '[noise]\npassages = 0\n[[source]]\nfile = "a"',
+        "noise.passages = 0 must be a whole",
+    ),
     ("[[source", "are no TOML"),
 ]
 

@@ -20,7 +20,7 @@ from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.collate import Collator
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.prompt import PromptFormatter
-from ras_flow.llms.local import load_tokenizer
+from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.testing import HashEncoder
 from ras_flow.training.callbacks import stale
 from ras_flow.training.data.requests import as_graph
@@ -266,7 +266,7 @@ def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
         ('[data]\nsets = ["a"]\n[model]\ntask = "sing"', "one of 'both', 'plan', 'answer'"),
         (
             '[data]\nsets = ["a"]\n[optimizer]\nbatch_size = 0',
-            "batch_size = 0 must be a number over 0",
+            "batch_size = 0 must be a whole number over 0",
         ),
         ('[data]\nsets = ["a"]\nmost = -10', "data.most = -10 must"),
         ('[data]\nsets = ["a"]\n[model]\ntarget = 0', "model.target = 0 must"),
@@ -280,7 +280,7 @@ def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
         ('[data]\nsets = ["a"]\n[optimizer]\nsteps = -3', "optimizer.steps = -3 must"),
         ('[data]\nsets = ["a"]\n[pretrain]\nlearning_rate = -1', "pretrain.learning_rate = -1"),
         ('[data]\nsets = ["a"]\n[watch]\nrecords = -1', "watch.records = -1 must"),
-        ('[data]\nsets = ["a"]\n[gnn]\nlayers = 0', "layers must be a whole number"),
+        ('[data]\nsets = ["a"]\n[gnn]\nlayers = 0', "layers = 0 must be a whole number"),
     ],
 )
 def test_wrong_settings_are_named(tmp_path: Path, text: str, problem: str) -> None:

@@ -22,7 +22,8 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms import LocalLanguageModel, load_language_model
 from ras_flow.llms.export import export_extractor
-from ras_flow.llms.local import load_tokenizer, read_model
+from ras_flow.llms.local import read_model
+from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.roles.extractor import PromptedExtractor
 from ras_flow.roles.extractor_forms import trained_form
@@ -491,7 +492,7 @@ def test_an_identity_follows_the_weights_not_the_place(
     record["files"]["adapter_model.safetensors"] = "0" * 64
     (copy / "extractor.json").write_text(json.dumps(record))
     assert load_language_model(f"local:{copy}").identity != same
-    with pytest.raises(ConfigurationError, match="altered"):
+    with pytest.raises(ConfigurationError, match="damaged"):
         read_model(str(copy))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ras_flow.components import LanguageModel
-from ras_flow.errors import ConfigurationError
+from ras_flow.ranges import NonNegative, Positive, check_ranges
 from ras_flow.training.data.noise import Noise
 
 STEPS = ("attempt", "filter", "subqueries", "extract")
@@ -43,19 +43,16 @@ class BuildConfig:
         limit: Questions to build from, the first of the file; None for all.
     """
 
-    seed: int = 13
+    seed: NonNegative[int] = 13
     dev: float = 0.05
     test: float = 0.05
-    distractors: int = 4
+    distractors: NonNegative[int] = 4
     failures: bool = False
-    concurrency: int = 8
-    limit: int | None = None
+    concurrency: Positive[int] = 8
+    limit: Positive[int | None] = None
 
     def __post_init__(self) -> None:
-        for name, least in (("distractors", 0), ("concurrency", 1), ("limit", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ConfigurationError(f"{name} = {value} must be at least {least}.")
+        check_ranges(self)
 
     @property
     def noise(self) -> Noise:

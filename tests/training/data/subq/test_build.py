@@ -417,5 +417,7 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
         (tmp_path / "a/calls.jsonl").write_text('{"key": "x"}\n')
         with pytest.raises(InputError, match=r"calls\.jsonl:1: this is no line of a call log"):
             await build_hotpotqa_subq(path, tmp_path / "a", made)
-    with pytest.raises(ConfigurationError, match="concurrency = 0"):
-        BuildConfig(concurrency=0)
+    for wrong in ({"concurrency": 0}, {"concurrency": True}, {"limit": 1.5}, {"seed": -1}):
+        [(name, value)] = wrong.items()
+        with pytest.raises(ConfigurationError, match=f"{name} = {value} must be a whole number"):
+            BuildConfig(**wrong)  # type: ignore[arg-type]
