@@ -75,7 +75,7 @@ async def main() -> None:
     """Answer two questions over the demo corpus and print the report."""
     topics = [
         "Who discovered radium?",
-        "In which country is the Matterhorn's first climber buried?",
+        "Where was the architect of Finlandia Hall born?",
     ]
     context = AppContext(heading="What we found", ras_flow=Context(max_hops=2))
     result = await build_app().compile().ainvoke({"topics": topics}, context=context)

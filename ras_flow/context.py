@@ -218,10 +218,19 @@ class Context:
         }
 
 
+def kept_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that a state keeps: its graph's own, and over them what was named.
+
+    Args:
+        values: The state, which others may have filled with anything.
+    """
+    return {**(values.get("defaults") or {}), **(values.get("settings") or {})}
+
+
 _DEFAULTS = {field.name: field.default for field in fields(Context)}
 
 
-def resolve_context(given: object, defaults: Context, kept: Mapping[str, Any]) -> Context:
+def named_settings(given: object, kept: Mapping[str, Any]) -> Mapping[str, Any]:
     """Find our settings in whatever context a run was given.
 
     LangGraph hands a parent's context to a subgraph's nodes unchanged, and None where the caller
@@ -230,15 +239,13 @@ def resolve_context(given: object, defaults: Context, kept: Mapping[str, Any]) -
     Args:
         given: ``runtime.context``: None, a Context, or a parent's own object or mapping that may
             have ours (a Context or a mapping of its fields) under ``ras_flow``.
-        defaults: The graph's own settings, which hold where others say nothing.
         kept: The fields that the thread keeps; they hold where ``given`` names none.
 
     Returns:
-        The run's settings.
+        The fields that the caller named, now or for an earlier question; not checked.
 
     Raises:
-        ConfigurationError: What is under ``ras_flow`` is neither, or has an unknown name or a bad
-            value.
+        ConfigurationError: What is under ``ras_flow`` is neither.
     """
     if isinstance(given, Context):
         ours: object = given
@@ -249,7 +256,7 @@ def resolve_context(given: object, defaults: Context, kept: Mapping[str, Any]) -
     if isinstance(ours, Context):
         ours = ours.named()
     if isinstance(ours, Mapping | None):
-        return defaults.override(ours or kept)
+        return ours or kept
     raise ConfigurationError(
         f"The context's `ras_flow` is a {type(ours).__name__}: pass a Context, or a mapping of its "
         "fields."

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, cast
 
 from langgraph.types import Overwrite
 
-from ras_flow.context import NO_EXTRACTOR, Context
+from ras_flow.context import NO_EXTRACTOR, Context, kept_settings
 from ras_flow.edits import AddTriple, Edit, SetModel
 from ras_flow.errors import ConfigurationError, EditError, InputError
 from ras_flow.formats.normalize import normalize_name
@@ -295,7 +295,7 @@ def _set_model(draft: _Draft, edit: SetModel) -> None:
 
 def _context(draft: _Draft) -> Context:
     try:
-        return Context.from_mapping(draft.settings)
+        return Context.from_mapping(kept_settings({**draft.state, "settings": draft.settings}))
     except ConfigurationError as error:
         draft.refuse(f"the run's settings cannot be used: {error}")
 

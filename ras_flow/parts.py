@@ -25,7 +25,7 @@ from ras_flow.components import (
     reading_of,
 )
 from ras_flow.components import SentenceEncoder as Encoder
-from ras_flow.context import NO_EXTRACTOR, Context, resolve_context
+from ras_flow.context import NO_EXTRACTOR, Context, named_settings
 from ras_flow.errors import ConfigurationError
 from ras_flow.limits import check_names, check_server
 from ras_flow.llms.chat import ChatLanguageModel
@@ -122,16 +122,19 @@ class Parts:
                 none, as when a state is edited.
 
         Returns:
-            The defaults with what the context given names, else with the state's settings; with
-            the models that a person chose for this run.
+            The graph's own settings, as they were when the question was asked, with what the
+            context given names, else with the state's settings; with the models that a person
+            chose for this run.
 
         Raises:
             ConfigurationError: A name or value among the settings or chosen models is wrong, a
                 model is chosen for a role that this graph was built with an object for, or a
                 model, index or model server is named that the deployment does not allow.
         """
-        given = runtime.context if runtime else None
-        context = resolve_context(given, self.defaults, state.get("settings") or {})
+        own = self.defaults
+        if then := state.get("defaults"):
+            own = Context.from_mapping(then)
+        context = own.override(self.named(state, runtime))
         if chosen := state.get("models"):
             context = replace(context, **_chosen(chosen))
             for role in chosen:
@@ -142,10 +145,14 @@ class Parts:
             check_server(context.base_url, deployed=deployed)
         return context
 
-    def settings(self, context: Context) -> dict[str, Any]:
-        """Return settings as the state keeps them: :meth:`context` makes the same of them again."""
-        own = {name: getattr(context, name) for name in self.defaults.changed()}
-        return own | context.changed()
+    def named(self, state: RasState, runtime: Runtime[Context] | None = None) -> Mapping[str, Any]:
+        """Return the settings that a run's caller named; the arguments are as for :meth:`context`.
+
+        Raises:
+            ConfigurationError: The context's settings are none.
+        """
+        given = runtime.context if runtime else None
+        return named_settings(given, state.get("settings") or {})
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner.

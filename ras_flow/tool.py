@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, cast
+from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import AfterValidator, BaseModel, Field
 
 from ras_flow.context import Context
@@ -45,7 +48,8 @@ def as_tool(
 
     Args:
         graph: A compiled RAS graph, or LangGraph's ``RemoteGraph`` of one on a server; the shipped
-            one by default.
+            one by default. With a checkpointer of its own, each question has a thread of its own
+            where the agent has none.
         context: The runs' settings; those that it does not name are the graph's own.
         name: The tool's name, as the agent sees it.
         description: When to use it, as the agent sees it.
@@ -64,13 +68,21 @@ def as_tool(
     # A server would be sent every field of a Context, whether it was named or not.
     named: Any = context and context.named()
 
+    # One of its own needs a thread, which an agent that keeps nothing has none of.
+    keeps = isinstance(getattr(graph, "checkpointer", None), BaseCheckpointSaver)
+
+    def config() -> RunnableConfig:
+        if not keeps or "thread_id" in ensure_config().get("configurable", {}):
+            return _CONFIG
+        return {**_CONFIG, "configurable": {"thread_id": uuid4().hex}}
+
     async def run(question: str) -> tuple[str, RasOutput]:
-        answered = await graph.ainvoke({"question": question}, _CONFIG, context=named)
+        answered = await graph.ainvoke({"question": question}, config(), context=named)
         result = cast(RasOutput, answered)
         return describe(result), result
 
     def run_sync(question: str) -> tuple[str, RasOutput]:
-        result = cast(RasOutput, graph.invoke({"question": question}, _CONFIG, context=named))
+        result = cast(RasOutput, graph.invoke({"question": question}, config(), context=named))
         return describe(result), result
 
     return StructuredTool(

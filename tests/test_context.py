@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from ras_flow.context import Context, resolve_context
+from ras_flow.context import Context, named_settings
 from ras_flow.errors import ConfigurationError
 
 
@@ -97,18 +97,20 @@ def test_only_changed_values_are_kept_and_they_survive_json() -> None:
 def test_settings_are_found_in_what_a_run_carries() -> None:
     ours, own, kept = Context(top_k=3), Context(top_k=9, max_hops=2), {"top_k": 7}
     for given in (ours, SimpleNamespace(ras_flow=ours), {"ras_flow": {"top_k": 3}}):
-        assert resolve_context(given, own, kept) == Context(top_k=3, max_hops=2)
+        assert own.override(named_settings(given, kept)) == Context(top_k=3, max_hops=2)
     for nothing in (None, {}, SimpleNamespace(), Context(), {"ras_flow": {}}):
-        assert resolve_context(nothing, own, kept) == Context(top_k=7, max_hops=2)
-        assert resolve_context(nothing, own, {}) == own
-    assert resolve_context(Context(top_k=5), own, kept).top_k == 5, "the standard value was named"
+        assert own.override(named_settings(nothing, kept)) == Context(top_k=7, max_hops=2)
+        assert own.override(named_settings(nothing, {})) == own
+    assert own.override(named_settings(Context(top_k=5), kept)).top_k == 5, (
+        "the standard value was named"
+    )
 
 
 @pytest.mark.parametrize("wrong", ["max_hops=1", 3, SimpleNamespace(max_hops=1), [("max_hops", 1)]])
 def test_settings_of_another_kind_are_told_and_not_left_out(wrong: Any) -> None:
     for given in ({"ras_flow": wrong}, SimpleNamespace(ras_flow=wrong)):
         with pytest.raises(ConfigurationError, match=f"`ras_flow` is a {type(wrong).__name__}"):
-            resolve_context(given, Context(), {})
+            named_settings(given, {})
 
 
 def test_a_changed_copy_leaves_the_graphs_own_settings_as_they_are() -> None:
@@ -117,8 +119,12 @@ def test_a_changed_copy_leaves_the_graphs_own_settings_as_they_are() -> None:
         Context(max_hops=2).override({"task": "explain"}),
         replace(Context(max_hops=2), task="explain"),
     ):
-        assert resolve_context(changed, own, {}) == own.override({"max_hops": 2, "task": "explain"})
-    assert resolve_context(Context(top_k=5, max_hops=5), Context(max_hops=1), {}).max_hops == 5
+        assert own.override(named_settings(changed, {})) == own.override(
+            {"max_hops": 2, "task": "explain"}
+        )
+    assert (
+        Context(max_hops=1).override(named_settings(Context(top_k=5, max_hops=5), {})).max_hops == 5
+    )
 
 
 def test_settings_in_a_pydantic_context_hold() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from typing import Any
 
 import regex
 
@@ -27,6 +29,37 @@ def scrub(text: str) -> str:
         The same string with such characters replaced.
     """
     return UNSTORABLE.sub("\ufffd", text)
+
+
+def scrub_all(value: Any) -> Any:
+    """Scrub all texts of a value as JSON has them.
+
+    Args:
+        value: Objects, lists, texts, numbers, true, false and null.
+
+    Returns:
+        The same value, its texts scrubbed, and null for a number that is none.
+
+    Raises:
+        TypeError: Something else is in it.
+        ValueError: A whole number in it has more than 64 bits, which cannot be stored.
+    """
+    match value:
+        case str():
+            return scrub(value)
+        case dict():
+            return {scrub_all(key): scrub_all(item) for key, item in value.items()}
+        case list() | tuple():
+            return [scrub_all(item) for item in value]
+        case None | bool():
+            return value
+        case int() if -(2**63) <= value < 2**63:
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case int():
+            raise ValueError(f"{value!r} cannot be stored")
+    raise TypeError(f"a {type(value).__name__} is no JSON")
 
 
 def stream_safe(text: str) -> str:

@@ -28,6 +28,7 @@ from tenacity import (
 from tenacity.wait import wait_random_exponential
 
 from ras_flow.errors import AuthenticationError, ModelResponseError, ModelUnavailableError
+from ras_flow.formats.text import scrub
 
 T = TypeVar("T")
 _timer: ContextVar[asyncio.Timeout] = ContextVar("_timer")
@@ -250,7 +251,7 @@ def _said(error: BaseException) -> str:
         origin = origin.__cause__
     if status is None and str(origin) not in said:
         said += f" ({type(origin).__name__}: {origin})"
-    return " ".join(said.split())
+    return scrub(" ".join(said.split()))
 
 
 def _explained(

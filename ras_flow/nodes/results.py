@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Sequence
 from inspect import isawaitable
 from typing import TypeVar
 
+from ras_flow.context import LARGEST
 from ras_flow.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -41,9 +42,24 @@ async def one_each(
             f"{name} returned {made!r:.200}: parts take a list and return a list of the same "
             f"length, here of {kind.__name__} (see ras_flow.components)."
         )
+    for result in made:
+        _check_fields(result, name)
     if len(made) != asked:
         raise ConfigurationError(
             f"{name} returned {len(made)} results where {asked} were asked for: "
             "parts take a list and return a list of the same length."
         )
     return made
+
+
+def _check_fields(result: object, part: str) -> None:
+    """Check what a reply or an extraction says of itself; other results have no such fields."""
+    if not isinstance(getattr(result, "text", ""), str):
+        raise ConfigurationError(f"{part} returned {result!r:.200}: its `text` must be a text.")
+    for name in ("input_tokens", "output_tokens", "lost_triples", "calls"):
+        count = getattr(result, name, 0)
+        if not isinstance(count, int) or not 0 <= count <= LARGEST:
+            raise ConfigurationError(
+                f"{part} returned {result!r:.200}: its `{name}` must be a whole number of at least "
+                "0; where it is not known, leave it out."
+            )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from typing import Any
+from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
@@ -12,7 +11,7 @@ from ras_flow.components import Retriever, ScoredPassage
 from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import passages_event
-from ras_flow.formats.text import scrub
+from ras_flow.formats.text import scrub, scrub_all
 from ras_flow.nodes.results import one_each
 from ras_flow.parts import Parts
 from ras_flow.routing import pending_plan
@@ -77,14 +76,14 @@ def _storable(scored: ScoredPassage, retriever: Retriever) -> ScoredPassage:
     try:
         passage, score = scored
         title, text = scrub(passage["title"]), scrub(passage["text"])
-        kept: Passage = {**passage, "id": passage_id(title, text), "title": title, "text": text}
-        source = kept.pop("source", None)
-        if source is not None:
+        more = {name: it for name, it in passage.items() if name != "source"}
+        named = {"id": passage_id(title, text), "title": title, "text": text}
+        kept = cast(Passage, {**scrub_all(more), **named})
+        if (source := passage.get("source")) is not None:
             kept["source"] = scrub(str(source))
-        json.dumps(kept)
         # JSON holds finite numbers alone: the cosine with a vector of zeros is none.
         return ScoredPassage(kept, round(float(score), 6) if math.isfinite(score) else 0.0)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ConfigurationError(
             f"{type(retriever).__name__} found {scored!r:.250}: give a ScoredPassage each, which "
             "is a passage with a `title` and a `text`, which are texts, and a number as its score. "

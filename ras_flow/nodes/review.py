@@ -6,6 +6,7 @@ They are on a run's way only where its Context asks for them.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from typing import Any, cast
 
 from langgraph.errors import GraphInterrupt
@@ -55,7 +56,9 @@ async def review(
         ConfigurationError: A model that is asked next cannot be set up.
     """
     context = parts.context(state, runtime)
-    state = {**state, "settings": parts.settings(context)}
+    # As they are now, whatever the state keeps: an edit may depend on them.
+    named = {name: getattr(context, name) for name in parts.named(state, runtime)}
+    state = {**state, "settings": named, "defaults": asdict(context)}
     request = _request(state, context, POINTS[node])
     while True:
         # LangGraph runs this node again from its start for each answer; the earlier ones are given

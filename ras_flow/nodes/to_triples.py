@@ -15,6 +15,7 @@ from ras_flow.context import Context
 from ras_flow.errors import InputError, ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.formats.quality import Refined, refine
+from ras_flow.formats.text import scrub
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import check_hop, warned
 from ras_flow.parts import Parts
@@ -57,7 +58,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     known, fresh = await _extract(new, extractor, cache)
     warnings = [
         f"{'Not all' if made.triples else 'No'} triples from passage "
-        f"{name_of(state['passages'][id])!r}: {made.error}"
+        f"{name_of(state['passages'][id])!r}: {scrub(made.error)}"
         for id, made in fresh.items()
         if made.error is not None
     ]

@@ -112,7 +112,7 @@ async def search_all(
     async def ranked(at: int) -> list[ScoredPassage]:
         try:
             async with limit:
-                found = await search(at)
+                return _passages(await search(at))[:k]
         except (RasFlowError, GraphBubbleUp):
             raise  # An interrupt, by which a search waits for a person, is no failure.
         except Exception as error:
@@ -121,7 +121,6 @@ async def search_all(
                 f"{identity} failed on the query {queries[at][:80]!r} with "
                 f"{type(error).__name__}: {error}. Check that it works on its own."
             ) from error
-        return _passages(found)[:k]
 
     return await all_or_none(map(ranked, range(len(queries))))
 

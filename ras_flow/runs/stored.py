@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ras_flow.context import Context
+from ras_flow.context import Context, kept_settings
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.threads import Saved
 from ras_flow.state.channels import RasState
@@ -99,6 +99,6 @@ def context_of(run_id: str, saved: Saved) -> Context:
         RunError: A newer version of ras_flow wrote them.
     """
     try:
-        return Context.from_mapping(saved.values.get("settings") or {})
+        return Context.from_mapping(kept_settings(saved.values))
     except ConfigurationError as error:
         raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error

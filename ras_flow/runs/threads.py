@@ -23,7 +23,7 @@ SYSTEM = "ras_flow_system"
 """Key of a checkpoint's metadata: the evaluation's system that made it, where that is not RAS."""
 
 _BEGINNING = ("__start__", "start")
-_ASKED = ("question", "settings", "documents")
+_ASKED: dict[str, type] = {"question": str, "settings": Mapping, "documents": list}
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,13 @@ def current_values(
         given: The input, where it has not become part of the state yet.
 
     Returns:
-        The state; before ``start`` has run only what was asked.
+        The state; before ``start`` has run only what was asked, without what it will refuse.
     """
     if not set(next) & set(_BEGINNING):
         return values
     asked = {name: values[name] for name in _ASKED if name in values}
-    return {**asked, **(given if isinstance(given, dict) else {})}
+    asked |= given if isinstance(given, dict) else {}
+    return {name: it for name, it in asked.items() if isinstance(it, _ASKED.get(name, object))}
 
 
 class Threads(Protocol):

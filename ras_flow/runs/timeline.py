@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from ras_flow.context import kept_settings
 from ras_flow.errors import RunError
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
 from ras_flow.runs.evidence import find_evidence
@@ -24,7 +25,8 @@ class _Kept(TypedDict, total=False):
     """What a document reads of a checkpoint."""
 
     question: str
-    settings: dict[str, Any]
+    settings: dict[str, Any] | None
+    defaults: dict[str, Any]
     plans: list[Plan]
     hops: list[Hop]
     passages: dict[str, Passage]
@@ -215,7 +217,7 @@ def _branch(way: Way) -> Branch:
         hop_triples=by_hop(triples, hops),
         stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
-        settings=_as_json(values.get("settings") or {}),
+        settings=_as_json(kept_settings(values)),
     )
 
 

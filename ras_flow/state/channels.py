@@ -64,10 +64,14 @@ class RasState(TypedDict):
 
     ``models`` are those that a person chose for a role in this run; they hold over any Context,
     which a caller may pass anew each time the run goes on.
+
+    ``settings`` are those that the caller named, and ``defaults`` the graph's own of the time when
+    the question was asked: a run goes on with them, and a next question has those of its time.
     """
 
     question: Annotated[str, storable]
     settings: dict[str, Any]
+    defaults: dict[str, Any]
     models: dict[str, str]
     documents: Annotated[list[Document], EphemeralValue(list)]
     plans: Annotated[list[Plan], delta(by_index, list, PLAN)]

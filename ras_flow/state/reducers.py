@@ -17,11 +17,12 @@ from langgraph.channels import DeltaChannel, LastValue
 from ras_flow.errors import InputError
 from ras_flow.formats.plan import PlanLabel
 from ras_flow.formats.text import scrub
-from ras_flow.state.schema import StopReason
+from ras_flow.state.schema import Role, StopReason
 
 V = TypeVar("V")
 
 LABELS = (*get_args(PlanLabel), None)
+ROLES = get_args(Role)
 STOP_REASONS = (*get_args(StopReason), None)
 
 
@@ -38,8 +39,10 @@ class Record(NamedTuple):
 
 
 def _fault_of_plan(plan: Mapping[str, Any]) -> str:
-    known = plan["label"] in LABELS
-    return "" if known else f"its `label` is one of {', '.join(map(str, LABELS))}"
+    if plan["label"] not in LABELS:
+        return f"its `label` is one of {', '.join(map(str, LABELS))}"
+    said = all(isinstance(plan.get(name, ""), str) for name in ("problem", "error"))
+    return "" if said else "its `problem` and its `error` are texts"
 
 
 def _fault_of_hop(hop: Mapping[str, Any]) -> str:
@@ -62,7 +65,8 @@ TRIPLE = Record({"subject": str, "predicate": str, "object": str, "passages": li
 EXTRACTED = Record({"passage": str, "triples": list})
 CITATION = Record({"triple": str, "passages": list})
 USAGE = Record(
-    {"role": str, "calls": Real, "input_tokens": Real, "output_tokens": Real, "seconds": Real}
+    {"role": str, "calls": Real, "input_tokens": Real, "output_tokens": Real, "seconds": Real},
+    lambda usage: "" if usage["role"] in ROLES else f"its `role` is one of {', '.join(ROLES)}",
 )
 
 
@@ -94,6 +98,8 @@ def delta(
             before = _records(self.value) if self.is_available() else []
             changed = super().update(values)
             _check_kind(self.value, kind)
+            if isinstance(self.value, dict) and not all(isinstance(k, str) for k in self.value):
+                raise InputError("The keys of this part of the state are texts: give no others.")
             if record:
                 known = set(map(id, before))
                 for item in _records(self.value):

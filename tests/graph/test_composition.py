@@ -378,6 +378,17 @@ async def test_an_unusable_question_is_told_to_the_agent_and_does_not_end_it(
     assert result["messages"][-1].content == "In Narvik."
 
 
+async def test_a_tool_of_a_graph_that_keeps_its_runs_needs_no_thread(saver: Any) -> None:
+    plans = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]
+    graph = build(world(plans * 2), checkpointer=saver)
+    agent = create_agent(calls(QUESTION), tools=[as_tool(graph)])
+    result = await agent.ainvoke({"messages": [("user", "?")]})
+    assert result["messages"][2].content.startswith("Answer: Narvik")
+    assert (await as_tool(graph).ainvoke({"question": QUESTION})).startswith("Answer: Narvik")
+    threads = {kept.config["configurable"]["thread_id"] async for kept in saver.alist(None)}
+    assert len(threads) == 2
+
+
 async def test_an_agent_with_a_memory_asks_several_questions_at_once_and_again(saver: Any) -> None:
     parts = world(answerer=ScriptedAnswerer(lambda request: request.question))
     agent = create_agent(

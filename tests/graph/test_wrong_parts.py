@@ -14,7 +14,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Overwrite
 
 from ras_flow import Context, Runs
-from ras_flow.components import Extraction, ScoredPassage
+from ras_flow.components import Extraction, Reply, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.state import reducers
 from ras_flow.state.kg import triple_id
@@ -25,6 +25,7 @@ from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 TOP1 = Context(top_k=1)
 DESIGNER = triple_id("Aurora Bridge", "designer", "Mira Lund")
+COST = {"calls": 1, "input_tokens": 1, "output_tokens": 1, "seconds": 0.1}
 FACT = {"subject": "Aurora Bridge", "predicate": "designer", "object": "Mira Lund"}
 
 
@@ -72,6 +73,30 @@ async def test_a_part_that_returns_something_else_is_named(
     wrong = "Odd returned .* a list of" if awaited else "Odd returned a .* `async def`"
     with pytest.raises(ConfigurationError, match=wrong):
         await build(world(**{role: Odd()})).ainvoke({"question": QUESTION}, context=TOP1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "field"),
+    [
+        (Reply(None, 1, 1), "text"),  # type: ignore[arg-type]
+        (Reply("[SUFFICIENT]", None, 2), "input_tokens"),  # type: ignore[arg-type]
+        (Reply("[SUFFICIENT]", 2**70, 2), "input_tokens"),
+        (Reply("[SUFFICIENT]", 1, -2), "output_tokens"),
+    ],
+)
+@pytest.mark.parametrize(("role", "method"), [("planner", "plan"), ("answerer", "answer")])
+async def test_a_reply_with_something_else_in_it_is_named(
+    role: str, method: str, reply: Reply, field: str
+) -> None:
+    async def written(*_: Any) -> list[Reply]:
+        return [reply]
+
+    class Odd(Forgetful):
+        pass
+
+    setattr(Odd, method, written)
+    with pytest.raises(ConfigurationError, match=f"Odd returned .* its `{field}` must be"):
+        await build(world(**{role: Odd()})).ainvoke({"question": QUESTION})
 
 
 async def test_an_extractor_whose_triples_are_pairs_is_told() -> None:
@@ -145,7 +170,9 @@ async def test_a_retriever_that_finds_something_else_is_named(found: Any) -> Non
         {"score": None},
         {"score": "best"},
         {"score": [1]},
+        {"score": 10**400},
         {"page": np.int64(3)},
+        {"page": 2**70},
     ],
 )
 async def test_a_retriever_whose_passages_are_none_is_named(wrong: dict[str, Any]) -> None:
@@ -163,6 +190,16 @@ async def test_a_source_of_any_kind_can_be_kept(saver: Any, source: Any, kept: A
     document = await Runs(graph).document("t")
     found = {(one["title"], one.get("source")) for one in document["passages"].values()}
     assert found == {("caf\ufffd", kept)}
+
+
+async def test_what_else_a_passage_has_can_be_kept(saver: Any) -> None:
+    retriever = Odd(note={"by": ["caf\udce9\0", None, True, float("nan")]})
+    graph = build(world(retriever=retriever), checkpointer=saver)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    kept = (await graph.aget_state(THREAD)).values["passages"]
+    assert kept == result["passages"]
+    for passage in kept.values():
+        assert passage["note"] == {"by": ["caf\ufffd\ufffd", None, True, None]}
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
@@ -210,6 +247,10 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
         {"passages": {"x": {"id": "x", "text": "no title"}}},
         {"extracted": [{"passage": "x"}]},
         {"usage": {"x": {"role": "planner"}}},
+        {"usage": {"x": {**COST, "role": "reranker"}}},
+        {"triples": {5: {**FACT, "passages": []}}},
+        {"plans": [{"index": 0, "label": None, "problem": 5}]},
+        {"plans": [{"index": 0, "label": None, "error": 5}]},
         {"hops": Overwrite([{"index": 0}])},
         {"triples": Overwrite([["a", "b", "c"]])},
         {"triples": Overwrite({"x": ["a", "b", "c"]})},

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langgraph.types import Command, interrupt
 
-from ras_flow import Context
+from ras_flow import Context, Runs
 from ras_flow.edits import parse_edits
-from ras_flow.errors import ModelUnavailableError, RunError
+from ras_flow.errors import ModelUnavailableError, RasFlowError, RunError
 from ras_flow.parts import Parts
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_turtle
@@ -343,3 +343,25 @@ async def test_a_hop_that_a_person_made_may_name_a_passage_that_nobody_found(sav
     assert document["passages"]["p9"] == {"id": "p9", "title": "", "text": ""}
     assert compare(document, 1, document, 2)["passages"]["only_b"] == ["p9"]
     assert "urn:ras-flow:passage:p9" in to_turtle(document)
+
+
+@pytest.mark.parametrize("given", [{"question": ["a"]}, {"question": None}, {"settings": [1]}])
+async def test_a_question_that_was_refused_is_no_run_of_another_version(
+    saver: Any, given: dict[str, Any]
+) -> None:
+    graph = build(world(), checkpointer=saver)
+    with pytest.raises(RasFlowError):
+        await graph.ainvoke({"question": QUESTION} | given, {"configurable": {"thread_id": "a"}})
+    document = await Runs(graph).document("a")
+    asked_for = given.get("question", QUESTION)
+    assert document["question"] == (asked_for if isinstance(asked_for, str) else "")
+    assert document["branches"][0]["settings"] == {}
+
+
+@pytest.mark.parametrize("values", [{"settings": None}, {"settings": {"max_hops": 2}}])
+async def test_what_can_be_edited_can_be_read(saver: Any, values: dict[str, Any]) -> None:
+    runs = await asked(saver)
+    graph: Any = runs._threads.graph  # type: ignore[attr-defined]
+    await graph.aupdate_state({"configurable": {"thread_id": "a"}}, values, as_node="retrieve")
+    document = await runs.document("a")
+    assert branch(document, 2)["settings"] == (values["settings"] or {})
