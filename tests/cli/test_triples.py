@@ -180,6 +180,28 @@ def test_triples_are_completed_with_the_evidence_of_questions(model: Model, tmp_
     assert none.code == 1 and "makes no triples" in none.err
 
 
+def test_passages_that_are_not_completed_are_told(model: Model, tmp_path: Path) -> None:
+    corpus, questions, out = (tmp_path / f"{name}.jsonl" for name in ("corpus", "asked", "out"))
+    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in DOCUMENTS))
+    facts = [["Mira Lund", "place of birth", "Narvik"], ["Narvik", "country", "Norway"]]
+    questions.write_text(json.dumps({"support": [], "triples": facts}))
+    asked = ["data", "complete-triples", str(corpus), str(questions), "--out", str(out),
+             "--base-url", model.server.url, "--extractor"]  # fmt: skip
+    model.answers = lambda role, text: Answer(status=404, error="no such model")
+    none = ras_flow(*asked, "openai:typo")
+    assert (none.code, none.out, out.exists()) == (1, "", False)
+    assert "2 of 2 passages could not be extracted" in none.err and "no such model" in none.err
+    assert "Traceback" not in none.err
+    model.answers = lambda role, text: Answer(status=404) if "Title: Mira" in text else None
+    some = ras_flow(*asked, "openai:test")
+    assert (some.code, some.out) == (0, f"{out}: 1 of 2 passages\n")
+    assert "1 of 2 passages could not be extracted" in some.err
+    model.answers = lambda role, text: None
+    before = model.count("extractor")
+    assert ras_flow(*asked, "openai:test").out == f"{out}: 2 of 2 passages\n"
+    assert model.count("extractor") == before + 1, "only what failed is tried again"
+
+
 def test_passages_that_fail_are_told_and_the_others_kept(model: Model, index: Path) -> None:
     model.answers = lambda role, text: (
         Answer(status=400, error="not this one") if "Leo Fahr" in text else None

@@ -16,11 +16,13 @@ from pathlib import Path
 from ras_flow.components import Extractor
 from ras_flow.datasets.facts import FactPassage, holds, titles_of
 from ras_flow.datasets.reading import Row, read_rows
-from ras_flow.errors import InputError
+from ras_flow.errors import InputError, ModelResponseError
 from ras_flow.files import write_whole, writing
 from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.text import plain
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import make_passage
+from ras_flow.training.lock import hold
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import extract_raw
 from ras_flow.training.triples.splits import title_key
@@ -116,17 +118,22 @@ async def complete(
         extractor: Any extractor.
         out: The file, JSON lines for :func:`.examples.read_examples`. What the extractor made is
             kept beside it, with ".raw.jsonl" after its name: an interruption loses at most a batch.
-        log: Told how far it is.
+        log: Told how far it is, and how many passages the extractor failed on.
 
     Returns:
-        The examples; passages that the extractor failed on are left out.
+        The examples; passages that the extractor failed on are left out, and tried again by the
+        next call.
 
     Raises:
         InputError: A file cannot be written, is there from other work, or what was kept is of
             another extractor.
+        ConfigurationError: Another one writes to the file.
         AuthenticationError: The extractor's key was refused.
         ModelUnavailableError: The model cannot be reached.
+        ModelResponseError: The extractor failed on every passage.
     """
+    if out.is_dir():
+        raise InputError(f"{out} is a folder. Name a file, such as {out / 'completed.jsonl'}.")
     raw = out.with_name(f"{out.name}.raw.jsonl")
     if out.exists() and not raw.exists():
         raise InputError(
@@ -134,14 +141,27 @@ async def complete(
         )
     by_length = sorted(stated, key=lambda one: len(one.passage["text"]))
     passages = [one.passage for one in by_length]
-    made = await extract_raw(extractor, passages, file=raw, timed=False, log=log)
-    examples = []
-    for one in stated:
-        extraction = made[one.passage["id"]].extraction
-        if extraction.error is None:
-            examples.append(completed(one, extraction.triples))
-    with writing(out):
-        write_whole(out, "".join(_line(example) for example in examples))
+    with hold(out, by="completion"):
+        made = await extract_raw(
+            extractor, passages, file=raw, timed=False, failures=False, log=log
+        )
+        examples, problems = [], []
+        for one in stated:
+            extraction = made[one.passage["id"]].extraction
+            if extraction.error is None:
+                examples.append(completed(one, extraction.triples))
+            else:
+                problems.append(extraction.error)
+        if problems:
+            said = (
+                f"{len(problems)} of {len(stated)} passages could not be extracted; the same "
+                f"command tries them again. The first problem: {plain(problems[0])}"
+            )
+            if not examples:
+                raise ModelResponseError(said)
+            log(said)
+        with writing(out):
+            write_whole(out, "".join(_line(example) for example in examples))
     return examples
 
 

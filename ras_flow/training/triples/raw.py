@@ -54,6 +54,7 @@ async def extract_raw(
     *,
     file: Path | None = None,
     timed: bool = True,
+    failures: bool = True,
     log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Raw]:
     """Extract passages, but those that a file has already.
@@ -64,17 +65,19 @@ async def extract_raw(
         file: Where to read what is known, and to keep what is made; None to keep nothing.
         timed: Whether the seconds matter: the first passage is then extracted once before, so that
             loading a model is not counted.
+        failures: Whether failures are kept too, as they are figures; else they are tried again by
+            the next call.
         log: Told how far it is.
 
     Returns:
-        What was made of each passage, by its id. Failures are kept too: they are figures.
+        What was made of each passage, by its id, with the failures.
 
     Raises:
         InputError: The file is of another extractor, or no such file.
         AuthenticationError: The extractor's key was refused.
         ModelUnavailableError: The model cannot be reached.
     """
-    known = await asyncio.to_thread(_open, file, extractor.identity) if file else {}
+    known = await asyncio.to_thread(_open, file, extractor.identity, failures) if file else {}
     missing = list({p["id"]: p for p in passages if p["id"] not in known}.values())
     if missing and timed:
         await extractor.extract(missing[:1])
@@ -86,7 +89,8 @@ async def extract_raw(
         share = (time.monotonic() - began) / len(some)
         made = {p["id"]: Raw(e, share) for p, e in zip(some, extractions, strict=True)}
         if file:
-            await to_its_end(asyncio.to_thread(_append, file, made))
+            kept = made if failures else _good(made)
+            await to_its_end(asyncio.to_thread(_append, file, kept))
         known |= made
         log(f"{len(missing[: start + step])} of {len(missing)} texts")
     return {passage["id"]: known[passage["id"]] for passage in passages}
@@ -128,19 +132,28 @@ def _read(file: Path) -> tuple[str, dict[str, Raw]]:
     return extractor, found
 
 
-def _open(file: Path, extractor: str) -> dict[str, Raw]:
+def _open(file: Path, extractor: str, failures: bool) -> dict[str, Raw]:
     """Read what there is of an extractor, and make the file ready for more."""
     with writing(file):
-        if not whole_lines(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps({"extractor": extractor}) + "\n", encoding="utf-8")
-    by, found = _read(file)
-    if by != extractor:
+        lines = whole_lines(file)
+    by, found = _read(file) if lines else ("", {})
+    if not failures:
+        found = _good(found)
+    if by == extractor:
+        return found
+    if found:
         raise InputError(
             f"{file} holds the output of another extractor ({by}, not {extractor}). Name another "
             "folder, or remove this file."
         )
-    return found
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"extractor": extractor}) + "\n", encoding="utf-8")
+    return {}
+
+
+def _good(made: Mapping[str, Raw]) -> dict[str, Raw]:
+    return {id: raw for id, raw in made.items() if raw.extraction.error is None}
 
 
 def _append(file: Path, made: Mapping[str, Raw]) -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from ras_flow.components import Extraction
 from ras_flow.datasets.facts import FactPassage, holds
-from ras_flow.errors import InputError
+from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.state.schema import Passage, make_passage
+from ras_flow.training.lock import hold
 from ras_flow.training.triples.cleaning import clean
 from ras_flow.training.triples.completing import complete, completed, facts_of_corpus
 from ras_flow.training.triples.examples import read_examples
@@ -143,9 +144,61 @@ async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_
     assert list(read_examples(out)) == examples
     again = Worker(born)
     assert await complete(found, again, out) == examples
-    assert again.asked == []
+    assert again.asked == [SALT_ROAD], "only what failed"
     first, died = clean(read_examples(out))[0].triples
     assert (first[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
+
+
+async def test_passages_that_failed_are_told_and_tried_again(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    found = facts_of_corpus(corpus, questions)
+    out = tmp_path / "completed.jsonl"
+    told: list[str] = []
+    await complete(found, Worker(born), out, log=told.append)
+    assert told[-1] == (
+        "1 of 3 passages could not be extracted; the same command tries them again. "
+        "The first problem: too long"
+    )
+    told.clear()
+    examples = await complete(found, Worker(lambda _: Extraction([])), out, log=told.append)
+    assert titles(found) == [example.title for example in examples]
+    assert told == ["1 of 1 texts"]
+
+
+async def test_an_extractor_that_always_fails_leaves_the_file_of_before(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "completed.jsonl"
+    film, *others = facts_of_corpus(corpus, questions)
+    with pytest.raises(ModelResponseError, match="1 of 1 passages .* The first problem: too long"):
+        await complete([film], Worker(born), out)
+    assert not out.exists()
+    await complete(others, Worker(born), out)
+    before = out.read_bytes()
+    with pytest.raises(ModelResponseError, match="1 of 1 passages"):
+        await complete([film], Worker(born), out)
+    assert out.read_bytes() == before
+
+
+async def test_two_at_once_do_not_ask_about_the_same_passages(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    out, second = tmp_path / "completed.jsonl", Worker(born)
+    with hold(out), pytest.raises(ConfigurationError, match="Another completion writes to"):
+        await complete(facts_of_corpus(corpus, questions), second, out)
+    assert second.asked == []
+
+
+@pytest.mark.parametrize("name", [".", "..", "/"])
+async def test_a_folder_is_no_file_to_write(
+    corpus: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, worker = sorted(tmp_path.iterdir()), Worker(born)
+    with pytest.raises(InputError, match="is a folder. Name a file"):
+        await complete(facts_of_corpus(corpus, questions), worker, Path(name))
+    assert worker.asked == [] and sorted(tmp_path.iterdir()) == before
 
 
 async def test_another_file_is_not_overwritten(corpus: Path, questions: Path) -> None:

@@ -13,7 +13,7 @@ from ras_flow.formats.quality import RULES
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.raw import AT_ONCE, extract_raw, passage_of, read_raw
+from ras_flow.training.triples.raw import AT_ONCE, Raw, extract_raw, passage_of, read_raw
 from ras_flow.training.triples.rules import measure_rules
 from tests.training.triples.samples import Worker
 
@@ -59,6 +59,21 @@ async def test_another_extractors_file_is_refused(tmp_path: Path) -> None:
     await extract_raw(Worker(half), MANY[:1], file=file)
     with pytest.raises(InputError, match="another extractor"):
         await extract_raw(Worker(half, identity="other"), MANY[:1], file=file)
+
+
+async def test_failures_are_kept_only_as_figures(tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+
+    async def made(by: Worker, count: int) -> dict[str, Raw]:
+        return await extract_raw(by, MANY[:count], file=file, timed=False, failures=False)
+
+    await extract_raw(Worker(half), MANY[:1], file=file)
+    good = Worker(lambda passage: Extraction([(passage["text"], "is", "text")]), identity="other")
+    first = await made(good, 1)
+    assert good.asked == ["Text 0"] and read_raw(file) == first, "the other made nothing good"
+    second = await made(Worker(half, identity="other"), 2)
+    assert second[MANY[1]["id"]].extraction.error == "half"
+    assert read_raw(file) == first
 
 
 @pytest.mark.parametrize(
