@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,17 +29,20 @@ _OBJECT_IN_PREDICATE = re.compile(
 )
 _COMPARISON = re.compile(r"\w(?:\s+[>＞]|[>＞](?=[\d.]))")
 _NAME = re.compile(
-    r"(?:^[ \t]*[-*•][ \t]+)?\*{0,2}<?(?<!\{)\b(subject|predicate|relation|object|[spo])"
+    r"(?:^[ \t]*[-*•][ \t]+)?\*{0,2}(?:<|&lt;)?(?<!\{)\b(subject|predicate|relation|object|[spo])"
     r"(?:>|&gt;|\*{0,2}[ \t]?[:：])\*{0,2}",
     re.IGNORECASE | re.MULTILINE,
 )
 _WIDE = re.compile(r"[（【]\s*S\s*[>＞]|\bS\s*＞", re.IGNORECASE)
+_ESCAPED = re.compile(r"\bS\s*\\>", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\([^\w\s\"'\\])")
 _NARROW = str.maketrans("（）【】｜＞", "()()|>")
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
 _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
-_FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+_OBJECT = re.compile(r"\{(?:[^{}\"\\]++|\"(?:[^\"\\]++|\\.)*+\")*+\}", re.DOTALL)
+_BROKEN_OBJECT = re.compile(r"\{[^{}]*\}")
 _LAST_COMMA = re.compile(r",(?=\s*\}\Z)")
 _COMMENT = re.compile(r"/\*[^*]*\*/|(?://|#)[^\n\"]{0,300}$", re.MULTILINE)
 _NONE = re.compile(
@@ -104,11 +108,12 @@ def parse_triples(text: str) -> ParsedTriples:
 
     Read are the triple format and what models make of it: other letter case and spacing of the
     markers, parentheses inside fields, line breaks, bullets, quotes or brackets around triples,
-    code fences, bold markers, the wide "（S＞" and "｜" of Chinese, a missing "|" or outer
-    parenthesis. Output without such triples is read as JSON objects with "subject", "predicate" (or
-    "relation") and "object", or with lists of three texts in a list; or as fields with these names
-    or other markers in front ("Subject: ...", "S: ...", "<S> ..."); or as a table with a header of
-    these, or brackets around three fields ("(a | b | c)", '["a", "b", "c"]', '["a", "b", 1961]').
+    code fences, bold markers, the wide "（S＞" and "｜" of Chinese, Markdown's escapes, HTML's
+    "&lt;S&gt;", a missing "|" or outer parenthesis. Output without such triples is read as JSON
+    objects with "subject", "predicate" (or "relation") and "object", or with lists of three texts
+    in a list; or as fields with these names or other markers in front ("Subject: ...", "S: ...",
+    "<S> ..."); or as a table with a header of these, or brackets around three fields
+    ("(a | b | c)", '["a", "b", "c"]', '["a", "b", 1961]').
 
     =========================================  ==================================================
     piece                                      outcome
@@ -118,6 +123,7 @@ def parse_triples(text: str) -> ParsedTriples:
     no object, but "P> is a member)"           "is" is the predicate, "a member" the object
     a marker twice or out of order             dropped; after a complete triple, surplus
     "p > 0.05" in an object                    part of it, without the ">"
+    a JSON object whose "object" is a list     a triple for each text of it
     an empty field, or one over 300 characters dropped
     no final ")", another triple follows       kept
     no final ")", the text ends                dropped as cut off, unless a line end, a quote, a
@@ -138,6 +144,8 @@ def parse_triples(text: str) -> ParsedTriples:
         return ParsedTriples()
     if _WIDE.search(text):
         text = text.translate(_NARROW)
+    if _ESCAPED.search(text) and not any(marker[1] in "Ss" for marker in _MARKER.finditer(text)):
+        text = _ESCAPE.sub(r"\1", text)
     text = _UNMARKED_OBJECT.sub(r"\1 O>", _INVISIBLE.sub("", text))
     text = _OBJECT_IN_PREDICATE.sub(r"\1| O> \2", text)
     found = list(_read_marked(text))
@@ -157,30 +165,35 @@ def parse_triples(text: str) -> ParsedTriples:
     return ParsedTriples(list(triples.values()), [piece for piece in pieces if piece])
 
 
-def triple_of(record: object) -> tuple[str, str, str] | None:
-    """Read a triple from a JSON value.
+def triples_of(record: object) -> list[Spo]:
+    """Read triples from a JSON value.
 
     Args:
         record: What a model wrote, with numbers as text.
 
     Returns:
         The cleaned "subject", "predicate" (or "relation") and "object" of an object that has them
-        as texts, in any letter case or as :data:`ras_flow.formats.triple_rows.COLUMNS` has them;
-        the cleaned texts of a list of three; else None.
+        as texts, in any letter case or as :data:`ras_flow.formats.triple_rows.COLUMNS` has them,
+        with a list of texts as "object" a triple for each; the cleaned texts of a list of three;
+        else none.
     """
     if isinstance(record, dict):
         values = {COLUMNS.get(key.lower()): value for key, value in record.items()}
-        subject, predicate, object = map(values.get, ("subject", "predicate", "object"))
+        subject, predicate, said = map(values.get, ("subject", "predicate", "object"))
+        objects = said if isinstance(said, list) else [said]
     elif isinstance(record, list) and len(record) == 3:
-        subject, predicate, object = record
+        subject, predicate, *objects = record
     else:
-        return None
-    if isinstance(subject, str) and isinstance(predicate, str) and isinstance(object, str):
-        return clean_field(subject), clean_field(predicate), clean_field(object)
-    return None
+        return []
+    parts = [subject, predicate, *objects]
+    if not all(isinstance(part, str) for part in parts):
+        return []
+    subject, predicate, *objects = map(clean_field, parts)
+    return [(subject, predicate, object) for object in objects]
 
 
-_Found = Iterable[tuple[str, tuple[str, str, str] | None]]  # A piece of text, and what it says.
+_Piece = tuple[str, Spo | None]  # A piece of text, and what it says.
+_Found = Iterable[_Piece]
 
 
 def _read_marked(text: str) -> _Found:
@@ -256,31 +269,35 @@ def _unclosed(region: str, *, followed: bool, strict: bool) -> str | None:
         line = line.rstrip(_SPACES + "([{\"'`")
     elif strict and not newline and not line.endswith((")", "]", '"', "'", "`")):
         return None
-    if line.endswith("]") and "[" not in line:
-        line = line[:-1]
+    closed = "".join(end for begin, end in ("[]", "{}") if begin not in line)
+    line = line.rstrip(_SPACES + closed)
     return line[:-1] if line[-1:] in "\"'`" and line.count(line[-1:]) % 2 else line
 
 
 def _read_json(text: str) -> _Found:
     """Read JSON objects that hold no other objects, one by one, wherever they are."""
     end = 0
-    for match in _FLAT_OBJECT.finditer(text):
-        end = match.end()
-        yield from _from_json(match[0])
+    start = text.find("{")
+    while start >= 0:
+        match = _OBJECT.match(text, start)
+        found = _from_json(match[0]) if match else []
+        if not found and (match := _BROKEN_OBJECT.match(text, start)):
+            found = _from_json(match[0]) or [*_read_rows(match[0])] or [(match[0], None)]
+        yield from found
+        end = match.end() if match else end
+        start = text.find("{", max(end, start + 1))
     if "{" in text[end:]:
         yield text[text.rindex("{") :], None
 
 
-def _from_json(text: str) -> _Found:
-    """Read an object: it is a triple, or has lists of them."""
+def _from_json(text: str) -> list[_Piece]:
+    """Read an object: it is a triple, or has lists of them; nothing where it is no JSON."""
     for whole in (text, _COMMENT.sub("", text)):
-        try:
+        with suppress(ValueError, RecursionError):
             record = DECODER.decode(_LAST_COMMA.sub("", whole))
-        except (ValueError, RecursionError):
-            continue
-        triple = triple_of(record)
-        return [(text, triple)] if triple else list(_in_lists(record)) or [(text, None)]
-    return list(_read_rows(text)) or [(text, None)]
+            found: list[_Piece] = [(text, triple) for triple in triples_of(record)]
+            return found or [*_in_lists(record)] or [(text, None)]
+    return []
 
 
 def _in_lists(record: dict[str, Any]) -> _Found:
@@ -289,7 +306,7 @@ def _in_lists(record: dict[str, Any]) -> _Found:
             for item in [value] if name.lower() == "triple" else value:
                 if isinstance(item, list):
                     parts = ", ".join(part for part in item if isinstance(part, str))
-                    yield f"[{parts}]", triple_of(item)
+                    yield f"[{parts}]", next(iter(triples_of(item)), None)
 
 
 def _read_rows(text: str) -> _Found:

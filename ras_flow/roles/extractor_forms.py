@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ras_flow.components import Message
-from ras_flow.formats.triples import ParsedTriples, format_triples, parse_triples, triple_of
+from ras_flow.formats.triples import ParsedTriples, format_triples, parse_triples, triples_of
 from ras_flow.prompts import extractor as prompts
 from ras_flow.roles.prompting import few_shot
 
@@ -52,9 +52,9 @@ def read_json_triples(text: str) -> ParsedTriples:
         return parse_triples(text)
     if items and not any(isinstance(item, dict | list) for item in items):
         return parse_triples(text)
-    read = [(item, triple_of(item)) for item in items]
-    good = [triple for _, triple in read if triple]
-    bad = [json.dumps(item, ensure_ascii=False)[:300] for item, triple in read if not triple]
+    read = [(item, triples_of(item)) for item in items]
+    good = [triple for _, triples in read for triple in triples]
+    bad = [json.dumps(item, ensure_ascii=False)[:300] for item, triples in read if not triples]
     parsed = parse_triples(format_triples(good))
     return ParsedTriples(parsed.triples, parsed.dropped + bad)
 

@@ -115,6 +115,20 @@ def test_the_form():
         "2. **Subject:** Stamford\n   - **Predicate:** river\n   - **Object:** Welland",
         "Subject: Pick Motor Company, Relation: location, Object: Stamford, Lincolnshire\n"
         "Subject: Stamford, Relation: river, Object: Welland",
+        r"(S\> Pick Motor Company\| P\> location\| O\> Stamford, Lincolnshire), "
+        r"(S\> Stamford\| P\> river\| O\> Welland)",
+        r"\(S\> Pick Motor Company| P\> location| O\> Stamford, Lincolnshire\), "
+        r"\(S\> Stamford| P\> river| O\> Welland\)",
+        r"\<S\> Pick Motor Company \| \<P\> location \| \<O\> Stamford, Lincolnshire, "
+        r"\<S\> Stamford \<P\> river \<O\> Welland",
+        "&lt;S&gt; Pick Motor Company &lt;P&gt; location &lt;O&gt; Stamford, Lincolnshire\n"
+        "&lt;S&gt; Stamford | &lt;P&gt; river | &lt;O&gt; Welland",
+        "{S> Pick Motor Company| P> location| O> Stamford, Lincolnshire}, "
+        "{S> Stamford| P> river| O> Welland}",
+        "[{S> Pick Motor Company| P> location| O> Stamford, Lincolnshire},\n"
+        "{S> Stamford| P> river| O> Welland}]",
+        "[S> Pick Motor Company| P> location| O> Stamford, Lincolnshire],\n"
+        "[S> Stamford| P> river| O> Welland],",
         '[\n  // the place\n  {"subject": "Pick Motor Company", /* a firm */ "predicate": '
         '"location",\n   "object": "Stamford,\nLincolnshire"},\n  # the river\n'
         '  {"head": "Stamford", // a town\n   "relation": "river", # of a town\n'
@@ -248,6 +262,26 @@ def test_lists_that_are_no_triples_are_dropped_one_by_one() -> None:
     assert parse_triples(text).triples == [('"Stamford', "river", 'Welland", null, 1961')]
 
 
+@pytest.mark.parametrize("text", ["f{x}", "{", "}", "}{", '{"', '\\"}', "{S: 1}"])
+def test_braces_in_texts_of_json_are_no_objects(text: str) -> None:
+    said = [{"subject": text, "predicate": "is", "object": "y"}, {"subject": text, "object": "y"}]
+    listed = {"note": text, "triples": [[text, "is", "in a list"]]}
+    broken = '{"subject": "5" pipe", "predicate": "is", "object": "no JSON"}'
+    parsed = parse_triples(f"{broken}, {json.dumps(said)}, {broken}, {json.dumps(listed)}")
+    named = clean_field(text)
+    assert parsed.triples == [(named, "is", "y"), (named, "is", "in a list")]
+    assert parsed.dropped == [broken, json.dumps(said[1]), broken]
+
+
+def test_an_object_that_is_a_list_gives_a_triple_for_each_text() -> None:
+    rivers = {"subject": "Stamford", "predicate": "river"}
+    good = {**rivers, "object": ["Welland", "Gwash", "welland", 2]}
+    bad = [{**rivers, "object": wrong} for wrong in ([], ["Chater", None], [["Chater"]], None)]
+    parsed = parse_triples(json.dumps([good, *bad]))
+    assert parsed.triples == [B, ("Stamford", "river", "Gwash"), ("Stamford", "river", "2")]
+    assert len(parsed.dropped) == len(bad)
+
+
 def test_json_with_a_comma_too_many_is_read():
     text = '{"triples": [{"subject": "Stamford", "predicate": "river", "object": "Welland",\n},]}'
     assert parse_triples(text) == ParsedTriples([B], [])
@@ -345,7 +379,7 @@ def test_plain_fields_are_not_changed(plain, bracketed):
     assert clean_field(bracketed).count("(") == clean_field(bracketed).count(")")
 
 
-TEXT = st.text(st.characters(exclude_characters="{}>＞"), min_size=1, max_size=30)
+TEXT = st.text(st.characters(exclude_characters=">＞"), min_size=1, max_size=30)
 LIST = st.lists(TEXT, min_size=1, max_size=4)
 
 
@@ -372,6 +406,7 @@ OUTPUT = st.lists(
         st.builds(format_triple, PART, PART, PART),
         st.sampled_from(
             ["(S> a", "| P> b", "| O> c", ")", "{", "}", '"subject":', "\n", ", ", "["]
+            + [r"(S\> a\| P\> b\| O\> c)", "&lt;S&gt; a", "{S> a| P> b| O> c}", '{"s": "{}", "p":']
             + ["Subject: a", "P: b", "<O> c", "(a | b | c)", '["a", "b", "c"]', "|S|P|O|\n|a|b|c|"]
         ),
     ),
@@ -409,6 +444,12 @@ def test_good_triples_survive_bad_neighbours(text):
         "p > 0.05 ",
         "\\",
         "{}",
+        '{"',
+        '{":',
+        '{"\\"',
+        '{"a": [{"b{": ',
+        "(S> a| P> b| O> c}",
+        r"S\>",
         "(a | b ",
         "[(a) ",
         '["a", "b", ',

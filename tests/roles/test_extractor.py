@@ -248,21 +248,34 @@ ITEMS = st.builds(
 )
 
 
+def facts_of(item: Any) -> list[tuple[str, ...] | None]:
+    """What an item says: one fact, or one for each text of a list as its object."""
+    said = item.get("object") if isinstance(item, dict) else None
+    if not isinstance(said, list):
+        return [fact(item)]
+    parts = [item.get("subject"), item.get("predicate")]
+    if not said or not all(map(is_text, [*parts, *said])):
+        return [None]
+    return [fact([*parts, object]) for object in said]
+
+
 def fact(item: Any) -> tuple[str, ...] | None:
     """What an item says: three texts or numbers, none empty or overlong."""
     parts = [item.get(name) for name in NAMES] if isinstance(item, dict) else item
-    if not isinstance(parts, list) or len(parts) != 3:
-        return None
-    if any(isinstance(part, bool) or not isinstance(part, str | int | float) for part in parts):
+    if not isinstance(parts, list) or len(parts) != 3 or not all(map(is_text, parts)):
         return None
     parts = [clean_field(part if isinstance(part, str) else json.dumps(part)) for part in parts]
     return tuple(parts) if all(0 < len(part) <= 300 for part in parts) else None
 
 
+def is_text(part: Any) -> bool:
+    return isinstance(part, str | int | float) and not isinstance(part, bool)
+
+
 @given(ITEMS)
 def test_json_gives_each_fact_cleaned_and_once_and_tells_the_rest(items: list[Any]) -> None:
     assume(not items or any(isinstance(item, dict | list) for item in items))
-    facts = [fact(item) for item in items]
+    facts = [said for item in items for said in facts_of(item)]
     expected: dict[tuple[str, ...], tuple[str, ...]] = {}
     for said in filter(None, facts):
         expected.setdefault(tuple(map(normalize_name, said)), said)
