@@ -135,6 +135,7 @@ def test_settings_in_a_pydantic_context_hold() -> None:
         App.model_validate({"ras_flow": {"max_hops": 1}}),
         App(ras_flow=Context(max_hops=1)),
     ):
-        assert resolve_context(app, Context(top_k=1), {}) == Context(top_k=1, max_hops=1)
+        found = Context(top_k=1).override(named_settings(app, {}))
+        assert found == Context(top_k=1, max_hops=1)
     with pytest.raises(ValidationError, match="max_hop"):
         App.model_validate({"ras_flow": {"max_hop": 1}})
