@@ -33,7 +33,7 @@ async def fork_without(graph: Any, config: RunnableConfig, triple: str, context:
 
 
 async def main() -> None:
-    """Ask, replay from before the answer, and fork without the last cited triple."""
+    """Ask, replay from before the answer, and fork without each triple that names the answer."""
     # Beside the triples the embedded model reads each hop's best passage, which tells the fact too.
     context = Context(max_hops=2, answer_passages=0)
     graph = build_graph().compile(checkpointer=InMemorySaver())
@@ -47,10 +47,10 @@ async def main() -> None:
         print(f"  step {step.metadata['step']:>2}  next: {', '.join(step.next) or 'nothing'}")
     replayed = await graph.ainvoke(None, steps[1].config, context=context)
     print("replayed:", replayed["answer"])
-    cited = [citation["triple"] for citation in first["citations"]] or list(first["triples"])
-    if cited:
-        forked = await fork_without(graph, config, cited[-1], context)
-        print("without", first["triples"][cited[-1]]["subject"], "…:", forked["answer"])
+    for triple, said in first["triples"].items():
+        if said["object"] == first["answer"]:
+            forked = await fork_without(graph, config, triple, context)
+            print("without", said["subject"], "…:", forked["answer"])
 
 
 if __name__ == "__main__":

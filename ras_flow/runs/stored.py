@@ -10,7 +10,7 @@ from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.threads import Saved
 from ras_flow.state.channels import RasState
 
-_INTERNAL = {"documents", "extracted"}
+_INTERNAL = {"documents", "extracted", "defaults"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class StoredRun:
     def result(self) -> dict[str, Any]:
         """Return the run as one JSON-like object."""
         kept = {name: value for name, value in self.state.items() if name not in _INTERNAL}
-        return {"run": self.summary.id, **kept}
+        return {"run": self.summary.id, **kept, "settings": kept_settings(self.state)}
 
 
 class Newest(NamedTuple):

@@ -33,7 +33,7 @@ async def test_parent_app(monkeypatch: pytest.MonkeyPatch, capsys: Printed) -> N
     await parent_app.main()
     heading, *findings = capsys.readouterr().out.splitlines()
     assert heading == "What we found"
-    assert [line[:5] for line in findings] == ["- Who", "- In "]
+    assert [line[:5] for line in findings] == ["- Who", "- Whe"]
     assert all(len(request.chain) < 2 for request in parts["planner"].requests), "max_hops is 2"
 
 
