@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.packages import require_packages
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 
-def build_graph_llm(config: GraphLLMConfig) -> GraphLLM:
+def build_graph_llm(
+    config: GraphLLMConfig, *, check: Callable[[Any], None] = lambda _: None
+) -> GraphLLM:
     """Load the base model and put untrained parts around it.
 
     Args:
         config: What it is made of.
+        check: Is given the base model, and raises where it is another than was meant.
 
     Returns:
         The model in evaluation mode, on the GPU where there is one.
@@ -38,4 +42,7 @@ def build_graph_llm(config: GraphLLMConfig) -> GraphLLM:
         "smaller base. One that was trained also runs on vLLM, in half the memory: "
         "ras-flow export --dtype bfloat16"
     ):
-        return GraphLLM(config, read_model(config.base), tokenizer).eval()
+        base = read_model(config.base)
+        # Before LoRA looks for its layers, of which another base may have none.
+        check(base)
+        return GraphLLM(config, base, tokenizer).eval()

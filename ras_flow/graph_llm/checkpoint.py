@@ -18,6 +18,7 @@ from ras_flow.graph_llm.manifest import (
     Manifest,
     checked_manifest,
     is_checkpoint,
+    own_tokenizer,
     write_manifest,
 )
 
@@ -97,7 +98,10 @@ def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = F
     """
     manifest = checked_manifest(folder)  # Before the base is read, which takes seconds.
     config = manifest.config
-    model = build_graph_llm(replace(config, base=base or config.base))
+    config = replace(config, base=base or config.base)
+    model = build_graph_llm(
+        config, check=lambda read: _check_base(read, config.base, folder, manifest)
+    )
     _put_weights(model, folder, manifest, graph=True)
     if not trainable:
         model.merge()
@@ -116,21 +120,25 @@ def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
         ConfigurationError: A file is missing or damaged, the version is unknown, or the model is
             another one.
     """
-    _put_weights(model, folder, checked_manifest(folder), graph=graph)
+    manifest = checked_manifest(folder)
+    _check_base(model.base, model.config.base, folder, manifest)
+    _put_weights(model, folder, manifest, graph=graph)
 
 
-def _put_weights(model: GraphLLM, folder: Path, manifest: Manifest, *, graph: bool) -> None:
-    found = base_facts(model.base)
+def _check_base(language_model: Any, name: str, folder: Path, manifest: Manifest) -> None:
+    """Refuse another base model than the one that was trained on."""
+    found = base_facts(language_model)
     differing = [name for name in BASE_FACTS if found[name] != manifest.base.get(name)]
     if differing:
         said = ", ".join(f"{n} {found[n]} instead of {manifest.base.get(n)}" for n in differing)
         raise ConfigurationError(
             f"The Graph LLM in {str(folder)!r} does not fit the base model "
-            f"{model.config.base!r}, which has {said}. Name the base model that it was trained on."
+            f"{name!r}, which has {said}. Name the base model that it was trained on."
         )
-    if manifest.end:
-        # Versions of transformers read different ones from the same base.
-        model.tokenizer.eos_token = manifest.end
+
+
+def _put_weights(model: GraphLLM, folder: Path, manifest: Manifest, *, graph: bool) -> None:
+    model.set_tokenizer(own_tokenizer(model.tokenizer, manifest.end, folder))
     read = require("safetensors.torch", extra="local").load_file
     try:
         if model.config.gnn and graph:

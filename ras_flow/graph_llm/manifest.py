@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,6 +100,35 @@ def read_manifest(folder: Path) -> Manifest:
         return Manifest(GraphLLMConfig.from_mapping(config), base, files, end)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
+
+
+def own_tokenizer(tokenizer: Any, end: str, folder: Path) -> Any:
+    """Return the tokenizer of a checkpoint's base with the checkpoint's own end token.
+
+    Versions of transformers read different end tokens from the same base.
+
+    Args:
+        tokenizer: The base's; not changed, since all models over that base share it.
+        end: The end token; empty for that of the base.
+        folder: The checkpoint, for the error message.
+
+    Returns:
+        The same tokenizer where it ends so already, otherwise a copy.
+
+    Raises:
+        ConfigurationError: The tokenizer has no such token.
+    """
+    if end in ("", tokenizer.eos_token):
+        return tokenizer
+    if end not in tokenizer.get_vocab():
+        raise ConfigurationError(
+            f"The Graph LLM in {str(folder)!r} ends its texts with {end!r}, a token that the "
+            "tokenizer of its base model does not have. Name the base model that it was trained "
+            "on, or copy the Graph LLM again."
+        )
+    own = copy.deepcopy(tokenizer)
+    own.eos_token = end
+    return own
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:

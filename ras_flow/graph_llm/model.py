@@ -56,8 +56,7 @@ class GraphLLM(nn.Module):
                 "Set its eos_token."
             )
         self.config = config
-        self.tokenizer = tokenizer
-        self.formatter = PromptFormatter(tokenizer, config)
+        self.set_tokenizer(tokenizer)
         language_model.requires_grad_(False)
         words = all_words(language_model) if config.gnn else None
         self.lm = _with_lora(language_model, config) if config.lora else language_model
@@ -67,6 +66,11 @@ class GraphLLM(nn.Module):
             made = graph_part(config, words.shape[1], size=size).to(words.device)
             self.encoder, self.projector = made["encoder"], made["projector"]
         self.forget()
+
+    def set_tokenizer(self, tokenizer: Any) -> None:
+        """Read and write with a tokenizer, which may be shared with other models."""
+        self.tokenizer = tokenizer
+        self.formatter = PromptFormatter(tokenizer, self.config)
 
     @property
     def base(self) -> Any:

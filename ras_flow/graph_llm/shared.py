@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from ras_flow.components import AttributedGraph, Generation
 from ras_flow.errors import ConfigurationError, RasFlowError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
-from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
-from ras_flow.graph_llm.prompt import Prompt
+from ras_flow.graph_llm.manifest import is_checkpoint, own_tokenizer, read_manifest
+from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.shipped import WEIGHTS, is_default
+from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.weights import fingerprint
 from ras_flow.paths import path_named
 
@@ -51,11 +52,22 @@ class SharedGraphLLM(GraphLLMSource):
     def __init__(self, folder: Path) -> None:
         manifest = read_manifest(folder)
         super().__init__(folder, manifest.config, manifest.identity, manifest.config.base)
+        self._end = manifest.end
         self._loading = threading.Lock()
         self._model: GraphLLM | None = None
         self._calls: JoinedCalls[_Asked, int, list[Generation]] = JoinedCalls(
             self._serve, most=JOINED
         )
+
+    @cached_property
+    def formatter(self) -> PromptFormatter:
+        """Formats prompts as in training; needs the tokenizer, not the model.
+
+        Raises:
+            ConfigurationError: The tokenizer cannot be loaded, or lacks the checkpoint's end token.
+        """
+        tokenizer = load_tokenizer(self.tokenizer, chat=False)
+        return PromptFormatter(own_tokenizer(tokenizer, self._end, self.folder), self.config)
 
     def model(self) -> GraphLLM:
         """Return the model, loaded once.

@@ -14,10 +14,13 @@ import torch
 from ras_flow.components import PlanRequest
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import checkpoint
-from ras_flow.graph_llm.checkpoint import load_graph_llm, save_graph_llm
+from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights, save_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
 from ras_flow.graph_llm.model import GraphLLM
-from tests.graph_llm.tiny import BRIDGE, build, chain, graph
+from ras_flow.graph_llm.shared import SharedGraphLLM
+from ras_flow.llms.generation import end_tokens
+from ras_flow.llms.tokenizer import load_tokenizer
+from tests.graph_llm.tiny import BRIDGE, build, chain, graph, save_base
 
 REQUEST = PlanRequest("Where was she born?", chain(*BRIDGE), graph(*BRIDGE))
 
@@ -79,6 +82,44 @@ def test_what_is_loaded_ends_as_it_was_trained_to(
     loaded = load_graph_llm(folder, base=str(moved))
     assert loaded.tokenizer.eos_token == end
     assert loaded.formatter.target("yes")[-1] == model.tokenizer.eos_token_id
+
+
+@pytest.fixture
+def ending(saved: Path, tmp_path: Path) -> Path:
+    """A Graph LLM that ends its texts with token 9."""
+    folder = Path(shutil.copytree(saved, tmp_path / "ending"))
+    end = load_tokenizer(read_manifest(saved).config.base).convert_ids_to_tokens(9)
+    edit(folder, lambda values: values.update({"end": end}))
+    return folder
+
+
+@pytest.mark.parametrize("order", [(0, 9), (9, 0)])
+def test_the_end_of_one_is_no_other_models(
+    saved: Path, ending: Path, llama: Path, order: tuple[int, int]
+) -> None:
+    folders = {0: saved, 9: ending}
+    loaded = {end: load_graph_llm(folders[end]) for end in order}
+    for end, model in loaded.items():
+        assert model.tokenizer.eos_token_id == model.formatter.target("yes")[-1] == end
+        # The base's own settings end a text with 0 in any case.
+        assert end_tokens(model.base, model.tokenizer) == {0, end}
+        assert SharedGraphLLM(folders[end]).formatter.target("yes")[-1] == end
+    assert load_tokenizer(str(llama)).eos_token_id == 0
+    assert build(llama).formatter.target("yes")[-1] == 0
+
+
+def test_new_weights_begin_with_the_end_of_those_they_begin_with(ending: Path, llama: Path) -> None:
+    begun = build(llama)
+    load_weights(begun, ending)
+    assert begun.formatter.target("yes")[-1] == 9
+    assert load_tokenizer(str(llama)).eos_token_id == 0
+
+
+def test_an_end_that_the_base_does_not_have(copy: Path) -> None:
+    edit(copy, lambda values: values.update({"end": "<|over|>"}))
+    for load in (load_graph_llm, lambda folder: SharedGraphLLM(folder).formatter):
+        with pytest.raises(ConfigurationError, match=r"copy' ends its texts with '<\|over\|>'"):
+            load(copy)
 
 
 def test_the_bases_weights_are_never_saved(model: GraphLLM, saved: Path) -> None:
@@ -249,6 +290,9 @@ def test_weights_that_do_not_fit_their_description(copy: Path) -> None:
 def test_another_base_is_refused(copy: Path, bases: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="model_type qwen2 instead of llama.*hidden_size"):
         load_graph_llm(copy, base=str(bases["qwen2"]))
+    gpt2 = save_base(tmp_path / "gpt2", "gpt2")
+    with pytest.raises(ConfigurationError, match="model_type gpt2 instead of llama"):
+        load_graph_llm(copy, base=str(gpt2))
     edit(copy, lambda values: values["config"].update({"base": str(tmp_path / "gone")}))
     with pytest.raises(ConfigurationError, match="no model folder"):
         load_graph_llm(copy)

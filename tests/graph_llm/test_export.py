@@ -21,6 +21,7 @@ from ras_flow.graph_llm.export import export_graph_llm
 from ras_flow.graph_llm.exported import PART, WORDS, is_export, read_export
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import PromptFormatter
+from ras_flow.graph_llm.served import ServedGraphLLM
 from tests.cli.command import ras_flow
 from tests.graph_llm.tiny import APART, BRIDGE, build, chain, graph
 
@@ -75,6 +76,18 @@ def test_the_clients_part_needs_nothing_of_the_model(exported: Path, tmp_path: P
     prompt = PromptFormatter(tokenizer, description.config).prompt(REQUESTS[0])
     embedded = PromptEmbedder(description, tmp_path).embed(prompt, REQUESTS[0].graph)
     assert embedded.shape == (len(prompt.input_ids), 32)
+
+
+def test_an_export_ends_as_its_graph_llm_does(trained: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(trained, tmp_path / "ending"))
+    description = json.loads((folder / "graph_llm.json").read_text())
+    description["end"] = load_graph_llm(trained).tokenizer.convert_ids_to_tokens(9)
+    (folder / "graph_llm.json").write_text(json.dumps(description))
+    for source, ends in ((folder, (0, 9)), (trained, (0,))):
+        export = tmp_path / f"export of {source.name}"
+        assert export_graph_llm(f"local:{source}", export).ends == ends
+        served = ServedGraphLLM(export, base_url="http://localhost:1/v1")
+        assert served.formatter.target("yes")[-1] == ends[-1]
 
 
 def test_the_current_folder_and_the_root_are_not_replaced(

@@ -11,6 +11,8 @@ import torch
 from transformers import (
     Gemma3ForCausalLM,
     Gemma3TextConfig,
+    GPT2Config,
+    GPT2LMHeadModel,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
@@ -95,6 +97,7 @@ def save_base(folder: Path, kind: str = "llama") -> Path:
     save_tiny_model(folder, window=2000)
     if kind != "llama":
         configured, causal = {
+            "gpt2": (GPT2Config, GPT2LMHeadModel),
             "gemma3": (Gemma3TextConfig, Gemma3ForCausalLM),
             "qwen2": (Qwen2Config, Qwen2ForCausalLM),
             "qwen3": (Qwen3Config, Qwen3ForCausalLM),
