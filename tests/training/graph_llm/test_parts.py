@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -184,6 +186,18 @@ def test_kept_vectors_that_are_damaged_are_named(tmp_path: Path) -> None:
     file.write_bytes(b"no database at all" * 100)
     with pytest.raises(RunError, match="remove that file"):
         build_graphs(ROWS, Counting(), tmp_path)
+
+
+@pytest.mark.parametrize("kept", ["substr(vector, 1, 8)", "substr(vector, 1, 7)", "NULL", "'x'"])
+def test_kept_vectors_of_another_length_are_named(tmp_path: Path, kept: str) -> None:
+    build_graphs(ROWS, Counting(), tmp_path)
+    [file] = tmp_path.glob("*.sqlite")
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute(f"UPDATE vectors SET vector = {kept}")
+    with pytest.raises(RunError, match=r"another length\)\. Free some space, or remove that file"):
+        build_graphs(ROWS, Counting(), tmp_path)
+    file.unlink()
+    build_graphs(ROWS, Counting(), tmp_path)
 
 
 def test_shuffled_graphs_are_all_there_and_none_in_its_place() -> None:
