@@ -22,12 +22,12 @@ def read_asqa_file(path: Path) -> Iterator[Row]:
     Raises:
         InputError: The file cannot be read, or is something else.
     """
-    whole = Row(read_json(path), path.name)
+    whole = Row(read_json(path), str(path))
     parts = [part for part in PARTS if whole.has(part)]
     if not parts:
         whole.fail("dev", f"expected an object with one of {', '.join(PARTS)}, or a list of rows")
     for part in parts:
-        for id, value in Row(whole.value[part], f"{path.name}:{part}").value.items():
-            row = Row(value, f"{path.name}:{part}:{id}")
+        for id, value in Row(whole.value[part], f"{path}:{part}").value.items():
+            row = Row(value, f"{path}:{part}:{id}")
             row.value |= {"split": part, "sample_id": id}
             yield row

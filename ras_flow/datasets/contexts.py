@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ras_flow.datasets.reading import Row
+from ras_flow.formats.text import scrub
 from ras_flow.state.schema import Document
 
 
@@ -20,15 +21,24 @@ def documents(row: Row) -> list[tuple[str, list[str]]]:
     for at, (title, sentences) in enumerate(row.pairs("context")):
         if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
             row.fail(f"context[{at}][1]", "expected a list of sentences")
-        found.append((title, [str(sentence).strip() for sentence in sentences]))
+        found.append((title, [scrub(sentence.strip()) for sentence in sentences]))
     return found
 
 
 def support(row: Row) -> dict[str, list[int]]:
-    """Return the supporting sentences by title, in the order of the row."""
+    """Return the numbers of the supporting sentences by title, in the order of the row.
+
+    Published rows also have numbers beyond their document's sentences. A null counts as the first.
+
+    Raises:
+        InputError: A number is something else.
+    """
+    field = "support" if row.has("support") else "supporting_facts"
     found: dict[str, list[int]] = {}
-    for title, at in row.pairs("support" if row.has("support") else "supporting_facts"):
-        found.setdefault(title, []).append(at if isinstance(at, int) else 0)
+    for at, (title, number) in enumerate(row.pairs(field)):
+        if not isinstance(number, int | None):
+            row.fail(f"{field}[{at}][1]", "expected the number of a sentence")
+        found.setdefault(title, []).append(number or 0)
     return found
 
 
@@ -50,6 +60,19 @@ def paragraphs(row: Row) -> list[tuple[str, str]]:
         return [(doc.text("title"), doc.text("text")) for doc in row.rows("docs")]
     given = row.rows("paragraphs") if row.has("paragraphs") else []
     return [(each.text("title"), each.text("paragraph_text")) for each in given]
+
+
+def paragraph_of_step(step: Row) -> int | None:
+    """Return the number of the paragraph that supports a MuSiQue step; None where none does.
+
+    Raises:
+        InputError: It is something else.
+    """
+    field = "para" if step.has("para") else "paragraph_support_idx"
+    number = step.value.get(field)
+    if not isinstance(number, int | None):
+        step.fail(field, "expected the number of a paragraph, or null")
+    return number
 
 
 def title_of_step(step: Row) -> str:

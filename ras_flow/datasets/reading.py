@@ -19,6 +19,10 @@ _UNREADABLE = (OSError, EOFError, ZlibError)
 """What a file raises that is away, closed to us, or damaged where it is gzipped."""
 
 
+_BEGINNING = 64
+"""Characters that tell what a file is."""
+
+
 class Row:
     """One object of a file.
 
@@ -118,7 +122,7 @@ class Row:
         for at, value in enumerate(self.items(field)):
             match value:
                 case [str(name), thing]:
-                    found.append((name.strip(), thing))
+                    found.append((scrub(name.strip()), thing))
                 case _:
                     self.fail(f"{field}[{at}]", "expected a pair that starts with a text")
         return found
@@ -155,12 +159,12 @@ def read_rows(path: Path) -> Iterator[Row]:
     name = path.name.removesuffix(".gz")
     if name.endswith((".csv", ".tsv")):
         yield from _read_csv(path, "\t" if name.endswith(".tsv") else ",")
-    elif name.endswith(".json") and beginning(path).startswith("["):
+    elif _is_named_json(path) and beginning(path).startswith("["):
         for number, value in enumerate(read_json(path), start=1):
-            yield Row(value, f"{path.name}:item {number}")
+            yield Row(value, f"{path}:item {number}")
     else:
         for number, value in read_json_lines(path):
-            yield Row(value, f"{path.name}:{number}")
+            yield Row(value, f"{path}:{number}")
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
@@ -175,28 +179,32 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     Raises:
         InputError: The file cannot be read, or a line is no JSON.
     """
-    number = 0
+    first = True
+    for number, line in read_lines(path):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if first and getattr(error, "pos", 0) >= len(line):
+                _refuse_one_value(path)
+            raise InputError(f"{path}:{number}: this line is no JSON ({error}).") from error
+        if first and isinstance(value, list):
+            _refuse_one_value(path)
+        first = False
+        yield number, value
+
+
+def _refuse_one_value(path: Path) -> None:
+    """Say so where a file is one JSON value, and no JSON lines."""
     try:
-        with open_text(path) as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, json.loads(line)
-    except (ValueError, RecursionError) as error:
-        at = number + isinstance(error, UnicodeDecodeError)
-        raise InputError(f"{path.name}:{at}: this line is no JSON ({error}).") from error
-    except _UNREADABLE as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
-
-
-def open_text(path: Path) -> io.TextIOBase:
-    """Open a UTF-8 text file, with or without a byte order mark, gzipped if its name ends in .gz.
-
-    Raises:
-        OSError: It cannot be opened.
-    """
-    if path.suffix == ".gz":
-        return cast("io.TextIOBase", gzip.open(path, "rt", encoding="utf-8-sig"))
-    return path.open(encoding="utf-8-sig")
+        value = read_json(path)
+    except InputError:
+        return
+    kind = "list" if isinstance(value, list) else "object"
+    name = "" if _is_named_json(path) else "name it .json, or "
+    raise InputError(
+        f"{path}: this file is one JSON {kind}, where JSON lines are expected: {name}write each "
+        "object on a line of its own."
+    )
 
 
 def read_json(path: Path) -> Any:
@@ -205,41 +213,74 @@ def read_json(path: Path) -> Any:
     Raises:
         InputError: The file cannot be read or is no JSON; the message names the line.
     """
+    text = "".join(line for _, line in _lines(path))
     try:
-        with open_text(path) as file:
-            return json.load(file)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        raise InputError(f"{path.name}:{line}: the file is no JSON ({error}).") from error
-    except _UNREADABLE as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+        raise InputError(f"{path}:{line}: the file is no JSON ({error}).") from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Read the lines of a text file that are not blank, with their numbers.
 
     Raises:
-        InputError: The file cannot be read.
+        InputError: The file cannot be read; the message names the line at which that fails.
     """
+    for number, line in _lines(path):
+        if line.strip():
+            yield number, line.rstrip("\n")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Read all lines of a text file with their ends and numbers; see :func:`read_lines`."""
+    number = 0
     try:
-        with open_text(path) as file:
+        with _open_text(path) as file:
             for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, line.rstrip("\n")
-    except (*_UNREADABLE, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+                line.encode()
+                yield number, line
+    except UnicodeEncodeError as error:
+        byte = ord(error.object[error.start]) - 0xDC00
+        raise InputError(
+            f"{path}:{number}: the byte 0x{byte:02x} in this line is no UTF-8. Save the file as "
+            "UTF-8."
+        ) from error
+    except _UNREADABLE as error:
+        at = f"{path}:{number + 1}" if number else f"{path}"
+        raise InputError(f"{at} cannot be read: {error}.") from error
+
+
+def _open_text(path: Path) -> io.TextIOBase:
+    """Open a UTF-8 text file, with or without a byte order mark, gzipped if its name ends in .gz.
+
+    What is no UTF-8 is read as half characters, which nothing else is: a file is decoded by blocks
+    of many lines, and an error would not tell which of them it is in.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    if path.suffix == ".gz":
+        file = gzip.open(path, "rt", encoding="utf-8-sig", errors="surrogateescape")
+        return cast("io.TextIOBase", file)
+    return path.open(encoding="utf-8-sig", errors="surrogateescape")
 
 
 def beginning(path: Path) -> str:
     """Return the first characters of a file, white space before them left out.
 
+    They are few, and there also where the rest of the file is damaged.
+
     Raises:
         InputError: The file cannot be read.
     """
+    found = ""
     try:
-        with open_text(path) as file:
-            return file.read(4096).lstrip()
-    except (*_UNREADABLE, UnicodeDecodeError) as error:
+        with _open_text(path) as file:
+            while len(found) < _BEGINNING and (piece := file.readline(_BEGINNING)):
+                found = (found + piece).lstrip()
+            return found
+    except _UNREADABLE as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 
 
@@ -249,20 +290,22 @@ def is_one_object(path: Path) -> bool:
     Raises:
         InputError: The file cannot be read.
     """
-    named = path.name.removesuffix(".gz").endswith(".json")
-    return named and not beginning(path).startswith("[")
+    return _is_named_json(path) and not beginning(path).startswith("[")
+
+
+def _is_named_json(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".json")
 
 
 def _read_csv(path: Path, delimiter: str) -> Iterator[Row]:
     # Some files hold whole articles, beyond the limit that Python sets.
     csv.field_size_limit(2**31 - 1)
+    reader = csv.DictReader((line for _, line in _lines(path)), delimiter=delimiter)
     try:
-        with open_text(path) as file:
-            reader = csv.DictReader(file, delimiter=delimiter)
-            for value in reader:
-                yield Row(value, f"{path.name}:{reader.line_num}")
-    except (*_UNREADABLE, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+        for value in reader:
+            yield Row(value, f"{path}:{reader.line_num}")
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num} cannot be read: {error}.") from error
 
 
 def _kind(value: Any) -> str:

@@ -7,7 +7,7 @@ answer (``answerable`` false) are left out.
 
 from __future__ import annotations
 
-from ras_flow.datasets.contexts import paragraphs, title_of_step
+from ras_flow.datasets.contexts import paragraph_of_step, paragraphs, title_of_step
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill
 from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form
@@ -37,8 +37,8 @@ def _support(row: Row, given: list[tuple[str, str]]) -> tuple[Support, ...]:
     results = {at: step.first_text("a", "answer") for at, step in enumerate(steps)}
     found = []
     for step in steps:
-        place = step.value.get("para", step.value.get("paragraph_support_idx"))
-        own = given[place] if isinstance(place, int) and 0 <= place < len(given) else None
+        place = paragraph_of_step(step)
+        own = given[place] if place is not None and 0 <= place < len(given) else None
         found.append(
             Support(
                 title=own[0] if own else title_of_step(step),

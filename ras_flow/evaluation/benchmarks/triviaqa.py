@@ -29,7 +29,7 @@ def rows(path: Path) -> Iterator[Row]:
         InputError: The file cannot be read, or is neither.
     """
     if is_one_object(path):
-        yield from Row(read_json(path), path.name).rows("Data")
+        yield from Row(read_json(path), str(path)).rows("Data")
     else:
         yield from read_rows(path)
 

@@ -25,11 +25,13 @@ class Inputs:
         cases: Cases of each source by split.
         pages: Pages of files of passages by split.
         counts: Questions of each file, and how many of each split.
+        dropped: Rows of each file that are no question's.
     """
 
     cases: list[dict[Split, list[Case]]]
     pages: dict[Split, list[Page]]
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
 
     def all_pages(self, split: Split) -> Iterator[Page]:
         """Yield the pages of a split: those of its passages, then those of its questions."""
@@ -77,7 +79,8 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
     groups: dict[object, Split] = {}
     for number, source in enumerate(config.sources):
         split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
-        for case in read_cases(source.file, texts, kb=source.kb):
+        dropped: Counter[str] = Counter()
+        for case in read_cases(source.file, texts, kb=source.kb, dropped=dropped):
             if progress:
                 progress(f"reading {source.file.name}", number, len(config.sources))
             split = config.splitter(case.question)
@@ -93,6 +96,7 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
             split: len({normalize_question(case.question) for case in cases})
             for split, cases in split_cases.items()
         }
+        inputs.dropped |= {f"{names[source.file]}: {why}": n for why, n in dropped.items() if n}
     return inputs
 
 

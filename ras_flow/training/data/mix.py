@@ -66,7 +66,7 @@ def write_mix(
     """
     check_folder(folder)
     inputs = inputs or read_inputs(config, progress)
-    stats = Stats(inputs=inputs.counts, usage=dict(usage or {}))
+    stats = Stats(inputs=inputs.counts, dropped=dict(inputs.dropped), usage=dict(usage or {}))
     with _reading(config.max_triples, encoder) as reading, own_set(folder):
 
         def records(split: Split) -> Iterator[Record]:

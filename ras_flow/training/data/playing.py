@@ -176,7 +176,7 @@ async def _play(
     # What the teacher says costs nothing.
     steps = {"extractor": "extract"} | ({"planner": "plan"} if planner else {})
     usage = {step: asdict(played.usage[role]) for role, step in steps.items()}
-    stats = Stats(inputs=inputs.counts, usage=usage)
+    stats = Stats(inputs=inputs.counts, dropped=dict(inputs.dropped), usage=usage)
     stats.settings["extractor"] = extractor.identity
     if planner is not None:
         stats.settings["planner"] = planner.identity

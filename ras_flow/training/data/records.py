@@ -81,7 +81,7 @@ def read_records(path: Path) -> Iterator[Record]:
             and field.
     """
     for number, value in read_json_lines(path):
-        yield check_record(value, f"{path.name}:{number}")
+        yield check_record(value, f"{path}:{number}")
 
 
 def check_record(value: Any, where: str) -> Record:
@@ -141,15 +141,15 @@ def _check_link(link: Any, field: str, fail: _Fail) -> None:
     for at, triple in enumerate(link["triples"]):
         match triple:
             case [str(s), str(p), str(o)] if s.strip() and p.strip() and o.strip():
-                pass
+                _whole(s + p + o, f"{field}.triples[{at}]", fail)
             case _:
                 fail(f"{field}.triples[{at}]", "must be three texts, none empty")
     if not isinstance(link.get("passages", []), list):
         fail(f"{field}.passages", "must be a list")
     for at, passage in enumerate(link.get("passages", [])):
         match passage:
-            case [str(), str(text)] if text.strip():
-                pass
+            case [str(title), str(text)] if text.strip():
+                _whole(title + text, f"{field}.passages[{at}]", fail)
             case _:
                 fail(f"{field}.passages[{at}]", "must be a title and a text that is not empty")
 
@@ -178,6 +178,16 @@ def _fields(value: dict[str, Any], allowed: set[str], field: str, fail: _Fail) -
 def _text(value: Any, field: str, fail: _Fail) -> None:
     if not isinstance(value, str) or not value.strip():
         fail(field, f"must be a text that is not empty, is {_kind(value)}")
+    _whole(value, field, fail)
+
+
+def _whole(text: str, field: str, fail: _Fail) -> None:
+    """Refuse half a character: tokenizers and files take none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(text[error.start]):x}"
+        fail(field, f"has half a character ({half}) in it; write it as valid Unicode")
 
 
 def _kind(value: Any) -> str:

@@ -35,7 +35,7 @@ from tests.cli.command import Command
 from tests.cli.command import ras_flow as run
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
-from tests.training.data.examples import write_lines
+from tests.training.data.examples import HOTPOT, write_lines
 
 
 def film(number: int, **changes: Any) -> dict[str, Any]:
@@ -276,6 +276,15 @@ def test_where_two_sources_disagree_the_first_is_kept(folder: Path) -> None:
     assert stats.dropped == {"conflicting": 20}
     answers = {r["target"]["answer"] for s in SPLITS for r in read_split(folder / "out", s)}
     assert answers == {"A"}
+
+
+def test_rows_that_are_no_question_s_are_reported(folder: Path) -> None:
+    beyond = HOTPOT | {"supporting_facts": [["Lindau", 99], ["Clara Novak", 0]]}
+    write_lines(folder / "hotpot.jsonl", HOTPOT, beyond)
+    write_lines(folder / "choices.jsonl", *map(choice, range(20)))
+    sources = Source(folder / "hotpot.jsonl"), Source(folder / "choices.jsonl")
+    stats = write_mix(MixConfig(sources, dev=0.1, test=0.1), folder / "out")
+    assert stats.dropped == {"hotpot.jsonl: rows that no question could be made of": 1}
 
 
 def test_files_that_share_ids_lose_no_record(folder: Path) -> None:

@@ -84,6 +84,22 @@ BROKEN: list[tuple[str, Any, str]] = [
     ("target", {"label": "SUFFICIENT", "subquery": "x"}, "target.subquery: has no place here"),
     ("target", {"answer": "x"}, "target.label: must be one of"),
     ("prompt", "Question: ...", "prompt: a record has no such field"),
+    ("source", "pl\ud800", "source: has half a character (\\ud800) in it"),
+    (
+        "target",
+        {"label": "SUBQ", "subquery": "Who\udfff?"},
+        "target.subquery: has half a character",
+    ),
+    (
+        "chain",
+        [{"subquery": "Q", "triples": [["s\ud83d", "p", "o"]]}],
+        "chain[0].triples[0]: has half a character",
+    ),
+    (
+        "chain",
+        [{"subquery": "Q", "triples": [], "passages": [["T", "text \ud83d"]]}],
+        "chain[0].passages[0]: has half a character",
+    ),
 ]
 
 
@@ -100,7 +116,7 @@ def test_a_broken_record_is_told_by_file_line_and_field(
     path.write_text(f"{json.dumps(PLAN)}\n\n{json.dumps(broken)}\n")
     with pytest.raises(InputError) as error:
         list(read_records(path))
-    assert str(error.value).startswith(f"train.jsonl:3:{problem}")
+    assert str(error.value).startswith(f"{path}:3:{problem}")
 
 
 def test_a_torn_line_and_a_missing_file_are_told(tmp_path: Path) -> None:
@@ -109,7 +125,7 @@ def test_a_torn_line_and_a_missing_file_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"dev\.jsonl:2: this line is no JSON"):
         list(read_records(path))
     path.write_bytes(b'{"id": "\xff"}\n')
-    with pytest.raises(InputError, match=r"dev\.jsonl:1: this line is no JSON"):
+    with pytest.raises(InputError, match=r"dev\.jsonl:1: the byte 0xff in this line is no UTF-8"):
         list(read_records(path))
     with pytest.raises(InputError, match="cannot be read"):
         list(read_records(tmp_path / "none.jsonl"))

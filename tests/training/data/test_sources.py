@@ -3,6 +3,9 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import random
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,8 @@ from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case
-from ras_flow.training.data.sources import read_cases
+from ras_flow.training.data.sources import UNUSED, read_cases
+from ras_flow.training.data.sources.pathquestion import read_kb, read_text_rows
 from ras_flow.training.data.sources.texts import Texts, read_pages
 from tests.training.data import examples as e
 from tests.training.data.examples import write_lines, write_list
@@ -310,6 +314,91 @@ def test_a_damaged_gzipped_file_is_told(tmp_path: Path, name: str) -> None:
         list(read_rows(path))
 
 
+GOOD_AND_BAD = [
+    ("a.jsonl", b'{"question": "1"}\n\n{"question": "\xff"}\n', 3),
+    ("a.json", b'[{"question": "1"},\n{"question": "\xff"}]', 2),
+    ("a.csv", b"question\n1\n\xff\n", 3),
+    ("a.txt", b"q\ta\tx#r#y\nq\ta\t\xff#r#y\n", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "line"), GOOD_AND_BAD)
+def test_what_is_no_utf8_is_told_by_file_and_line(
+    tmp_path: Path, name: str, content: bytes, line: int
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    read = read_text_rows if name == "a.txt" else read_rows
+    said = re.escape(f"{path}:{line}: the byte 0xff in this line is no UTF-8")
+    with pytest.raises(InputError, match=said):
+        list(read(path))
+
+
+def test_what_is_no_utf8_in_a_knowledge_graph_is_told_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "kb.txt"
+    path.write_bytes(b"x\tr\ty\n\xff\tr\tz\n")
+    with pytest.raises(InputError, match=r"kb\.txt:2: the byte 0xff"):
+        read_kb(path)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json.gz", "a.csv.gz"])
+def test_a_gzipped_file_that_is_cut_off_is_told_by_the_line(tmp_path: Path, name: str) -> None:
+    rows = [json.dumps({"question": f"{random.Random(n).random()}"}) for n in range(5000)]
+    lines = {"a.jsonl.gz": rows, "a.json.gz": [f"[{rows[0]}", *(f",{r}" for r in rows[1:]), "]"]}
+    content = "\n".join(lines.get(name, ["question", *map(str, range(9000))]))
+    path = tmp_path / name
+    whole = gzip.compress(content.encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=rf"{name}:\d+ cannot be read: .*end-of-stream") as error:
+        list(read_rows(path))
+    at = int(str(error.value).removeprefix(f"{path}:").partition(" ")[0])
+    assert 1000 < at < 6000
+
+
+def test_a_file_that_is_one_json_value_is_no_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for value, indent, kind in (
+        ([e.WIKI2], None, "list"),
+        ([e.WIKI2], 1, "list"),
+        (e.WIKI2, 1, "o"),
+    ):
+        path.write_text(json.dumps(value, indent=indent))
+        said = rf"a\.jsonl: this file is one JSON {kind}.*: name it \.json, or write each"
+        with pytest.raises(InputError, match=said):
+            list(read_rows(path))
+    path = path.rename(tmp_path / "a.json")
+    with pytest.raises(
+        InputError, match=r"a\.json: this file is one JSON object.*: write each obj"
+    ):
+        list(read_rows(path))
+    path.write_text('{"question": "Who?",\n"answer": }')
+    with pytest.raises(InputError, match=r"a\.json:1: this line is no JSON"):
+        list(read_rows(path))
+
+
+def test_rows_of_which_there_is_no_question_are_counted(tmp_path: Path) -> None:
+    beyond = e.HOTPOT | {"supporting_facts": [["Lindau", 99], ["Clara Novak", 0]]}
+    dropped: Counter[str] = Counter()
+    path = write_lines(tmp_path / "hotpot.jsonl", e.HOTPOT, beyond, beyond)
+    assert len(list(read_cases(path, dropped=dropped))) == 1
+    assert dropped == {UNUSED: 2}
+    parts = [e.MUSIQUE["question_decomposition"][0] | {"paragraph_support_idx": 77}]
+    path = write_lines(tmp_path / "b.jsonl", e.MUSIQUE | {"question_decomposition": parts})
+    assert not list(read_cases(path, dropped=dropped))
+    assert dropped == {UNUSED: 3}
+
+
+def test_half_characters_of_a_file_are_replaced(tmp_path: Path) -> None:
+    half = json.loads(json.dumps(e.HOTPOT).replace("Clara Novak was", "Clara Novak\\ud83d was"))
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(half))
+    [case] = read_cases(path)
+    assert "Clara Novak\ufffd was" in " ".join(step.page.text for step in case.steps)
+    path.write_text(json.dumps({"text": "x", "triples": [["Aino\ud800", "born", "1921"]]}))
+    [page] = read_pages(path)
+    assert page.triples == (("Aino\ufffd", "born", "1921"),)
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -332,6 +421,25 @@ WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
     (e.WIKI2, "question", "", "question: expected a text, this is empty"),
     (e.MUSIQUE, "question_decomposition", ["x"], "question_decomposition"),
     (e.HOTPOT, "supporting_facts", [[1, 2]], r"supporting_facts\[0\]: expected a pair"),
+    (
+        e.HOTPOT,
+        "supporting_facts",
+        [["Lindau", "0"]],
+        r"supporting_facts\[0\]\[1\]: expected the number of a sentence",
+    ),
+    (
+        e.WIKI2,
+        "supporting_facts",
+        [["Salt Road (film)", 0], ["Aino Laine", "0"]],
+        r"supporting_facts\[1\]\[1\]: expected the number",
+    ),
+    (
+        e.MUSIQUE,
+        "question_decomposition",
+        [{"question": "q", "answer": "x", "paragraph_support_idx": "0"}],
+        r"question_decomposition\[0\]:paragraph_support_idx: expected the number of a paragraph",
+    ),
+    (e.QED, "paragraph", 5, "paragraph: expected a text"),
     (e.STRATEGY, "answer", "yes", "answer: expected true or false"),
     (e.STRATEGY, "facts", [1], r"facts\[0\]: expected a text"),
     (e.FEVER, "label", "MAYBE", "label: expected one of SUPPORTS"),
@@ -355,7 +463,7 @@ def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.jsonl:1: this is no format .* it has the fields te"):
         only(write_lines(tmp_path / "a.jsonl", {"text": "x"}))
     with pytest.raises(InputError, match=r"b\.jsonl:1: expected an object, this is a list"):
-        only(write_lines(tmp_path / "b.jsonl", [1]))
+        only(write_lines(tmp_path / "b.jsonl", [1], [2]))
     empty = tmp_path / "c.jsonl"
     empty.write_text("")
     with pytest.raises(InputError, match="is empty"):

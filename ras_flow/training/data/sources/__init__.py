@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -80,13 +81,23 @@ FORMATS = (
 """In order of preference; PathQuestion (which needs its graph) and ASQA are told apart earlier."""
 
 
-def read_cases(path: Path, texts: Texts | None = None, *, kb: Path | None = None) -> Iterator[Case]:
+UNUSED = "rows that no question could be made of"
+
+
+def read_cases(
+    path: Path,
+    texts: Texts | None = None,
+    *,
+    kb: Path | None = None,
+    dropped: Counter[str] | None = None,
+) -> Iterator[Case]:
     """Read a data set.
 
     Args:
         path: A file in a published or a shared format.
         texts: Extractions and pages that are known already.
         kb: The knowledge graph of a PathQuestion file.
+        dropped: Counts the rows of which there is no case, as :data:`UNUSED`.
 
     Yields:
         Cases, in the order of the file.
@@ -96,18 +107,25 @@ def read_cases(path: Path, texts: Texts | None = None, *, kb: Path | None = None
             names file, line and field.
         ConfigurationError: ``kb`` is missing, or given with another format.
     """
-    texts = texts or Texts()
+    dropped = Counter() if dropped is None else dropped
+    for case in _read(path, texts or Texts(), kb, dropped):
+        dropped[UNUSED] -= 1
+        yield case
+
+
+def _read(path: Path, texts: Texts, kb: Path | None, seen: Counter[str]) -> Iterator[Case]:
+    """Read a data set, and count its rows."""
     if path.name.removesuffix(".gz").endswith(".txt"):
         rows: Iterator[Row] = pathquestion.read_text_rows(path)
     elif _is_asqa(path):
-        yield from asqa.read(read_asqa_file(path), texts)
+        yield from asqa.read(_counted(read_asqa_file(path), seen), texts)
         return
     else:
         rows = read_rows(path)
     first = next(rows, None)
     if first is None:
         raise InputError(f"{path} is empty: there is nothing to learn from.")
-    rows = chain([first], rows)
+    rows = _counted(chain([first], rows), seen)
     if first.has("question", "path", "answers"):
         if kb is None:
             raise ConfigurationError(f"{path.name} needs its knowledge graph: set `kb`.")
@@ -116,6 +134,12 @@ def read_cases(path: Path, texts: Texts | None = None, *, kb: Path | None = None
     if kb is not None:
         raise ConfigurationError(f"{path.name} is no PathQuestion file: leave out `kb`.")
     yield from detect(first).read(rows, texts)
+
+
+def _counted(rows: Iterable[Row], seen: Counter[str]) -> Iterator[Row]:
+    for row in rows:
+        seen[UNUSED] += 1
+        yield row
 
 
 def detect(row: Row) -> Format:

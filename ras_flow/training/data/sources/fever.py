@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import untokenize
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.text import scrub
 from ras_flow.tasks import TASKS
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.sources.texts import Texts, mentions
@@ -59,7 +60,7 @@ def _evidence(row: Row) -> list[str]:
     for at, item in enumerate(row.items("evidence")):
         match item:
             case str(text) | [*_, str(text)] if len(text.split()) > 1:
-                found.append(text)
+                found.append(scrub(text))
             case _:
                 row.fail(
                     f"evidence[{at}]",

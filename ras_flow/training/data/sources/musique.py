@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ras_flow.datasets.contexts import paragraphs, title_of_step
+from ras_flow.datasets.contexts import paragraph_of_step, paragraphs, title_of_step
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill, references
 from ras_flow.formats.normalize import normalize_name
@@ -48,8 +48,8 @@ def _step(part: Row, at: int, results: dict[int, str], pages: list[Page], row: R
     needs = tuple(sorted(number for number in references(raw) if 0 <= number < at))
     text = fill(raw, {number: results[number] for number in needs})
     answer = results[at]
-    position = part.value.get("para", part.value.get("paragraph_support_idx"))
-    own = pages[position : position + 1] if isinstance(position, int) and position >= 0 else []
+    position = paragraph_of_step(part)
+    own = pages[position : position + 1] if position is not None and position >= 0 else []
     page = own[0] if own else Page(title_of_step(part), ())
     entities = [results[number] for number in needs] + [page.title, page.title.partition(" (")[0]]
     made = fact_of(text, answer, entities)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ras_flow.datasets.reading import Row, read_lines, read_rows
 from ras_flow.errors import InputError
+from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.relations import ask
@@ -86,7 +87,7 @@ def read_text_rows(path: Path) -> Iterator[Row]:
         InputError: A line has not three fields, or no path.
     """
     for number, line in read_lines(path):
-        where = f"{path.name}:{number}"
+        where = f"{path}:{number}"
         fields = line.split("\t")
         if len(fields) != 3:
             raise InputError(f"{where}: expected question, answer and path, separated by tabs.")
@@ -105,7 +106,7 @@ def _kb_triples(path: Path) -> Iterator[tuple[str, Spo]]:
         for row in read_rows(path):
             match row.value.get("triple"):
                 case [str(s), str(r), str(o)]:
-                    yield row.text("kb") if row.has("kb") else "", (s, r, o)
+                    yield row.text("kb") if row.has("kb") else "", (scrub(s), scrub(r), scrub(o))
                 case _:
                     row.fail("triple", "expected [subject, relation, object]")
         return
@@ -114,7 +115,7 @@ def _kb_triples(path: Path) -> Iterator[tuple[str, Spo]]:
             case [s, r, o]:
                 yield "", (s.strip(), r.strip(), o.strip())
             case _:
-                raise InputError(f"{path.name}:{number}: expected three fields separated by tabs.")
+                raise InputError(f"{path}:{number}: expected three fields separated by tabs.")
 
 
 def _follow(path: list[str], graph: Graph, answers: set[str]) -> tuple[Step, ...]:

@@ -22,6 +22,8 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
     for row in rows:
         answers = row.texts("answers")
         title = row.text("title")
+        if not isinstance(row.value["paragraph"], str):
+            row.fail("paragraph", "expected a text")
         page = texts.page(title, split_sentences(untokenize(row.text("paragraph"))))
         answer = untokenize(answers[0]) if len(answers) == 1 else ""
         raw = row.text("question")

@@ -10,6 +10,7 @@ from pathlib import Path
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.case import Page, words_of
 from ras_flow.training.data.sentences import sentence_triples, split_sentences
@@ -70,7 +71,7 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[Page]:
         if wanted and source not in wanted:
             continue
         if row.has("text", "triples"):
-            triples = tuple(row.triples("triples"))
+            triples = tuple(storable(row.triples("triples")))
             title = row.text("title") if row.has("title") else ""
             if triples:
                 yield Page(title, triples, " ".join(row.text("text").split()))
@@ -86,6 +87,11 @@ def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[Page]:
             f"{path} has no passage whose `src` is {', '.join(map(repr, sorted(missing)))}, as "
             f"`only` asks for. There are {', '.join(map(repr, sorted(sources)[:10]))}."
         )
+
+
+def storable(triples: Iterable[Spo]) -> list[Spo]:
+    """Return triples as records can hold them, each half of a character replaced."""
+    return [(scrub(s), scrub(p), scrub(o)) for s, p, o in triples]
 
 
 def mentions(text: str, name: str) -> bool:

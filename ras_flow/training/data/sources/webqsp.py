@@ -21,7 +21,7 @@ from ras_flow.formats.triples import Spo
 from ras_flow.state.kg import QueryKG, to_new_triples
 from ras_flow.state.schema import Extracted
 from ras_flow.training.data.case import Case, Page, Step
-from ras_flow.training.data.sources.texts import Texts
+from ras_flow.training.data.sources.texts import Texts, storable
 from ras_flow.training.data.wording import about, as_question
 
 MAX_ANSWERS = 4
@@ -38,7 +38,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
     for row in rows:
         question = as_question(row.text("question"))
         answers = row.texts("answers" if row.has("answers") else "answer")
-        triples = named(row.triples("triples" if row.has("triples") else "graph"))
+        triples = named(storable(row.triples("triples" if row.has("triples") else "graph")))
         facts = _path(answers, question, triples)
         if not facts or not 0 < len(answers) <= MAX_ANSWERS or not _to_the_point(facts, question):
             continue

@@ -17,7 +17,7 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.case import Case, Page, Step, short_name
 from ras_flow.training.data.relations import ask
-from ras_flow.training.data.sources.texts import Texts, mentions
+from ras_flow.training.data.sources.texts import Texts, mentions, storable
 
 
 def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
@@ -25,7 +25,7 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
     for row in rows:
         question = row.text("question")
         titles = list(support(row)) if row.has("support") or row.has("supporting_facts") else []
-        triples = row.triples("triples" if row.has("triples") else "evidences")
+        triples = storable(row.triples("triples" if row.has("triples") else "evidences"))
         asked = [step.text("q") for step in row.rows("decomp")] if row.has("decomp") else []
         given = documents(row) if row.has("docs") or row.has("context") else []
         pages = {title: texts.page(title, sentences) for title, sentences in given}

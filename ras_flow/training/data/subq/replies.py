@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
+from ras_flow.formats.text import scrub
 
 _NAMED = re.compile(r"^(?:output|answer|texts?|numbers?)\s*:\s*", re.I)
 _NONE = re.compile(r"\W*none\b", re.I)
@@ -43,7 +44,7 @@ def read_subquery(text: str, *, earlier: Iterable[str]) -> tuple[str, str | None
         text: What the model wrote.
         earlier: What must not be asked again.
     """
-    plan = parse_plan(f"[SUBQ] {_first_line(text)}")
+    plan = parse_plan(f"[SUBQ] {scrub(_first_line(text))}")
     if plan.label != "SUBQ":
         return "", "Write one short question."
     if normalize_question(plan.subquery) in map(normalize_question, earlier):
