@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.extras import require
+from ras_flow.llms.generation import memory_errors_say
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import MEASURED
 from ras_flow.training.graph_llm.config import TrainingConfig
@@ -72,7 +73,11 @@ def make_trainer(
         from ras_flow.graph_llm.packed import PackedGraphLLM, check_packed  # noqa: PLC0415
 
         learnt = PackedGraphLLM(model)
-        check_packed(learnt, collate([train[0], train[-1]]))
+        with memory_errors_say(
+            "Memory ran out over the two records that optimizer.packed is checked with. Lower "
+            f"model.window (now {config.model.window}), or name a smaller base model."
+        ):
+            check_packed(learnt, collate([train[0], train[-1]]))
         if torch.cuda.is_available():
             learnt.compile_layers()
     arguments = training_arguments(

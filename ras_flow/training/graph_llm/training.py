@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,8 @@ def _train(
 ) -> Progress:
     transformers = require("transformers", extra="local")
     own_gpu()
-    loaded = load_data(config, data)
+    with _reading(config):
+        loaded = load_data(config, data)
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     settings = config.graph_llm(encoder.identity, encoder.dimension)
     transformers.set_seed(config.optimizer.seed)
@@ -109,12 +111,21 @@ def _train(
     record |= {"began_with": began}
     parts = {"train": loaded.train, "dev": loaded.dev}
     claim(run, record, {part: (one.record for one in rows) for part, rows in parts.items()})
-    train, dev = (examples_of(config, part, encoder, log) for part in (loaded.train, loaded.dev))
+    with _reading(config):
+        train = examples_of(config, loaded.train, encoder, log)
+        dev = examples_of(config, loaded.dev, encoder, log)
+        measure = _measure(config, model, asked, encoder)
     checkpoint = last_checkpoint(run)
     new_graph = model.config.gnn is not None and (config.model.new_graph or not began)
     if new_graph and checkpoint is None:
-        plans = plans_for_pretraining(config, data, train, encoder, log)
-        start_graph(config, model, plans, train, dev, log)
+        with _reading(config):
+            plans = plans_for_pretraining(config, data, train, encoder, log)
+        with memory_errors_say(
+            "Memory ran out where the first graphs were encoded, one at a time. Lower gnn.hidden "
+            f"(now {config.gnn.hidden}) or gnn.layers (now {config.gnn.layers}), or hide a GPU "
+            "that is too small (CUDA_VISIBLE_DEVICES=)."
+        ):
+            start_graph(config, model, plans, train, dev, log)
     order = Mixed(
         [one.record for one in loaded.train],
         train.lengths(),
@@ -123,7 +134,6 @@ def _train(
         seed=config.optimizer.seed,
     )
     log(f"{len(order)} of {len(train)} records an epoch, {len(dev)} for watching")
-    measure = _measure(config, model, asked, encoder)
     trainer = make_trainer(
         config,
         run,
@@ -159,6 +169,16 @@ def _train(
             }
             finish(run, output, lambda folder: write_folder(folder, model, config, report))
     return Progress(finished, state.global_step, state.max_steps)
+
+
+def _reading(config: TrainingConfig) -> AbstractContextManager[None]:
+    """Say what to lower where memory runs out over records, their graphs or texts."""
+    most = config.data.most or "all"
+    return memory_errors_say(
+        "Memory ran out where records were read and the texts of their graphs embedded. Lower "
+        f"data.most (now {most}) or watch.records (now {config.watch.records}), name fewer "
+        "data.sets, or hide a GPU that is too small (CUDA_VISIBLE_DEVICES=)."
+    )
 
 
 def _kept(state: Any, keep: str) -> tuple[int, float | None]:

@@ -613,6 +613,61 @@ def test_memory_that_runs_out_says_what_to_lower(
     assert train(base, data, tmp_path / "out").finished
 
 
+@pytest.mark.parametrize(
+    ("place", "error", "said", "changes"),
+    [
+        (
+            "ras_flow.training.graph_llm.data.read_split",
+            MemoryError("Unable to allocate 3 GiB"),
+            r"Lower data.most \(now all\) or watch.records \(now 4\)",
+            {},
+        ),
+        (
+            "ras_flow.training.graph_llm.data.build_graphs",
+            MemoryError("Unable to allocate 3 GiB"),
+            r"Lower data.most \(now all\)",
+            {},
+        ),
+        (
+            "ras_flow.testing.HashEncoder.encode",
+            torch.OutOfMemoryError("CUDA out of memory"),
+            "texts of their graphs embedded. Lower data.most",
+            {},
+        ),
+        (
+            "ras_flow.graph_llm.gnn.GraphEncoder.forward",
+            torch.OutOfMemoryError("CUDA out of memory"),
+            r"Lower gnn.hidden \(now 16\) or gnn.layers \(now 1\)",
+            {},
+        ),
+        (
+            "ras_flow.graph_llm.packed.PackedGraphLLM.forward",
+            torch.OutOfMemoryError("CUDA out of memory"),
+            r"optimizer.packed is checked with. Lower model.window \(now 600\)",
+            {"lora": {"dropout": 0.0}, "optimizer": {"packed": True}},
+        ),
+    ],
+)
+def test_memory_that_runs_out_before_the_first_step_says_what_to_lower(
+    base: Path,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    error: Exception,
+    said: str,
+    changes: dict[str, Any],
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, full)
+        with pytest.raises(ConfigurationError, match=said):
+            train(base, data, tmp_path / "out", **changes)
+    assert train(base, data, tmp_path / "out", seconds=0, **changes).step == 1
+
+
 def test_a_base_of_another_width_is_told(base: Path, data: Path, tmp_path: Path) -> None:
     import shutil
 
