@@ -267,11 +267,6 @@ def stats(
     from ras_flow.training.graph_llm.placed import read_split
     from ras_flow.training.splits import SPLITS
 
-    if not (folder / "stats.json").exists():
-        raise InputError(
-            f"{folder} holds no complete data set: there is no stats.json in it. Start the build "
-            "again; what it has done is kept."
-        )
     counted = Stats()
     records = [one.record for split in SPLITS for one in read_split([folder], split)]
     for record in records:

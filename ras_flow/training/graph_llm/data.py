@@ -20,6 +20,7 @@ from ras_flow.training.graph_llm.placed import (
     Placed,
     check_apart,
     check_first_plans,
+    check_inputs,
     read_split,
     sample,
 )
@@ -51,15 +52,16 @@ def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
         folder: Where the data sets are.
 
     Raises:
-        InputError: A file cannot be read, there is nothing to train on, or data sets contradict
-            each other; the message names file and line.
+        InputError: A set is not complete, a file cannot be read, there is nothing to train on, or
+            records contradict each other; the message names file and line.
     """
     folders = [folder / name for name in config.data.sets]
     train = read_split(folders, "train", task=config.model.task)
     dev = read_split(folders, "dev", task=config.model.task)
-    if len(folders) > 1:
-        check_apart(train, _held(folders))
-        check_first_plans(train)
+    held = _held(folders)
+    check_apart(train, held)
+    check_first_plans(train)
+    check_inputs([*train, *held])
     if config.data.most:
         train = sample(train, config.data.most, seed=config.optimizer.seed)
     if not train:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_question
+from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.requests import as_request, target_text
 from ras_flow.training.graph_llm.config import Task
@@ -49,11 +51,12 @@ def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") ->
         The records, checked, in order.
 
     Raises:
-        InputError: A file cannot be read, or a line is no record, or one of another split; the
-            message names file and line.
+        InputError: A set is not complete, a file cannot be read, or a line is no record, or one of
+            another split; the message names file and line.
     """
     found: list[Placed] = []
     for folder in folders if split == "train" else dict.fromkeys(folders):
+        check_complete(folder)
         path = folder / f"{split}.jsonl"
         for number, value in read_json_lines(path):
             place = f"{path}:{number}"
@@ -70,6 +73,22 @@ def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") ->
             if task in ("both", record["task"]):
                 found.append(Placed(record, place))
     return found
+
+
+def check_complete(folder: Path) -> None:
+    """Check that all files of a data set are of one build, which may be going on, or was killed.
+
+    Args:
+        folder: The set's folder.
+
+    Raises:
+        InputError: It has no ``stats.json``, which is written last.
+    """
+    if not (folder / "stats.json").exists():
+        raise InputError(
+            f"{folder} holds no complete data set: there is no stats.json in it. Start the build "
+            "again; what it has done is kept."
+        )
 
 
 def sample(records: Sequence[Placed], most: int, *, seed: int) -> list[Placed]:
@@ -136,6 +155,30 @@ def check_first_plans(records: Iterable[Placed]) -> None:
                 f"{one.place}: target: the first plan is {label}, and {known} in {other}. Build "
                 "both data sets with the same base model, or with none."
             )
+
+
+def check_inputs(records: Iterable[Placed]) -> None:
+    """Check that no input has two labels, be they in one data set or in two.
+
+    Args:
+        records: Records of all sets.
+
+    Raises:
+        InputError: There are two; the message names file and line of each.
+    """
+    plain = cache(normalize_question)
+    alike: dict[tuple[str, ...], list[Placed]] = {}
+    for one in records:
+        record = one.record
+        asked = [record["question"], *(link["subquery"] for link in record["chain"])]
+        alike.setdefault((record["task"], *map(plain, asked)), []).append(one)
+    # What was found takes longer to compare, so that is left to those that say different things.
+    doubtful = (
+        some
+        for some in alike.values()
+        if any(one.record["target"] != some[0].record["target"] for one in some)
+    )
+    check_labels({**one.record, "id": one.place} for some in doubtful for one in some)
 
 
 def check_questions(records: Iterable[Placed], formatter: PromptFormatter) -> None:

@@ -16,7 +16,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    write_set(folder / "set", records(), records(2))
+    write_set(folder / "set", records(), records(2, first=4))
     return folder
 
 

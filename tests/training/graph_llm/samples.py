@@ -38,10 +38,13 @@ def record(
     }
 
 
-def records(count: int = 4, **more: Any) -> list[dict[str, Any]]:
-    """Return for each person a first plan, a plan after an empty hop, one after two, an answer."""
+def records(count: int = 4, *, first: int = 0, **more: Any) -> list[dict[str, Any]]:
+    """Return for each person a first plan, a plan after an empty hop, one after two, an answer.
+
+    The first person's number is ``first``: no question may be both learnt from and measured on.
+    """
     made = []
-    for number in range(count):
+    for number in range(first, first + count):
         place = PLACES[number % len(PLACES)]
         hop = [[f"P{number}", "born in", place], [f"P{number}", "met", "Bo"]]
         made += [
@@ -62,6 +65,7 @@ def write_set(
     for split, rows in parts.items():
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{split}.jsonl").write_text(text)
+    (folder / "stats.json").write_text("{}")
     return folder
 
 

@@ -30,8 +30,8 @@ def small_encoder() -> Iterator[None]:
 def settings(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Settings beside their data; records for testing are of a source of their own."""
     folder = tmp_path_factory.mktemp("command")
-    write_set(folder / "set", records(), records(1))
-    test = records(2, split="test", source="elsewhere")
+    write_set(folder / "set", records(), records(1, first=4))
+    test = records(2, first=6, split="test", source="elsewhere")
     (folder / "set/test.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in test))
     path = folder / "small.toml"
     path.write_text(

@@ -173,13 +173,13 @@ def test_the_watched_loss_is_the_same_whatever_the_batch(
 
 def test_a_run_does_not_go_on_with_other_records(base: Path, tmp_path: Path) -> None:
     rows = records()
-    folder = write_set(tmp_path / "set", rows, records(2))
+    folder = write_set(tmp_path / "set", rows, records(2, first=4))
     train(base, tmp_path, tmp_path / "out", seconds=0)
     changed = [*rows[:-1], {**rows[-1], "target": {"answer": "Bodø"}}]
-    write_set(folder, changed, records(2))
+    write_set(folder, changed, records(2, first=4))
     with pytest.raises(ConfigurationError, match=r"records\.train was .* The data has changed"):
         train(base, tmp_path, tmp_path / "out", seconds=0)
-    write_set(folder, rows, records(2))
+    write_set(folder, rows, records(2, first=4))
     assert train(base, tmp_path, tmp_path / "out").finished
 
 
@@ -285,7 +285,11 @@ def test_exactly_the_intended_weights_change(
     assert ("adapter_model.safetensors" in files) == ("lora" not in without)
 
 
-def test_a_tiny_set_is_learnt_and_reproduced(base: Path, tmp_path: Path) -> None:
+def test_a_tiny_set_is_learnt_and_reproduced(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Measured on what was learnt.
+    monkeypatch.setattr("ras_flow.training.graph_llm.data.check_apart", lambda *_: None)
     rows = [*records(1), records(2)[-1]]
     write_set(tmp_path / "set", rows, rows)
     progress = train(
@@ -437,7 +441,7 @@ def test_every_seed_is_measured_on_the_same_records(
     from ras_flow.training.graph_llm import evaluate as measuring
     from ras_flow.training.graph_llm import training
 
-    write_set(tmp_path / "set", records(), records(12))
+    write_set(tmp_path / "set", records(), records(12, first=4))
     asked: list[list[str]] = []
 
     def spy(model: Any, rows: Any, **more: Any) -> Any:
@@ -688,7 +692,11 @@ def test_a_base_of_another_width_is_told(base: Path, data: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("window", "target", "after", "dev"),
-    [(1900, 300, 300, []), (1901, 40, 100, records(1)), (1937, 40, 64, records(1)[:3])],
+    [
+        (1900, 300, 300, []),
+        (1901, 40, 100, records(1, first=4)),
+        (1937, 40, 64, records(1, first=4)[:3]),
+    ],
 )
 def test_a_window_beyond_the_base_is_told(
     base: Path, tmp_path: Path, window: int, target: int, after: int, dev: list[dict[str, Any]]
@@ -738,6 +746,39 @@ def test_data_sets_that_contradict_each_other_are_refused(base: Path, tmp_path: 
     with pytest.raises(InputError, match=rf"{other}/train.jsonl:1: .*{one}/train.jsonl:1"):
         train_graph_llm(config(base, data=both), tmp_path / "out", data=tmp_path, encoder=ENCODER)
     assert not (tmp_path / "out.run").exists()
+
+
+@pytest.mark.parametrize("sets", [("set",), ("set", "more")])
+def test_one_input_has_one_label_in_one_set_or_in_two(
+    base: Path, tmp_path: Path, sets: tuple[str, ...]
+) -> None:
+    def load(contrary: dict[str, Any], said: str) -> None:
+        rows = [records(), [contrary]]
+        for name, some in zip(sets, rows if len(sets) > 1 else [sum(rows, [])], strict=True):
+            write_set(tmp_path / name, some, records(1, first=4))
+        with pytest.raises(InputError, match=said):
+            load_data(config(base, data={"sets": sets}), tmp_path)
+
+    load(record(4, "answer", {"answer": "Bodø"}), "learnt from, and measured on in .*dev.jsonl:4")
+    load(record(0, "plan", {"label": "NO_RETRIEVAL"}), "the first plan is NO_RETRIEVAL, and SUBQ")
+    place = rf"{tmp_path / sets[-1]}/train.jsonl:{17 if len(sets) == 1 else 1}"
+    known = f"One input has two labels: {tmp_path}/set/train.jsonl"
+    load(record(1, "plan", {"label": "SUFFICIENT"}, []), rf"{known}:6 says .* {place} says")
+    hop = [["p1", "Met", "bo"], ["P1", "born in", "Oulu"]]
+    load(record(1, "answer", {"answer": "Bodø"}, hop), rf"{known}:8 says 'oulu', {place} says")
+
+
+def test_a_half_replaced_data_set_is_refused(base: Path, unbroken: Path, tmp_path: Path) -> None:
+    for name in ("set", "more"):
+        write_set(tmp_path / name, records(), records(2, first=4))
+    settings = config(base, pretrain={"sets": ("more",), "epochs": 1})
+    for name in ("more", "set"):
+        (tmp_path / name / "stats.json").unlink()
+        said = f"{tmp_path / name} holds no complete data set: there is no stats.json in it"
+        with pytest.raises(InputError, match=said):
+            train_graph_llm(settings, tmp_path / "out", data=tmp_path, encoder=ENCODER)
+    with pytest.raises(InputError, match=said):
+        evaluate(settings, str(unbroken), data=tmp_path, encoder=ENCODER)
 
 
 def test_another_sentence_encoder_is_refused(unbroken: Path) -> None:
