@@ -17,13 +17,13 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.extras import require
 from ras_flow.files import write_whole
 from ras_flow.training.callbacks import at_end
+from ras_flow.training.checkpoints import STATE
 from ras_flow.training.lock import hold
 from ras_flow.training.processes import is_first, processes
 
 Logger = Callable[[str], None]
 """Told what happens, a line at a time."""
 
-STATE = "trainer_state.json"
 SETTINGS = "settings.json"
 LOCK = "run.lock"
 STEP = "batch_size times accumulation times processes"
@@ -69,7 +69,8 @@ def own_run(output: Path) -> Iterator[Path]:
     run = output.with_name(f"{output.name}.run")
     with hold(run / Path(LOCK).stem, by="training") if is_first() else nullcontext():
         try:
-            if output.exists():
+            # Also a link to nothing: no folder can be put in its place.
+            if os.path.lexists(output):
                 raise ConfigurationError(
                     f"{output} is there already. Remove it, or name another folder."
                 )
@@ -126,7 +127,7 @@ def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:
     shutil.rmtree(run)
 
 
-def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]]) -> None:
+def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]]) -> int:
     """Note a run's settings and data, or check that it was begun with the same.
 
     Args:
@@ -134,18 +135,21 @@ def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]
         record: The settings, as JSON-like data.
         data: All that is learnt from and watched by, by part, as JSON-like data.
 
+    Returns:
+        How many processes it was begun by.
+
     Raises:
-        ConfigurationError: It was begun with others; the message names the first that differs.
+        ConfigurationError: It was begun with others; the message names the first that differs. Or
+            what was noted is damaged.
     """
-    file = run / SETTINGS
     records = {part: _checksum(rows) for part, rows in data.items()}
     noted = {**record, RECORDS: records, "processes": processes()}
     wanted = json.loads(json.dumps(noted))
-    if not file.is_file():
+    found = read_settings(run)
+    if found is None:
         run.mkdir(parents=True, exist_ok=True)
-        write_whole(file, json.dumps(wanted, indent=2))
-        return
-    found = json.loads(file.read_text(encoding="utf-8"))
+        write_whole(run / SETTINGS, json.dumps(wanted, indent=2))
+        return processes()
     begun, now = flat(_fixed(found)), flat(_fixed(wanted))
     for name in sorted(begun.keys() | now.keys()):
         if begun.get(name) != now.get(name):
@@ -162,20 +166,30 @@ def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]
                 f"{run} holds a run with other settings: {name} was {begun.get(name)!r} and is "
                 f"{now.get(name)!r}. {fix}"
             )
+    return _begun_by(found)
 
 
-def last_checkpoint(run: Path) -> Path | None:
-    """Return the newest whole checkpoint; what a killed process left half-written is removed."""
-    found: dict[int, Path] = {}
-    for folder in run.glob("checkpoint-*"):
-        step = folder.name.partition("-")[2]
-        if not step.isdecimal():
-            continue  # A copy, by hand.
-        if (folder / STATE).is_file() and _readable(folder / STATE):
-            found[int(step)] = folder
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-    return found[max(found)] if found else None
+def read_settings(run: Path) -> dict[str, Any] | None:
+    """Return what :func:`claim` noted; None where it noted nothing.
+
+    Args:
+        run: The run's folder.
+
+    Raises:
+        ConfigurationError: It is damaged.
+    """
+    file = run / SETTINGS
+    if not file.is_file():
+        return None
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        _fixed(found)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ConfigurationError(
+            f"{file} is damaged ({type(error).__name__}). Copy it again; or remove {run} with its "
+            "checkpoints, and train anew."
+        ) from error
+    return found
 
 
 def train_on(trainer: Any, checkpoint: Path | None, *, patience: int = 0) -> bool:
@@ -207,14 +221,6 @@ def train_on(trainer: Any, checkpoint: Path | None, *, patience: int = 0) -> boo
     return at_end(trainer.state, patience)
 
 
-def _readable(file: Path) -> bool:
-    try:
-        json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        return False
-    return True
-
-
 def _checksum(rows: Iterable[Any]) -> str:
     """Return a checksum of the content of rows, with their number."""
     lines = [json.dumps(row) for row in rows]
@@ -224,15 +230,20 @@ def _checksum(rows: Iterable[Any]) -> str:
 
 def _fixed(record: dict[str, Any]) -> dict[str, Any]:
     """Return settings without those that may change, but with their product, which may not."""
+    optimizer = record["optimizer"]
+    step = optimizer["batch_size"] * optimizer["accumulation"] * _begun_by(record)
     kept = {
         table: {k: v for k, v in values.items() if k not in _FREE.get(table, ())}
         if isinstance(values, dict)
         else values
         for table, values in record.items()
+        if table != "processes"
     }
-    optimizer = record["optimizer"]
-    kept[STEP] = optimizer["batch_size"] * optimizer["accumulation"] * kept.pop("processes")
-    return kept
+    return kept | {STEP: step}
+
+
+def _begun_by(record: dict[str, Any]) -> int:
+    return int(record.get("processes", 1))  # The first runs did not tell: each was of one.
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

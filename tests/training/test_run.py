@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from safetensors import SafetensorError
 
-from ras_flow.errors import InputError
-from ras_flow.training.run import finish, train_on
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.training.run import claim, finish, own_run, train_on
 
 
 def system(_: Path) -> None:
@@ -47,3 +47,20 @@ def test_other_errors_are_told_as_they_are(tmp_path: Path) -> None:
 
     with pytest.raises(RuntimeError, match="shapes differ"):
         finish(tmp_path / "out.run", tmp_path / "out", wrong)
+
+
+def test_a_link_to_nothing_is_refused_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ConfigurationError, match="out is there already"), own_run(tmp_path / "out"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("content", ['{"optimizer": {"batch', "[]", "{}", '{"optimizer": 3}'])
+def test_damaged_settings_of_a_run_are_named(tmp_path: Path, content: str) -> None:
+    record = {"optimizer": {"batch_size": 2, "accumulation": 4}}
+    assert claim(tmp_path, record, {}) == 1
+    (tmp_path / "settings.json").write_text(content)
+    said = rf"{tmp_path}/settings.json is damaged .*remove {tmp_path} with its checkpoints"
+    with pytest.raises(ConfigurationError, match=said):
+        claim(tmp_path, record, {})

@@ -16,6 +16,7 @@ from ras_flow.graph_llm.checkpoint import base_facts
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.callbacks import callbacks
+from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.data import (
     examples_of,
@@ -37,7 +38,6 @@ from ras_flow.training.run import (
     Progress,
     claim,
     finish,
-    last_checkpoint,
     own_run,
     train_on,
 )
@@ -110,12 +110,12 @@ def _train(
     record = {**asdict(config), "base": base_facts(model.base), "encoder": encoder.identity}
     record |= {"began_with": began}
     parts = {"train": loaded.train, "dev": loaded.dev}
-    claim(run, record, {part: (one.record for one in rows) for part, rows in parts.items()})
+    begun = claim(run, record, {part: (one.record for one in rows) for part, rows in parts.items()})
     with _reading(config):
         train = examples_of(config, loaded.train, encoder, log)
         dev = examples_of(config, loaded.dev, encoder, log)
         measure = _measure(config, model, asked, encoder)
-    checkpoint = last_checkpoint(run)
+    checkpoint = last_checkpoint(run, begun)
     new_graph = model.config.gnn is not None and (config.model.new_graph or not began)
     if new_graph and checkpoint is None:
         with _reading(config):

@@ -15,6 +15,7 @@ from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import Tuned, without_peft_warnings
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
+from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.order import LengthGrouped
 from ras_flow.training.processes import own_gpu, processes
 from ras_flow.training.run import (
@@ -22,7 +23,6 @@ from ras_flow.training.run import (
     Progress,
     claim,
     finish,
-    last_checkpoint,
     own_run,
     train_on,
 )
@@ -102,8 +102,8 @@ def _train(
     told = callbacks(deadline=deadline, patience=0, log=log)
     trainer = _trainer(config, run, model, encoded, collator, told, log)
     record = {**asdict(config), "examples": examples, "began": first and first.key}
-    claim(run, record, encoded)
-    checkpoint = last_checkpoint(run)
+    begun = claim(run, record, encoded)
+    checkpoint = last_checkpoint(run, begun)
     log(f"going on from {checkpoint.name}" if checkpoint else "starting")
     optimizer = config.optimizer
     with memory_errors_say(

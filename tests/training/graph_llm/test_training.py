@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,14 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.graph_llm.data import load_data
 from ras_flow.training.graph_llm.evaluate import evaluate, evaluate_graph_llm
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
 from ras_flow.training.graph_llm.training import train_graph_llm
 from ras_flow.training.processes import own_gpu
-from ras_flow.training.run import Progress, claim, last_checkpoint
+from ras_flow.training.run import Progress, claim
 from tests.training.gpus import several_gpus
 from tests.training.graph_llm.samples import ENCODER, config, record, records, write_set
 
@@ -147,6 +149,39 @@ def test_two_trainings_do_not_write_one_output(
     assert not (tmp_path / "out.run").exists()
 
 
+def test_a_run_goes_on_from_whole_checkpoints_only(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    train(base, data, tmp_path / "cut", seconds=0)
+    train(base, data, tmp_path / "cut", seconds=0)
+
+    def damaged(out: str, file: str, content: bytes | None) -> Path:
+        """Return a run, of which a file of the newest checkpoint is damaged."""
+        run = Path(shutil.copytree(tmp_path / "cut.run", tmp_path / f"{out}.run"))
+        damage(run / file, content)
+        return run
+
+    def damage(path: Path, content: bytes | None) -> None:
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+
+    lost = damaged("lost", "checkpoint-2/optimizer.pt", None)
+    assert train(base, data, tmp_path / "lost", seconds=0).step == 2
+    assert train(base, data, tmp_path / "lost").finished and not lost.exists()
+    for name in FILES:
+        ours, theirs = load_file(tmp_path / "lost" / name), load_file(unbroken / name)
+        assert all(torch.equal(ours[key], theirs[key]) for key in ours), name
+    half = (tmp_path / "cut.run/checkpoint-2/optimizer.pt").read_bytes()[:999]
+    for name, content in (("optimizer.pt", half), ("scheduler.pt", b""), ("rng_state.pth", b"{")):
+        run = damaged(name, f"checkpoint-2/{name}", content)
+        said = f"{run}/checkpoint-2/{name} cannot be read .* Remove that checkpoint; training goes"
+        with pytest.raises(ConfigurationError, match=said):
+            train(base, data, tmp_path / name)
+    shutil.rmtree(run / "checkpoint-2")
+    assert train(base, data, tmp_path / name, seconds=0).step == 2
+
+
 def test_memory_settings_may_change_in_a_run_and_others_may_not(
     base: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -181,17 +216,6 @@ def test_a_run_does_not_go_on_with_other_records(base: Path, tmp_path: Path) -> 
         train(base, tmp_path, tmp_path / "out", seconds=0)
     write_set(folder, rows, records(2, first=4))
     assert train(base, tmp_path, tmp_path / "out").finished
-
-
-def test_copies_of_checkpoints_are_not_gone_on_from(tmp_path: Path) -> None:
-    for name in ("checkpoint-9", "checkpoint-10", "checkpoint-9-good", "checkpoint-12"):
-        (tmp_path / name).mkdir()
-        if name != "checkpoint-12":
-            (tmp_path / name / "trainer_state.json").write_text("{}")
-    (tmp_path / "checkpoint-best").mkdir()
-    assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
-    left = sorted(path.name for path in tmp_path.iterdir())
-    assert left == ["checkpoint-10", "checkpoint-9", "checkpoint-9-good", "checkpoint-best"]
 
 
 def test_each_step_keeps_its_records_whatever_the_processes(
@@ -673,8 +697,6 @@ def test_memory_that_runs_out_before_the_first_step_says_what_to_lower(
 
 
 def test_a_base_of_another_width_is_told(base: Path, data: Path, tmp_path: Path) -> None:
-    import shutil
-
     from tests.graph_llm.tiny import save_base
 
     copy = Path(shutil.copytree(base, tmp_path / "base"))
