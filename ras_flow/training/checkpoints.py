@@ -36,13 +36,13 @@ def last_checkpoint(run: Path, begun: int = 1) -> Path | None:
     """
     found: dict[int, Path] = {}
     for folder in run.glob("checkpoint-*"):
-        step = folder.name.partition("-")[2]
-        if not step.isdecimal():
+        number = folder.name.partition("-")[2]
+        if not number.isdecimal():
             continue  # A copy, by hand.
         if _json_of(folder / STATE) is None:
             shutil.rmtree(folder, ignore_errors=True)
         else:
-            found[int(step)] = folder
+            found[int(number)] = folder
     if not found:
         return None
     wrong = {step: _wrong(folder, begun) for step, folder in found.items()}

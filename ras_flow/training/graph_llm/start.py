@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -20,14 +19,11 @@ from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
-from ras_flow.training.graph_llm.trained import WEIGHTS, is_run_checkpoint, model_at
-from ras_flow.training.run import SETTINGS, Logger, flat
+from ras_flow.training.graph_llm.trained import FREE, WEIGHTS, is_run_checkpoint, model_at
+from ras_flow.training.run import Logger, flat
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
-
-_FREE = ("window", "top_k", "max_triples", "answer_passages", "dropout", "place")
-"""What weights can be used with another value of."""
 
 _GRAPH = ("gnn.", "projector_hidden", "encoder")
 """What only graph encoder and projector depend on."""
@@ -74,7 +70,7 @@ def _check_same(
         name
         for name in wanted | found
         if wanted.get(name) != found.get(name)
-        and name.rpartition(".")[2] not in _FREE
+        and name.rpartition(".")[2] not in FREE
         and not (new_graph and name.startswith(_GRAPH))
     ]
     if differing:
@@ -99,14 +95,6 @@ def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple
             f"A checkpoint of a run is begun with as a whole, so model.start = {start!r} does not "
             "go together with model.new_graph. Let that run end, or leave model.new_graph out."
         )
-    settings = checkpoint.parent / SETTINGS
-    if settings.is_file():  # Not where a checkpoint was copied alone.
-        run = json.loads(settings.read_text(encoding="utf-8"))
-        found = {"gnn": run["gnn"], "lora": run["lora"]}
-        found["projector_hidden"] = run["model"]["projector_hidden"]
-        wanted = json.loads(json.dumps(asdict(config)))
-        kept = [name for name in found if wanted[name] is not None]
-        _check_same(start, *({name: side[name] for name in kept} for side in (wanted, found)))
     return model_at(checkpoint, config), f"checkpoint:{checksum(checkpoint / WEIGHTS)}"
 
 

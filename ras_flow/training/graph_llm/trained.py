@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.extras import require
 from ras_flow.graph_llm.build import build_graph_llm
+from ras_flow.graph_llm.checkpoint import base_facts
 from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.training.run import flat, read_settings
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 WEIGHTS = "trained.safetensors"
+
+FREE = ("window", "top_k", "max_triples", "answer_passages", "dropout", "place")
+"""What weights can be used with another value of."""
 
 
 def is_run_checkpoint(folder: Path) -> bool:
@@ -30,11 +37,35 @@ def model_at(checkpoint: Path, config: GraphLLMConfig) -> GraphLLM:
 
     Raises:
         ConfigurationError: The weights are missing or damaged, or of a model made otherwise; or
-            the base model cannot be read.
+            the base model or the run's settings cannot be read.
     """
+    run = read_settings(checkpoint.parent)
     model = build_graph_llm(config)
+    if run is not None:  # None where a checkpoint was copied alone.
+        _check_same(model, run, checkpoint)
     load_trained(model, checkpoint)
     return model
+
+
+def _check_same(model: GraphLLM, run: dict[str, Any], checkpoint: Path) -> None:
+    """Refuse what a run tells otherwise; earlier runs do not tell all."""
+    config, begun = model.config, flat(run)
+    made: dict[str, Any] = {"model": {"base": config.base}, "base": base_facts(model.base)}
+    if config.lora:
+        made["lora"] = asdict(config.lora)
+    if config.gnn:
+        made["gnn"] = asdict(config.gnn)
+        made["model"]["projector_hidden"] = config.projector_hidden
+    now = flat(json.loads(json.dumps(made)))
+    if not config.reads(begun.get("encoder", config.encoder)):
+        now["encoder"] = config.encoder
+    for name, value in now.items():
+        if begun.get(name, value) != value and name.rpartition(".")[2] not in FREE:
+            raise ConfigurationError(
+                f"The run of {str(checkpoint)!r} has {name} = {begun[name]!r}, and the settings "
+                f"say {value!r}. Its weights are those of the same model only: set it so, or name "
+                "another one."
+            )
 
 
 def save_trained(model: GraphLLM, folder: Path) -> None:

@@ -18,6 +18,7 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.testing import HashEncoder
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.graph_llm.data import load_data
 from ras_flow.training.graph_llm.evaluate import evaluate, evaluate_graph_llm
@@ -397,6 +398,52 @@ def test_training_goes_on_from_a_run_that_is_not_at_its_end(
         train(base, data, tmp_path / "wide", model=begun, gnn={"hidden": 8})
     with pytest.raises(ConfigurationError, match="is no Graph LLM"):
         train(base, data, tmp_path / "none", model={"start": f"local:{checkpoint.parent}"})
+
+
+def test_a_checkpoint_goes_with_the_model_of_its_run_only(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    from tests.graph_llm.tiny import save_base
+
+    copy = Path(shutil.copytree(base, tmp_path / "base"))
+    train(copy, data, tmp_path / "cut", seconds=0)
+    [checkpoint] = (tmp_path / "cut.run").glob("checkpoint-*")
+    noted = tmp_path / "cut.run/settings.json"
+    run = json.loads(noted.read_text())
+    other = HashEncoder(8)
+    other.identity = "testing:other"  # type: ignore[misc]
+
+    def used(base: Path = copy, encoder: HashEncoder = ENCODER, **changes: Any) -> None:
+        evaluate(config(base, **changes), str(checkpoint), data=data, most=2, encoder=encoder)
+
+    def begun(base: Path = copy, encoder: HashEncoder = ENCODER, **changes: Any) -> None:
+        settings = config(base, model={"start": f"local:{checkpoint}"}, **changes)
+        train_graph_llm(settings, tmp_path / "out", data=data, encoder=encoder, seconds=0)
+        shutil.rmtree(tmp_path / "out.run")
+
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"base": base}, f"has model.base = '{copy}', and the settings say '{base}'"),
+        ({"encoder": other}, "has encoder = 'testing:encoder.*', and the settings say 'testing:o"),
+        ({"gnn": {"scope": "merged"}}, "has gnn.scope = 'per_hop', and the settings say 'merged'"),
+        ({"lora": {"alpha": 64}}, r"has lora.alpha = \d+, and the settings say 64"),
+    ]
+    for use in (used, begun):
+        use()
+        for changes, said in wrong:
+            with pytest.raises(ConfigurationError, match=said):
+                use(**changes)
+        # What earlier runs do not tell is not compared.
+        noted.write_text(json.dumps({k: run[k] for k in ("optimizer", "gnn", "lora")}))
+        use(encoder=other)
+        for content in ("{", "[]", "{}"):
+            noted.write_text(content)
+            with pytest.raises(ConfigurationError, match=f"{noted} is damaged"):
+                use()
+        noted.write_text(json.dumps(run))
+    save_base(copy, "qwen2")
+    for use in (used, begun):
+        with pytest.raises(ConfigurationError, match="has base.model_type = 'llama'.* say 'qwen2'"):
+            use()
 
 
 def test_new_soft_tokens_begin_with_what_differs(base: Path, data: Path, tmp_path: Path) -> None:
@@ -804,8 +851,6 @@ def test_a_half_replaced_data_set_is_refused(base: Path, unbroken: Path, tmp_pat
 
 
 def test_another_sentence_encoder_is_refused(unbroken: Path) -> None:
-    from ras_flow.testing import HashEncoder
-
     other = HashEncoder(8)
     other.identity = "testing:other"  # type: ignore[misc]
     with pytest.raises(ConfigurationError, match="testing:encoder.*not with"):
