@@ -129,7 +129,7 @@ def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
         if other:
             raise InputError(
                 f"{one.place}: question: it is to be learnt from, and measured on in {other}. "
-                "Build both data sets with the same seed and shares."
+                "Build the data again, all sets with the same seed and shares."
             )
 
 
@@ -153,7 +153,7 @@ def check_first_plans(records: Iterable[Placed]) -> None:
         if label != known:
             raise InputError(
                 f"{one.place}: target: the first plan is {label}, and {known} in {other}. Build "
-                "both data sets with the same base model, or with none."
+                "the data again, all sets with the same base model, or with none."
             )
 
 
