@@ -7,16 +7,14 @@ another split too, or its title is one of those that an evaluation keeps for its
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.pronouns import short_title
 from ras_flow.training.splits import Splitter, fraction
 from ras_flow.training.triples.examples import Example
-
-_SUFFIX = re.compile(r"\s*\([^()]*\)$")
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Splits:
 
 def title_key(title: str) -> str:
     """Return the form in which two titles are one: normalised, without "(film)" and the like."""
-    return normalize_name(_SUFFIX.sub("", title)) or normalize_name(title)
+    return normalize_name(short_title(title)) or normalize_name(title)
 
 
 def split(
