@@ -8,6 +8,7 @@ from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
 from ras_flow.state.kg import merge_triples
+from ras_flow.state.named import NamedSettings
 from ras_flow.state.reducers import (
     EXTRACTED,
     HOP,
@@ -70,7 +71,7 @@ class RasState(TypedDict):
     """
 
     question: Annotated[str, storable]
-    settings: dict[str, Any]
+    settings: Annotated[dict[str, Any], NamedSettings(dict)]
     defaults: dict[str, Any]
     models: dict[str, str]
     documents: Annotated[list[Document], EphemeralValue(list)]

@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ras_flow import Context
+from ras_flow.errors import ConfigurationError
 from ras_flow.limits import MODEL_SERVERS
 from tests.graph.world import QUESTION, build, world
 
@@ -74,3 +75,22 @@ async def test_another_server_of_the_graphs_own_is_taken_by_old_threads(
 async def test_no_settings_are_as_good_as_none(saver: Any) -> None:
     result = await deployed(saver).ainvoke({**ASKED, "settings": None}, THREAD)
     assert result["answer"] == "Narvik"
+
+
+@pytest.mark.parametrize("wrong", [{"max_hop": 1}, {"max_hops": -1}, [1], "max_hops"])
+async def test_settings_that_are_refused_leave_the_thread_as_it_was(saver: Any, wrong: Any) -> None:
+    graph = deployed(saver)
+    await graph.ainvoke({**ASKED, "settings": {"max_hops": 1}}, THREAD)
+    for given in ({**ASKED, "settings": wrong}, None):  # Going on is refused, too.
+        with pytest.raises(ConfigurationError):
+            await graph.ainvoke(given, THREAD)
+    assert (await graph.ainvoke(ASKED, THREAD))["stop_reason"] == "max_hops"
+    assert (await graph.aget_state(THREAD)).values["settings"] == {"max_hops": 1}
+
+
+async def test_settings_that_are_refused_at_first_are_none_of_the_thread(saver: Any) -> None:
+    graph = deployed(saver)
+    with pytest.raises(ConfigurationError, match="max_hop"):
+        await graph.ainvoke({**ASKED, "settings": {"max_hop": 1}}, THREAD)
+    assert (await graph.aget_state(THREAD)).values["settings"] == {"max_hop": 1}
+    assert (await graph.ainvoke(ASKED, THREAD))["answer"] == "Narvik"
