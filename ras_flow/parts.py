@@ -131,9 +131,8 @@ class Parts:
                 model is chosen for a role that this graph was built with an object for, or a
                 model, index or model server is named that the deployment does not allow.
         """
-        own = self.defaults
-        if then := state.get("defaults"):
-            own = Context.from_mapping(then)
+        then = state.get("defaults")  # None before start, and where an earlier version kept none.
+        own = self.defaults if then is None else Context.from_mapping(then)
         context = own.override(self.named(state, runtime))
         if chosen := state.get("models"):
             context = replace(context, **_chosen(chosen))

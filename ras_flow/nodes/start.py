@@ -52,7 +52,7 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         OverloadedError: This process has too much under way to take a further question.
     """
     check_room()
-    context = parts.context({**state, "models": {}, "defaults": {}}, runtime)
+    context = parts.context({**state, "models": {}, "defaults": None}, runtime)
     question = _text(state.get("question"), "question", "question")
     check_question(question)
     given = state.get("documents") or []
@@ -84,9 +84,10 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
         update["question"] = question
     # Apart, so that a next question of the thread has the graph's own settings of its time.
     settings = {name: getattr(context, name) for name in parts.named(state, runtime)}
-    for name, values in (("settings", settings), ("defaults", parts.defaults.changed())):
-        if values != state.get(name, {}):
-            update[name] = values
+    if settings != state.get("settings", {}):
+        update["settings"] = settings
+    if (defaults := parts.defaults.changed()) != state.get("defaults"):
+        update["defaults"] = defaults
     if passages:
         scores = [1.0] * len(passages)
         hop = Hop(index=0, subquery=question, passages=list(passages), scores=scores)

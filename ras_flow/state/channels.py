@@ -72,7 +72,7 @@ class RasState(TypedDict):
 
     question: Annotated[str, storable]
     settings: Annotated[dict[str, Any], NamedSettings(dict)]
-    defaults: dict[str, Any]
+    defaults: dict[str, Any] | None
     models: dict[str, str]
     documents: Annotated[list[Document], EphemeralValue(list)]
     plans: Annotated[list[Plan], delta(by_index, list, PLAN)]
