@@ -689,34 +689,13 @@ async def test_errors_of_the_callers_own_model_are_passed_on() -> None:
         await ChatLanguageModel(Faulty(responses=[])).generate([PROMPT], max_new_tokens=9)
 
 
-@pytest.mark.parametrize(
-    ("status", "told", "attempts"),
-    [
-        (401, AuthenticationError, 1),
-        (404, ModelResponseError, 1),
-        (429, ModelUnavailableError, 2),
-        (503, ModelUnavailableError, 2),
-    ],
-)
-async def test_refusals_are_told_apart_where_httpx_tells_them(
-    status: int, told: type[Exception], attempts: int
-) -> None:
-    class Refused(FakeListChatModel):
-        def _call(self, *args: object, **kwargs: object) -> str:
-            calls.append(status)
-            httpx.Response(status, request=httpx.Request("POST", "http://x")).raise_for_status()
-            raise AssertionError
-
-    calls: list[int] = []
-    model = ChatLanguageModel(Refused(responses=[]), max_retries=1)
-    model._retries = replace(model._retries, first_wait=0.01)
-    with pytest.raises(told):
-        await model.generate([PROMPT], max_new_tokens=9)
-    assert len(calls) == attempts
-
-
 class GatewayError(Exception):
     """An error of a client that tells its status otherwise than httpx."""
+
+
+def of_httpx(status: int) -> Exception:
+    request = httpx.Request("POST", "http://x")
+    return httpx.HTTPStatusError("x", request=request, response=httpx.Response(status))
 
 
 def of_amazon(code: str, status: int) -> Exception:
@@ -737,6 +716,10 @@ def of_google(status: int) -> Exception:
 @pytest.mark.parametrize(
     ("error", "told", "attempts"),
     [
+        (of_httpx(401), AuthenticationError, 1),
+        (of_httpx(404), ModelResponseError, 1),
+        (of_httpx(429), ModelUnavailableError, 2),
+        (of_httpx(503), ModelUnavailableError, 2),
         (of_amazon("AccessDeniedException", 403), AuthenticationError, 1),
         (of_amazon("ValidationException", 400), ModelResponseError, 1),
         (of_amazon("ThrottlingException", 400), ModelUnavailableError, 2),

@@ -36,13 +36,15 @@ def start(base: Path, data: Path, output: Path) -> int:
     """Start the training, and return its process."""
     if process := os.fork():
         return process
+    ended = 1
     try:
         settings = config(base, watch={"every": 1, "generate": 0, "dtype": "float32"})
         train_graph_llm(settings, output, data=data, encoder=ENCODER)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
+        ended = 0
+    finally:  # What follows in this file is the parent's.
+        if ended:
+            traceback.print_exc()
+        os._exit(ended)
 
 
 def main(base: Path, data: Path, output: Path) -> None:
