@@ -150,7 +150,7 @@ _questions = itertools.count()
 
 def corpus() -> Any:
     """Return BM25 over five passages for each hop of each question."""
-    from ras_flow.retrieval import BM25Retriever
+    from ras_flow.indexes import BM25Retriever
 
     filler = "It was built of stone and iron, and tells of the years when the railway came. " * 6
     documents = [

@@ -31,15 +31,15 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple, get_args
 
-from ras_flow.components import Extraction, Generation, LanguageModel, Message
-from ras_flow.context import DEFAULT_MODEL, ExtractorOutput
 from ras_flow.datasets.facts import FactPassage, fact_recall, read_facts
 from ras_flow.demo import passages as demo_passages
 from ras_flow.llms import load_language_model
 from ras_flow.llms.tuned import extractor_name
-from ras_flow.roles import PromptedExtractor
-from ras_flow.roles.extractor_forms import Form
-from ras_flow.roles.extractors import form_for
+from ras_flow.parts import Extraction, Generation, LanguageModel, Message
+from ras_flow.parts.prompted import PromptedExtractor
+from ras_flow.parts.prompted.extractor_forms import Form
+from ras_flow.parts.prompted.extractors import form_for
+from ras_flow.settings.context import DEFAULT_MODEL, ExtractorOutput
 from ras_flow.state.schema import Passage, make_passage
 
 A_RUN = 4

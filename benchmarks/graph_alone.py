@@ -26,7 +26,7 @@ from sklearn.metrics import roc_auc_score
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
-from ras_flow.paths import cache_folder
+from ras_flow.support.paths import cache_folder
 from ras_flow.training.graph_llm.config import PretrainSettings
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs

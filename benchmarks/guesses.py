@@ -14,15 +14,15 @@ import os
 import platform
 from time import process_time
 
-from ras_flow.components import Generation
 from ras_flow.demo import passages
 from ras_flow.llms import decoding
 from ras_flow.llms.local import LocalLanguageModel, load_model
 from ras_flow.llms.tuned import SHIPPED, find_tuned
 from ras_flow.llms.weights import fingerprint
+from ras_flow.parts import Generation
+from ras_flow.parts.prompted.extractor_forms import trained_form
+from ras_flow.parts.prompted.prompting import ask
 from ras_flow.prompts.extractor import source
-from ras_flow.roles.extractor_forms import trained_form
-from ras_flow.roles.prompting import ask
 
 
 def main(counts: list[int], tokens: int, rounds: int) -> None:

@@ -32,18 +32,13 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from ras_flow.documents import SourceDocument, split_text
+from ras_flow.indexes import CorpusIndex, DenseRetriever, IndexProgress
+from ras_flow.indexes.ann import EFFORTS
+from ras_flow.indexes.manifest import DenseRecord
+from ras_flow.indexes.vector_writer import build_shards, tune
+from ras_flow.indexes.vectors import load_vectors
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.retrieval import (
-    CorpusIndex,
-    DenseRetriever,
-    IndexProgress,
-    SourceDocument,
-    split_text,
-)
-from ras_flow.retrieval.ann import EFFORTS
-from ras_flow.retrieval.manifest import DenseRecord
-from ras_flow.retrieval.vector_writer import build_shards, tune
-from ras_flow.retrieval.vectors import load_vectors
 
 K, QUESTIONS, WIKIPEDIA = 5, 256, 21_015_324
 SPREAD = 0.35

@@ -29,7 +29,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Overwrite
 
 from ras_flow import Context, build_graph
-from ras_flow.components import Extraction, ScoredPassage
+from ras_flow.parts import Extraction, ScoredPassage
 from ras_flow.runs.sqlite import PAGE_SIZE
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner

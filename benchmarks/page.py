@@ -24,7 +24,7 @@ from typing import Any
 from playwright.async_api import Browser, CDPSession
 
 from ras_flow import Context, build_graph
-from ras_flow.components import Extraction, ScoredPassage
+from ras_flow.parts import Extraction, ScoredPassage
 from ras_flow.runs import open_runs
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner

@@ -16,7 +16,7 @@ from pathlib import Path
 from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.llms import tuned
 from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.roles.extractors import make_extractor
+from ras_flow.parts.prompted.extractors import make_extractor
 from ras_flow.training.settings import read_config
 from ras_flow.training.triples.comparing import drawn
 from ras_flow.training.triples.config import TrainingConfig

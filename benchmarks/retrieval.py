@@ -24,9 +24,10 @@ import bm25s
 import faiss
 import numpy as np
 
-from ras_flow.components import Retriever
+from ras_flow.documents import SourceDocument, split_text
+from ras_flow.indexes import CorpusIndex
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.retrieval import CorpusIndex, SourceDocument, split_text
+from ras_flow.parts import Retriever
 
 K = 5
 ROUNDS = 5

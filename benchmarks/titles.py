@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from ras_flow.evaluation.benchmarks import load_benchmark
 from ras_flow.evaluation.question import Question
-from ras_flow.retrieval import BM25Retriever
+from ras_flow.indexes import BM25Retriever
 from ras_flow.training.data.config import load_config
 
 FILES = {
@@ -88,9 +88,9 @@ def main(data: Path, k: int, per: int) -> None:
             if not queries:
                 continue
             now = recall(retriever, queries, k)
-            with patch("ras_flow.retrieval.bm25.QUESTION_WORDS", frozenset()):
+            with patch("ras_flow.indexes.bm25.QUESTION_WORDS", frozenset()):
                 named = recall(retriever, queries, k)
-                with patch("ras_flow.retrieval.bm25.named_first", lambda found, *_: list(found)):
+                with patch("ras_flow.indexes.bm25.named_first", lambda found, *_: list(found)):
                     words = recall(retriever, queries, k)
             shares = [
                 f"{100 * value:.1f}"

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ras_flow.lazy import load_on_use
+from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from ras_flow.context import Context
     from ras_flow.errors import RasFlowError
     from ras_flow.graph import build_graph
     from ras_flow.runs import Runs, open_runs
+    from ras_flow.settings.context import Context
     from ras_flow.state.channels import RasInput, RasOutput, RasState
     from ras_flow.tool import as_tool
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Context": "context",
+    "Context": "settings.context",
     "RasFlowError": "errors",
     "RasInput": "state.channels",
     "RasOutput": "state.channels",

@@ -17,15 +17,6 @@ from langchain_core.vectorstores import VectorStore
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import get_runtime
 
-from ras_flow.components import (
-    Answerer,
-    Extractor,
-    LanguageModel,
-    Planner,
-    Retriever,
-    SentenceEncoder,
-)
-from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.nodes.answer import answer
 from ras_flow.nodes.encode import encode
@@ -38,8 +29,17 @@ from ras_flow.nodes.router import Router
 from ras_flow.nodes.start import start
 from ras_flow.nodes.to_triples import to_triples
 from ras_flow.nodes.view import reads_encoding
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import (
+    Answerer,
+    Extractor,
+    LanguageModel,
+    Planner,
+    Retriever,
+    SentenceEncoder,
+)
 from ras_flow.routing import decide, next_node
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 
 PLAN_EDGES: dict[Hashable, str] = {

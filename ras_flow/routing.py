@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ras_flow.context import Context
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import PlanLabel, parse_plan
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan, StopReason
 
@@ -43,15 +43,7 @@ def was_searched(state: RasState, subquery: str) -> bool:
 
 
 def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
-    """Parse a plan and hold it against the chain; q_0 is always the question itself.
-
-    Args:
-        state: Question and chain so far.
-        text: What the planner wrote.
-
-    Returns:
-        Label and subquery; where the label is None, what is wrong with the plan.
-    """
+    """Parse a plan and hold it against the chain; q_0 is always the question itself."""
     parsed = parse_plan(text)
     if not state["hops"]:
         if parsed.label == "SUFFICIENT":
@@ -92,16 +84,7 @@ def may_retrieve(state: RasState, context: Context) -> bool:
 
 
 def decide(state: RasState, context: Context) -> Decision:
-    """Decide on the next step from what the state holds.
-
-    Args:
-        state: The run's state after any node.
-        context: Its settings.
-
-    Returns:
-        The next step. ``[SUBQ]`` leads to ``retrieve``, ``[SUFFICIENT]`` and ``[NO_RETRIEVAL]``
-        to ``answer``; after a hop it is ``plan`` until a limit is reached.
-    """
+    """Decide on the next step from what the state holds."""
     if context.planning == "static":
         return Decision("answer", "static")
     plan = pending_plan(state)

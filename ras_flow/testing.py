@@ -12,7 +12,8 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
-from ras_flow.components import (
+from ras_flow.formats.triples import parse_triples
+from ras_flow.parts.records import (
     AnswerRequest,
     Extraction,
     Generation,
@@ -21,7 +22,6 @@ from ras_flow.components import (
     Reply,
     ScoredPassage,
 )
-from ras_flow.formats.triples import parse_triples
 from ras_flow.state.schema import Document, Passage, make_passage
 
 

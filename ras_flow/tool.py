@@ -11,8 +11,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import AfterValidator, BaseModel, Field
 
-from ras_flow.context import Context
-from ras_flow.limits import check_question
+from ras_flow.settings.context import Context
+from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
 from ras_flow.state.schema import CUT_SHORT, name_passages
 

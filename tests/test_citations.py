@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.citations import cite, cite_passages
+from ras_flow.state.citations import cite, cite_passages
 from ras_flow.state.kg import merge_triples, to_new_triples
 from ras_flow.state.schema import Citation, Extracted, Passage, Triple
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from ras_flow.context import Context, named_settings
 from ras_flow.errors import ConfigurationError
+from ras_flow.settings.context import Context, named_settings
 
 
 @pytest.mark.parametrize(

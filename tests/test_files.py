@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.files import let_all_read, whole_file, whole_folder, write_whole
+from ras_flow.support.files import let_all_read, whole_file, whole_folder, write_whole
 
 
 def test_a_text_replaces_a_file_at_once(tmp_path: Path) -> None:

@@ -61,14 +61,15 @@ def test_text_forms_know_nothing_of_the_state() -> None:
         "for one in pkgutil.iter_modules(formats.__path__, 'ras_flow.formats.'):\n"
         "    __import__(one.name)\n"
         "assert 'ras_flow.formats.plan' in sys.modules\n"
-        "assert not {'ras_flow.state', 'ras_flow.components'} & sys.modules.keys()"
+        "assert not {'ras_flow.state', 'ras_flow.parts'} & sys.modules.keys()"
     )
     loaded(code)
 
 
 INDEX = """
 import asyncio
-from ras_flow.retrieval import CorpusIndex, SourceDocument
+from ras_flow.documents import SourceDocument
+from ras_flow.indexes import CorpusIndex
 documents = [SourceDocument("a", "Finlandia Hall", "It was designed by Alvar Aalto.")]
 asyncio.run(CorpusIndex.build({folder!r}, documents, encoder=None))
 sys.argv = ["ras-flow", "index", "info", {folder!r}, {option!r}]
@@ -90,7 +91,7 @@ def test_an_index_is_made_and_looked_into_without_the_graph(option: str, tmp_pat
 
 def test_kept_triples_are_read_without_the_graph() -> None:
     # LangGraph's graphs load LangSmith; its stores do not.
-    assert "langsmith" not in loaded("import ras_flow.runs.stores, ras_flow.triple_cache")
+    assert "langsmith" not in loaded("import ras_flow.runs.stores, ras_flow.triples.cache")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_threads_rest_while_they_wait_unless_told_otherwise(
     given: dict[str, str], used: str
 ) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"} | given
-    code = "from ras_flow.extras import require\nrequire('faiss', extra='local')"
+    code = "from ras_flow.support.extras import require\nrequire('faiss', extra='local')"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=environment | {"OMP_DISPLAY_ENV": "true"},

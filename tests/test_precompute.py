@@ -13,13 +13,14 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.components import Extraction
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.formats.triples import parse_triples
-from ras_flow.precompute import Filling, precompute
-from ras_flow.retrieval import CorpusIndex, SourceDocument
+from ras_flow.indexes import CorpusIndex
+from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import MappingExtractor
+from ras_flow.triples.precompute import Filling, precompute
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
 
 EXTRACTION = Path(__file__).parents[1] / "docs" / "extraction.md"
@@ -163,7 +164,7 @@ async def test_the_program_of_the_page_reads_a_corpuss_triples(
     documents = [SourceDocument(d["title"], d["title"], d["text"]) for d in DOCUMENTS]
     index = await CorpusIndex.build(tmp_path / "index", documents, encoder=None)
     extractor = MappingExtractor(TRIPLES)
-    monkeypatch.setattr("ras_flow.named.extractor_of", lambda context: extractor)
+    monkeypatch.setattr("ras_flow.parts.named.extractor_of", lambda context: extractor)
     for _ in range(2):
         found = await names["triples_of"](tmp_path / "index")
         by_title = {one["title"]: found[one["id"]] for one in index.passages}

@@ -11,10 +11,10 @@ import pytest
 from typer.main import get_command
 
 from ras_flow.cli.commands import app
-from ras_flow.context import PAUSES, Context
-from ras_flow.limits import DEFAULTS
 from ras_flow.llms.waiting import MOST
-from ras_flow.tasks import TASKS
+from ras_flow.settings.context import PAUSES, Context
+from ras_flow.settings.limits import DEFAULTS
+from ras_flow.settings.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")

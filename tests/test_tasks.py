@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.tasks import TASKS, get_task
+from ras_flow.settings.tasks import TASKS, get_task
 
 
 @pytest.mark.parametrize(

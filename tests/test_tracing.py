@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from ras_flow.errors import ModelResponseError
 from ras_flow.llms import LocalLanguageModel
-from ras_flow.roles import PromptedAnswerer
+from ras_flow.parts.prompted import PromptedAnswerer
 from tests.cli.model import QUESTION as ASKED
 from tests.cli.model import Model, write_documents
 from tests.graph.world import QUESTION, build, world

@@ -13,11 +13,11 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.components import Extraction
 from ras_flow.errors import RunError
+from ras_flow.parts import Extraction
 from ras_flow.runs import open_store
 from ras_flow.state.schema import Passage, make_passage
-from ras_flow.triple_cache import KeptTriples, TripleCache, clear_kept, read_kept
+from ras_flow.triples.cache import KeptTriples, TripleCache, clear_kept, read_kept
 
 FOUND = Extraction([("Mira Lund", "place of birth", "Narvik")], ["(S> broken"], None, 40, 9)
 

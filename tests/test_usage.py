@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from ras_flow.state.schema import Role, Usage
-from ras_flow.usage import Cost, add_up, usage_by_role
+from ras_flow.state.usage import Cost, add_up, usage_by_role
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ def test_a_step_costs_its_calls_their_tokens_and_the_time_since_it_began(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     times = iter([100.0, 100.25, 101.5004])
-    monkeypatch.setattr("ras_flow.usage.perf_counter", lambda: next(times))
+    monkeypatch.setattr("ras_flow.state.usage.perf_counter", lambda: next(times))
     cost = Cost("planner", "plan:0")
     assert cost.usage() == {"plan:0": usage("planner", 0, 0, 0, 0.25)}
     cost.add(Tokens(100, 10))

@@ -14,9 +14,9 @@ from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Wind
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
-from ras_flow.context import DEMO_INDEX, Context
 from ras_flow.errors import InputError
-from ras_flow.tasks import TASKS
+from ras_flow.settings.context import DEMO_INDEX, Context
+from ras_flow.settings.tasks import TASKS
 
 DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
 
@@ -196,7 +196,7 @@ async def _ask(
     from ras_flow.cli.progress import progress_on
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.change import tell
-    from ras_flow.parts import Parts
+    from ras_flow.parts.chosen import Parts
     from ras_flow.runs.opening import is_server, open_runs_at
 
     context = Context.from_mapping(settings)

@@ -17,11 +17,11 @@ from ras_flow.cli.models import BaseUrl, ExtractorOutput
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import INTERRUPTED, AsJson, log, print_json, tell_interrupted
 from ras_flow.cli.triples import Database
-from ras_flow.context import DEFAULT_MODEL, NO_EXTRACTOR, Context
 from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.settings.context import DEFAULT_MODEL, NO_EXTRACTOR, Context
 
 if TYPE_CHECKING:
-    from ras_flow.components import LanguageModel
+    from ras_flow.parts.protocols import LanguageModel
     from ras_flow.training.data.progress import Progress
     from ras_flow.training.data.stats import Stats
 
@@ -166,7 +166,7 @@ def play(
     plans and answers. With --planner the plans of that model are followed, and the teacher's are
     recorded. Triples are kept, so that the same command goes on where it was stopped.
     """
-    from ras_flow.parts import Parts
+    from ras_flow.parts.chosen import Parts
     from ras_flow.runs import open_store
     from ras_flow.training.data.config import load_config
     from ras_flow.training.data.playing import play_mix
@@ -233,7 +233,7 @@ def complete_triples(
     base_url: BaseUrl = None,
 ) -> None:
     """Complete an extractor's triples with the evidence of questions; start it again to go on."""
-    from ras_flow.parts import Parts
+    from ras_flow.parts.chosen import Parts
     from ras_flow.training.triples.completing import complete, facts_of_corpus
 
     settings = _extractor_settings(extractor, base_url)

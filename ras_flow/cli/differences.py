@@ -14,12 +14,7 @@ _SHOWN = 40
 
 
 def show_comparison(found: Comparison, console: Console | None = None) -> None:
-    """Show a comparison; what is in the first only is marked with a minus, else with a plus.
-
-    Args:
-        found: The comparison.
-        console: Where to; standard output by default.
-    """
+    """Show a comparison; what is in the first only is marked with a minus, else with a plus."""
     console = console or Console(highlight=False)
     for sign, style, side in (("-", "red", found["a"]), ("+", "green", found["b"])):
         _side(console, sign, style, side)

@@ -14,7 +14,7 @@ from ras_flow.errors import DocumentError, InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ras_flow.retrieval import ReadReport, SourceDocument
+    from ras_flow.documents import ReadReport, SourceDocument
 
 Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
 
@@ -22,21 +22,8 @@ Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that can
 def read_and_tell(
     docs: list[Path], *, skip: bool = False, empty_ok: bool = False
 ) -> Iterator[SourceDocument]:
-    """Read documents, and say on standard error what is left out.
-
-    Args:
-        docs: Files and folders.
-        skip: Leave out documents that cannot be read.
-        empty_ok: Whether a folder may have no document, where another one has.
-
-    Yields:
-        The documents.
-
-    Raises:
-        DocumentError: A document cannot be read.
-        InputError: There is none.
-    """
-    from ras_flow.retrieval import ReadReport, read_documents
+    """Read documents, and say on standard error what is left out."""
+    from ras_flow.documents import ReadReport, read_documents
 
     report = ReadReport()
     docs = [_absolute(path) for path in docs]

@@ -32,19 +32,7 @@ EngineOption = Annotated[
 
 @contextmanager
 def opened_engine(name: EngineName, most: int | None = None) -> Iterator[Engine]:
-    """Open an engine before there is an event loop.
-
-    Args:
-        name: Which one.
-        most: Workers at most; None for as many as there is room for.
-
-    Yields:
-        The engine; what was started for it is ended at the end.
-
-    Raises:
-        MissingExtraError: Ray is not installed.
-        ClusterError: The cluster cannot be reached or has no room.
-    """
+    """Open an engine before there is an event loop."""
     if name == EngineName.LOCAL:
         from ras_flow.cluster.engine import HERE
 

@@ -10,12 +10,7 @@ from ras_flow.runs.why import Explanation, Source
 
 
 def show_explanation(found: Explanation, console: Console | None = None) -> None:
-    """Show what each part of an answer rests on.
-
-    Args:
-        found: The explanation.
-        console: Where to; standard output by default.
-    """
+    """Show what each part of an answer rests on."""
     console = console or Console(highlight=False)
     line(console, ("Question ", "bold"), plain(found["question"]))
     line(console, ("Answer   ", "bold green"), plain(found["answer"]) or "(none)")

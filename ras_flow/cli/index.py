@@ -14,16 +14,17 @@ from ras_flow.cli.documents import Skip, read_and_tell
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.context import Context
 from ras_flow.errors import InputError
+from ras_flow.settings.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from ras_flow.components import SentenceEncoder
-    from ras_flow.retrieval import CorpusIndex, SourceDocument
-    from ras_flow.retrieval.ann import VectorChoice
-    from ras_flow.retrieval.contents import OnProgress
+    from ras_flow.documents import SourceDocument
+    from ras_flow.indexes import CorpusIndex
+    from ras_flow.indexes.ann import VectorChoice
+    from ras_flow.indexes.contents import OnProgress
+    from ras_flow.parts.protocols import SentenceEncoder
 
 app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
 
@@ -64,7 +65,7 @@ def build(
 ) -> None:
     """Make an index; one that is there is replaced when the new one is complete."""
     from ras_flow.cluster.encoder import encoder_on
-    from ras_flow.retrieval import CorpusIndex
+    from ras_flow.indexes import CorpusIndex
 
     with opened_engine(engine) as where:
         model = None if bm25_only else encoder_on(where, encoder)
@@ -98,9 +99,9 @@ def add(
 
     Documents whose files are gone stay, unless they are to be removed (--prune).
     """
+    from ras_flow.documents.files import IndexedFiles
     from ras_flow.formats.text import plain
-    from ras_flow.retrieval import CorpusIndex
-    from ras_flow.retrieval.files import IndexedFiles
+    from ras_flow.indexes import CorpusIndex
 
     gone: list[str] = []
 
@@ -142,8 +143,8 @@ def remove(
     ],
 ) -> None:
     """Remove documents by their source."""
-    from ras_flow.retrieval import CorpusIndex
-    from ras_flow.retrieval.files import IndexedFiles
+    from ras_flow.documents.files import IndexedFiles
+    from ras_flow.indexes import CorpusIndex
 
     async def work(progress: OnProgress) -> CorpusIndex:
         opened = CorpusIndex.open(index, encoder=_encoder_of(index))
@@ -157,7 +158,7 @@ def remove(
 @app.command()
 def renew(index: Index) -> None:
     """Renew BM25 where another version tokenized differently; no passage is embedded again."""
-    from ras_flow.retrieval import CorpusIndex
+    from ras_flow.indexes import CorpusIndex
 
     async def work(progress: OnProgress) -> CorpusIndex:
         opened = CorpusIndex.open(index, encoder=_encoder_of(index))
@@ -178,9 +179,9 @@ def push(
     ] = False,
 ) -> None:
     """Copy an index to a vector database (Qdrant, pgvector); nothing is embedded again."""
-    from ras_flow.retrieval import CorpusIndex
-    from ras_flow.retrieval.engines.config import read_engine
-    from ras_flow.retrieval.engines.retriever import push as copy
+    from ras_flow.indexes import CorpusIndex
+    from ras_flow.indexes.engines.config import read_engine
+    from ras_flow.indexes.engines.retriever import push as copy
 
     config = read_engine(engine)
 
@@ -201,7 +202,7 @@ def info(
 ) -> None:
     """Show what an index holds."""
     from ras_flow.formats.text import plain
-    from ras_flow.retrieval import CorpusIndex
+    from ras_flow.indexes import CorpusIndex
 
     opened = CorpusIndex.open(index)
     if verify:
@@ -226,23 +227,9 @@ def info(
 async def index_documents(
     docs: list[Path], context: Context, progress: OnProgress, *, skip: bool = False
 ) -> Path:
-    """Index documents in the cache, or bring their index there up to date.
-
-    Args:
-        docs: Files and folders.
-        context: Says whether vectors are needed, and which encoder makes them.
-        progress: Told how far the work is.
-        skip: Leave out documents that cannot be read.
-
-    Returns:
-        The folder of the index.
-
-    Raises:
-        InputError: There is nothing at a path.
-        DocumentError: A document cannot be read.
-    """
+    """Index documents in the cache, or bring their index there up to date."""
+    from ras_flow.indexes.sync import cached_index_path, sync_index
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-    from ras_flow.retrieval.sync import cached_index_path, sync_index
 
     # Unlike Path.exists, this raises nothing: a name may be too long, a folder closed to us.
     missing = [str(path) for path in docs if not os.path.exists(path)]
@@ -256,21 +243,9 @@ async def index_documents(
 
 
 def settings_of(index: Path) -> dict[str, str]:
-    """Return the settings that fit an index: its encoder, or BM25 where it has no vectors.
-
-    Args:
-        index: The folder of the index, or the file that names a vector database.
-
-    Returns:
-        Names and values of fields of :class:`ras_flow.Context`; none where the vectors are of an
-        encoder that cannot be named, since it was an object of a program.
-
-    Raises:
-        CorpusIndexError: There is no index, or it is damaged.
-        ConfigurationError: The file that names a vector database is wrong.
-    """
-    from ras_flow.retrieval.engines.config import is_engine, read_engine
-    from ras_flow.retrieval.manifest import read_manifest
+    """Return the settings that fit an index: its encoder, or BM25 where it has no vectors."""
+    from ras_flow.indexes.engines.config import is_engine, read_engine
+    from ras_flow.indexes.manifest import read_manifest
 
     if is_engine(index):
         name = read_engine(index).encoder

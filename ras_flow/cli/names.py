@@ -9,46 +9,19 @@ import typer
 
 
 def path_of(name: str) -> Path:
-    """Return a path, and none for no name: ``--docs "$UNSET"`` must not mean the current folder.
-
-    Args:
-        name: What was typed.
-
-    Returns:
-        The path.
-
-    Raises:
-        BadParameter: The name is empty.
-    """
+    """Return a path, and none for no name: ``--docs "$UNSET"`` must not mean the current folder."""
     if not name:
         raise typer.BadParameter("the name is empty; write . for the current folder")
     return Path(name)
 
 
 def encoder_name(name: str) -> str:
-    """Return a sentence encoder's name, which indexes and runs keep: a folder's is its whole path.
-
-    Args:
-        name: What was typed.
-
-    Returns:
-        The name.
-    """
+    """Return a sentence encoder's name; a folder's is its absolute path, which indexes keep."""
     return os.path.abspath(name) if os.path.isdir(name) else name
 
 
 def address_of(text: str) -> str:
-    """Return an address, and none for no text: ``--database "$UNSET"`` must not mean any database.
-
-    Args:
-        text: What was typed.
-
-    Returns:
-        The address.
-
-    Raises:
-        BadParameter: The text is empty.
-    """
+    """Refuse an empty address: ``--database "$UNSET"`` must not mean any database."""
     if not text:
         raise typer.BadParameter("the address is empty; leave the option out for your own folder")
     return text

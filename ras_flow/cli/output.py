@@ -24,15 +24,7 @@ def print_json(value: Any) -> None:
 
 
 def json_line(value: Any, stream: TextIO) -> str:
-    """Return a value as :func:`print_json` prints it.
-
-    Args:
-        value: Anything JSON-like.
-        stream: Where it will be written.
-
-    Returns:
-        JSON text without a line end.
-    """
+    """Return a value as :func:`print_json` prints it."""
     from ras_flow.formats.escapes import json_text
 
     # Characters that the stream lacks would be escaped as Python does, which is no JSON.
@@ -46,22 +38,13 @@ def log(line: str) -> None:
 
 
 def with_hint(error: Exception, hint: str) -> str:
-    """Return what an error says and, in a sentence of its own, how to go on.
-
-    Args:
-        error: It may end in a command, or in what a server said.
-        hint: How to go on.
-    """
+    """Return what an error says and, in a sentence of its own, how to go on."""
     said = str(error)
     return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {hint}"
 
 
 def tell_interrupted(hint: str = "") -> None:
-    """Say, once, that Ctrl-C ended the command; what is at work may still take seconds to end.
-
-    Args:
-        hint: How to go on.
-    """
+    """Say, once, that Ctrl-C ended the command; what is at work may still take seconds to end."""
     global _is_told
     if not _is_told:
         log(f"ras-flow: interrupted. {hint}".rstrip())
@@ -72,14 +55,7 @@ _is_told = False
 
 
 def confirmed(what: str) -> bool:
-    """Ask whether something may be deleted.
-
-    Args:
-        what: What it is.
-
-    Raises:
-        InputError: There is nobody to ask.
-    """
+    """Ask whether something may be deleted."""
     if not sys.stdin.isatty():
         raise InputError(f"Nothing was deleted: say --yes to delete {what}.")
     try:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 
 from ras_flow.cli.output import log
-from ras_flow.retrieval.contents import IndexProgress, OnProgress
+from ras_flow.indexes.contents import IndexProgress, OnProgress
 
 _DOING = {
     "read": "reading documents",
@@ -24,11 +24,7 @@ PAUSE = 60.0
 
 
 def now_and_then(log: Callable[[str], None]) -> Callable[[str], None]:
-    """Return what writes a line to a log where the last one is a minute old, or the start is.
-
-    Args:
-        log: Where there is no terminal.
-    """
+    """Return what writes a line to a log where the last one is a minute old, or the start is."""
     due = time.monotonic() + PAUSE
 
     def tell(line: str) -> None:
@@ -42,14 +38,7 @@ def now_and_then(log: Callable[[str], None]) -> Callable[[str], None]:
 
 @contextmanager
 def progress_on(console: Console) -> Iterator[OnProgress]:
-    """Show a line that changes as work proceeds, or lines in a log where there is no terminal.
-
-    Args:
-        console: Where to show it; nothing where it is quiet.
-
-    Yields:
-        What is told how far the work is.
-    """
+    """Show a line that changes as work proceeds, or lines in a log where there is no terminal."""
     if console.quiet:
         yield lambda _: None
     elif console.is_terminal:

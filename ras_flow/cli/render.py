@@ -13,7 +13,7 @@ from rich.tree import Tree
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
 from ras_flow.formats.text import plain
 from ras_flow.state.schema import Usage
-from ras_flow.usage import Spent, add_up
+from ras_flow.state.usage import Spent, add_up
 
 SNIPPET = 160
 """Characters of a passage that are shown."""
@@ -57,12 +57,7 @@ def cost_text(cost: Spent) -> str:
 
 
 class Screen:
-    """Shows the events of one run as they come; as a context manager, leaves the terminal tidy.
-
-    Args:
-        quiet: Show nothing at all, for machine-readable output.
-        console: Where to; standard output by default.
-    """
+    """Shows the events of one run as they come; as a context manager, leaves the terminal tidy."""
 
     def __init__(self, *, quiet: bool = False, console: Console | None = None) -> None:
         self.console = console or Console(quiet=quiet, highlight=False)
@@ -79,12 +74,7 @@ class Screen:
         self.stop()
 
     def run(self, run_id: str, corpus: str = "") -> None:
-        """Say which run begins, so that it can be found again.
-
-        Args:
-            run_id: The run.
-            corpus: What it answers from, where the user did not say that.
-        """
+        """Say which run begins, so that it can be found again."""
         self.console.print(Text(f"run {run_id}", style="dim"))
         if corpus:
             self._line("Corpus   ", "dim", corpus)
@@ -189,18 +179,7 @@ def graph_tree(
     cited: Collection[str] = (),
     ids: bool = False,
 ) -> Tree:
-    """Draw a graph as a tree: subjects, with a branch for each triple.
-
-    Args:
-        title: Shown at the root.
-        triples: The graph's triples.
-        new: Ids of those to mark with a plus.
-        cited: Ids of those to mark with a star.
-        ids: Show each triple's id.
-
-    Returns:
-        Something for a rich console to print.
-    """
+    """Draw a graph as a tree: subjects, with a branch for each triple."""
     tree = Tree(Text(title, style="bold magenta"))
     branches: dict[str, Tree] = {}
     for triple in triples:

@@ -17,13 +17,7 @@ from ras_flow.state.schema import Hop, Plan, Triple, name_passages
 
 
 class Timeline:
-    """Shows one branch of a run.
-
-    Args:
-        document: The run.
-        branch: The branch.
-        console: Where to; standard output by default.
-    """
+    """Shows one branch of a run."""
 
     def __init__(
         self, document: RunDocument, branch: Branch, console: Console | None = None
@@ -150,13 +144,7 @@ _ASKED = {
 
 
 def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
-    """Show what a run asks a person.
-
-    Args:
-        console: Where to.
-        run: The run as `resume` takes it.
-        review: The value of the interrupt.
-    """
+    """Show what a run asks a person."""
     asked = _ASKED.get(review.get("point", ""), plain(str(review.get("point", ""))))
     line(console, ("Waits    ", "bold yellow"), asked)
     if review.get("problem"):

@@ -23,17 +23,17 @@ from ras_flow.cli.output import (
     tell_interrupted,
     with_hint,
 )
-from ras_flow.context import DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.errors import InputError, RasFlowError
-from ras_flow.files import whole_file, writing
+from ras_flow.settings.context import DEMO_INDEX, NO_EXTRACTOR, Context
+from ras_flow.support.files import whole_file, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ras_flow.cluster.engine import Engine
-    from ras_flow.precompute import Filling
     from ras_flow.state.schema import Passage
-    from ras_flow.triple_cache import KeptTriples
+    from ras_flow.triples.cache import KeptTriples
+    from ras_flow.triples.precompute import Filling
 
 app = typer.Typer(help="Triples of passages, kept for all runs.", no_args_is_help=True)
 
@@ -166,7 +166,7 @@ def clear(
 ) -> None:
     """Delete what is kept; runs keep the triples that are in their graphs."""
     from ras_flow.runs import open_store
-    from ras_flow.triple_cache import clear_kept
+    from ras_flow.triples.cache import clear_kept
 
     async def delete() -> int:
         async with open_store(database) as store:
@@ -187,8 +187,8 @@ async def _precompute(
     index: str, context: Context, database: str | None, engine: Engine
 ) -> Filling:
     from ras_flow.cluster.parts import parts_on
-    from ras_flow.precompute import precompute
     from ras_flow.runs.stores import filling, open_store
+    from ras_flow.triples.precompute import precompute
 
     extractor = await parts_on(engine).get_extractor(context)
     corpus, passages = await _passages(index)
@@ -209,8 +209,8 @@ async def _precompute(
 async def _passages(index: str) -> tuple[str, Sequence[Passage]]:
     """Return an index's passages, and what names them."""
     from ras_flow.demo.index import demo_index
-    from ras_flow.retrieval import CorpusIndex
-    from ras_flow.retrieval.manifest import PASSAGES
+    from ras_flow.indexes import CorpusIndex
+    from ras_flow.indexes.manifest import PASSAGES
 
     path = await demo_index(None) if index == DEMO_INDEX else Path(index)
     opened = await asyncio.to_thread(CorpusIndex.open, path)
@@ -238,7 +238,7 @@ def _progress() -> Iterator[Callable[[Filling], None]]:
 
 def _visit(database: str | None, extractor: str, visit: Callable[[KeptTriples], None]) -> None:
     from ras_flow.runs import open_store
-    from ras_flow.triple_cache import read_kept
+    from ras_flow.triples.cache import read_kept
 
     async def read() -> None:
         async with open_store(database) as store:

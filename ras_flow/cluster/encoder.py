@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ras_flow.cluster.engine import HERE, Engine, same
-from ras_flow.components import SentenceEncoder
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.parts.protocols import SentenceEncoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,18 +17,7 @@ if TYPE_CHECKING:
 
 
 def encoder_on(engine: Engine, name: str) -> SentenceEncoder:
-    """Return a sentence encoder that works where an engine does.
-
-    Args:
-        engine: This process (:data:`ras_flow.cluster.engine.HERE`), or workers.
-        name: As for :class:`ras_flow.llms.sentence_encoder.LocalSentenceEncoder`.
-
-    Returns:
-        The encoder.
-
-    Raises:
-        ConfigurationError: The model is not found, or its weights are damaged.
-    """
+    """Return a sentence encoder that works where an engine does."""
     encoder = LocalSentenceEncoder(name)
     return encoder if engine is HERE else _Encoder(engine, encoder)
 

@@ -69,14 +69,6 @@ async def in_order(
     """Do units of work, several at once, and hand over the results in the units' order.
 
     Close it (:func:`contextlib.aclosing`), so that an error of the caller ends what is under way.
-
-    Args:
-        work: Does one unit.
-        units: The units, drawn in a worker thread when there is room for them.
-        at_once: Units under way, or waiting for an earlier one, at most.
-
-    Yields:
-        Each unit and its result. The error of a unit is raised in its turn.
     """
     rest, end = iter(units), object()
     waiting: deque[tuple[U, asyncio.Future[T]]] = deque()
@@ -102,18 +94,7 @@ async def _first(waiting: deque[tuple[U, asyncio.Future[T]]]) -> tuple[U, T]:
 
 
 def same(part: P, identity: str) -> P:
-    """Check that a worker's part is the one that the caller has under the same name.
-
-    Args:
-        part: The worker's part.
-        identity: The identity of the caller's.
-
-    Returns:
-        The part.
-
-    Raises:
-        ClusterError: It is another one.
-    """
+    """Check that a worker's part is the one that the caller has under the same name."""
     if part.identity != identity:
         raise ClusterError(
             f"A worker of the cluster has {part.identity!r} where this process has {identity!r}: "

@@ -11,33 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ras_flow.cluster.engine import HERE, Engine, same
-from ras_flow.components import (
-    Answerer,
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, reading_of
+from ras_flow.parts.records import (
     AnswerRequest,
     Extraction,
-    Extractor,
     Generation,
-    LanguageModel,
     Message,
-    Planner,
     PlanRequest,
     Reply,
-    reading_of,
 )
-from ras_flow.context import Context
-from ras_flow.parts import Parts
+from ras_flow.settings.context import Context
 from ras_flow.state.schema import Passage
 
 
 def parts_on(engine: Engine) -> Parts:
-    """Return parts whose named models work where an engine does.
-
-    Args:
-        engine: This process (:data:`ras_flow.cluster.engine.HERE`), or workers.
-
-    Returns:
-        The parts; retrievers and the encoder of the graph's attributes stay in this process.
-    """
+    """Return parts whose named models work where an engine does."""
     return Parts() if engine is HERE else EngineParts(engine=engine)
 
 
@@ -52,23 +41,23 @@ class EngineParts(Parts):
     engine: Engine = HERE
 
     async def get_planner(self, context: Context) -> Planner:
-        """Return the planner; see :meth:`ras_flow.parts.Parts.get_planner`."""
+        """Return the planner; see :meth:`ras_flow.parts.chosen.Parts.get_planner`."""
         planner = await super().get_planner(context)
         return planner if self.planner is not None else _Planner(self.engine, context, planner)
 
     async def get_extractor(self, context: Context) -> Extractor:
-        """Return the extractor; see :meth:`ras_flow.parts.Parts.get_extractor`."""
+        """Return the extractor; see :meth:`ras_flow.parts.chosen.Parts.get_extractor`."""
         extractor = await super().get_extractor(context)
         here = self.extractor is not None or self.keeps_text(context)
         return extractor if here else _Extractor(self.engine, context, extractor)
 
     async def get_answerer(self, context: Context) -> Answerer:
-        """Return the answerer; see :meth:`ras_flow.parts.Parts.get_answerer`."""
+        """Return the answerer; see :meth:`ras_flow.parts.chosen.Parts.get_answerer`."""
         answerer = await super().get_answerer(context)
         return answerer if self.answerer is not None else _Answerer(self.engine, context, answerer)
 
     async def get_model(self, name: str, context: Context) -> LanguageModel:
-        """Return a language model; see :meth:`ras_flow.parts.Parts.get_model`."""
+        """Return a language model; see :meth:`ras_flow.parts.chosen.Parts.get_model`."""
         return _Model(self.engine, name, context, await super().get_model(name, context))
 
 

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import Any, TypeVar, TypeVarTuple
 
 from ras_flow.errors import ClusterError
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
@@ -32,12 +32,7 @@ _AHEAD = 2
 
 
 class Workers:
-    """An engine (:class:`ras_flow.cluster.engine.Engine`) of Ray's actors; see `open_workers`.
-
-    Args:
-        ray: The module.
-        actors: At least one.
-    """
+    """An engine (:class:`ras_flow.cluster.engine.Engine`) of Ray's actors; see `open_workers`."""
 
     def __init__(self, ray: Any, actors: list[Any]) -> None:
         self._ray = ray
@@ -49,18 +44,7 @@ class Workers:
         return len(self._busy)
 
     async def do(self, work: Callable[[*Given], Awaitable[T]], *given: *Given) -> T:
-        """Give a unit of work to the least busy worker.
-
-        Args:
-            work: A function of a module, which the worker imports.
-            given: Its arguments.
-
-        Returns:
-            What the function returns; its errors are raised here.
-
-        Raises:
-            ClusterError: Each worker that did it died, or the cluster was lost.
-        """
+        """Give a unit of work to the least busy worker."""
         actor = min(self._busy, key=self._busy.__getitem__)
         self._busy[actor] += 1
         task = actor.do.remote(work, *given)
@@ -108,17 +92,6 @@ def open_workers(most: int | None = None) -> Iterator[Workers]:
     The cluster is the one that this process is connected to, else that of the environment variable
     RAY_ADDRESS, else a local one, which ends with the workers. This takes seconds, and blocks: call
     it before there is an event loop.
-
-    Args:
-        most: Workers at most; None for as many as there is room for.
-
-    Yields:
-        The workers; they are ended at the end.
-
-    Raises:
-        MissingExtraError: Ray is not installed.
-        ClusterError: The cluster cannot be reached or has no room, or its machines have another
-            version of this package.
     """
     _set_up()
     ray = require("ray", extra="ray")

@@ -11,17 +11,7 @@ PARTS = ("train", "dev", "test")
 
 
 def read_asqa_file(path: Path) -> Iterator[Row]:
-    """Read the file.
-
-    Args:
-        path: The file.
-
-    Yields:
-        Its questions, each with its part as ``split`` and its id as ``sample_id``.
-
-    Raises:
-        InputError: The file cannot be read, or is something else.
-    """
+    """Read the file."""
     whole = Row(read_json(path), str(path))
     parts = [part for part in PARTS if whole.has(part)]
     if not parts:

@@ -14,15 +14,6 @@ def read_choices(row: Row) -> tuple[str, list[str], int]:
     Three forms are known: options as a list of texts with the right letter as ``answer``; AI2's
     with ``question.stem``, ``question.choices`` and ``answerKey``; and the flat one that Self-RAG
     uses, with a text as ``question`` and ``choices`` as lists of texts and labels.
-
-    Args:
-        row: The question.
-
-    Returns:
-        Its stem, the options, and the position of the right one.
-
-    Raises:
-        InputError: It has another form, or the answer is none of the options.
     """
     if isinstance(row.value.get("choices"), list):
         stem, choices, key = row.text("question"), row.texts("choices"), "answer"
@@ -45,14 +36,6 @@ def read_choices(row: Row) -> tuple[str, list[str], int]:
 
 
 def write_choices(question: str, choices: Sequence[str]) -> str:
-    """Write a question with its options, as the planner and the answerer read it.
-
-    Args:
-        question: The question's stem.
-        choices: The options in order, at most 26.
-
-    Returns:
-        The stem, then one line for each option: "A. ...".
-    """
+    """Write a question with its options, as the planner and the answerer read it."""
     options = zip(ascii_uppercase, choices, strict=False)
     return "\n".join([question.strip(), *(f"{letter}. {text.strip()}" for letter, text in options)])

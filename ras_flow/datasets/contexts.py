@@ -10,11 +10,7 @@ from ras_flow.state.schema import Document
 
 
 def documents(row: Row) -> list[tuple[str, list[str]]]:
-    """Return the titled documents of a HotpotQA or 2Wiki row: its own form, or ours (``docs``).
-
-    Raises:
-        InputError: They have another form.
-    """
+    """Return the titled documents of a HotpotQA or 2Wiki row: its own form, or ours (``docs``)."""
     if row.has("docs"):
         return [(doc.text("title"), doc.texts("sents")) for doc in row.rows("docs")]
     found = []
@@ -29,9 +25,6 @@ def support(row: Row) -> dict[str, list[int]]:
     """Return the numbers of the supporting sentences by title, in the order of the row.
 
     Published rows also have numbers beyond their document's sentences. A null counts as the first.
-
-    Raises:
-        InputError: A number is something else.
     """
     field = "support" if row.has("support") else "supporting_facts"
     found: dict[str, list[int]] = {}
@@ -63,11 +56,7 @@ def paragraphs(row: Row) -> list[tuple[str, str]]:
 
 
 def paragraph_of_step(step: Row) -> int | None:
-    """Return the number of the paragraph that supports a MuSiQue step; None where none does.
-
-    Raises:
-        InputError: It is something else.
-    """
+    """Return the number of the paragraph that supports a MuSiQue step; None where none does."""
     field = "para" if step.has("para") else "paragraph_support_idx"
     number = step.value.get(field)
     if not isinstance(number, int | None):

@@ -40,18 +40,7 @@ class FactPassage:
 
 
 def read_facts(path: Path) -> list[FactPassage]:
-    """Read the passages that state the evidence of multi-hop questions.
-
-    Args:
-        path: A file in the form of 2WikiMultihopQA with ``docs`` (title and sentences),
-            ``support`` (titles) and ``triples`` (evidence).
-
-    Returns:
-        Each passage once, with all facts that questions rest on and whose object it has.
-
-    Raises:
-        InputError: The file cannot be read, or a row is malformed.
-    """
+    """Read the passages that state the evidence of multi-hop questions."""
     found: dict[str, tuple[Passage, list[Spo]]] = {}
     for row in read_rows(path):
         for passage, fact in _stated(row):
@@ -62,21 +51,12 @@ def read_facts(path: Path) -> list[FactPassage]:
 
 
 def titles_of(path: Path) -> set[str]:
-    """Return all titles of a file of :func:`read_facts`, to be kept out of training.
-
-    Raises:
-        InputError: The file cannot be read, or a row is malformed.
-    """
+    """Return all titles of a file of :func:`read_facts`, to be kept out of training."""
     return {doc.text("title") for row in read_rows(path) for doc in row.rows("docs")}
 
 
 def holds(triples: Iterable[Spo], fact: Spo) -> bool:
-    """Tell whether extracted triples hold a fact.
-
-    Args:
-        triples: Triples of a passage.
-        fact: Subject, predicate and object; the predicate is not compared.
-    """
+    """Tell whether extracted triples hold a fact."""
     subject, _, object = fact
     return any(
         (token_f1(s, subject) >= ALIKE and _meets(o, object))
@@ -86,15 +66,7 @@ def holds(triples: Iterable[Spo], fact: Spo) -> bool:
 
 
 def fact_recall(passages: Sequence[FactPassage], triples: Sequence[Iterable[Spo]]) -> float:
-    """Return the share of the facts that an extractor found.
-
-    Args:
-        passages: The passages.
-        triples: What was extracted from each.
-
-    Returns:
-        Between 0 and 1; 1 where there is no fact.
-    """
+    """Return the share of the facts that an extractor found."""
     found = total = 0
     for passage, made in zip(passages, triples, strict=True):
         made = list(made)

@@ -24,12 +24,7 @@ _BEGINNING = 64
 
 
 class Row:
-    """One object of a file.
-
-    Args:
-        value: The object.
-        where: File and line, for error messages.
-    """
+    """One object of a file."""
 
     def __init__(self, value: Any, where: str) -> None:
         self.where = where
@@ -38,11 +33,7 @@ class Row:
         self.value: dict[str, Any] = value
 
     def fail(self, field: str, problem: str) -> NoReturn:
-        """Raise an error that names the field.
-
-        Raises:
-            InputError: Always.
-        """
+        """Raise an error that names the field."""
         raise InputError(f"{self.where}:{field}: {problem}.")
 
     def has(self, *fields: str) -> bool:
@@ -53,9 +44,6 @@ class Row:
         """Return a text that is not empty, stripped; numbers are written out.
 
         What cannot be stored, as half a character in JSON, is replaced.
-
-        Raises:
-            InputError: It is missing, empty or something else.
         """
         value = self.value.get(field)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -69,33 +57,21 @@ class Row:
         return self.text(next((field for field in fields if self.has(field)), fields[0]))
 
     def flag(self, field: str) -> bool:
-        """Return true or false.
-
-        Raises:
-            InputError: It is missing or something else.
-        """
+        """Return true or false."""
         value = self.value.get(field)
         if not isinstance(value, bool):
             self.fail(field, f"expected true or false, this is {_kind(value)}")
         return value
 
     def items(self, field: str) -> list[Any]:
-        """Return a list.
-
-        Raises:
-            InputError: It is missing or something else.
-        """
+        """Return a list."""
         value = self.value.get(field)
         if not isinstance(value, list):
             self.fail(field, f"expected a list, this is {_kind(value)}")
         return value
 
     def texts(self, field: str) -> list[str]:
-        """Return a list of texts, each as :meth:`text` gives it, also empty ones.
-
-        Raises:
-            InputError: It is missing, or an item is no text.
-        """
+        """Return a list of texts, each as :meth:`text` gives it, also empty ones."""
         values = self.items(field)
         for at, value in enumerate(values):
             if not isinstance(value, str):
@@ -103,21 +79,13 @@ class Row:
         return [scrub(value.strip()) for value in values]
 
     def rows(self, field: str) -> list[Row]:
-        """Return a list of objects.
-
-        Raises:
-            InputError: It is missing, or an item is no object.
-        """
+        """Return a list of objects."""
         return [
             Row(value, f"{self.where}:{field}[{at}]") for at, value in enumerate(self.items(field))
         ]
 
     def pairs(self, field: str) -> list[tuple[str, Any]]:
-        """Return a list of [text, anything] pairs, as HotpotQA writes contexts and support.
-
-        Raises:
-            InputError: It is missing, or an item is no such pair.
-        """
+        """Return a list of [text, anything] pairs, as HotpotQA writes contexts and support."""
         found = []
         for at, value in enumerate(self.items(field)):
             match value:
@@ -128,11 +96,7 @@ class Row:
         return found
 
     def triples(self, field: str) -> list[tuple[str, str, str]]:
-        """Return triples whose fields show something; others are left out.
-
-        Raises:
-            InputError: It is missing, or an item is no list of three texts.
-        """
+        """Return triples whose fields show something; others are left out."""
         found: list[tuple[str, str, str]] = []
         for at, value in enumerate(self.items(field)):
             match value:
@@ -145,17 +109,7 @@ class Row:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Read a file's objects: JSON lines, a JSON list, or CSV, plain or gzipped.
-
-    Args:
-        path: The file.
-
-    Yields:
-        Its rows; an item of a JSON list is named by its number in the list.
-
-    Raises:
-        InputError: The file cannot be read, or holds something else.
-    """
+    """Read a file's objects: JSON lines, a JSON list, or CSV, plain or gzipped."""
     name = path.name.removesuffix(".gz")
     if name.endswith((".csv", ".tsv")):
         yield from _read_csv(path, "\t" if name.endswith(".tsv") else ",")
@@ -168,17 +122,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Read JSON lines, plain or gzipped.
-
-    Args:
-        path: The file.
-
-    Yields:
-        The number of each line that is not blank, and its value.
-
-    Raises:
-        InputError: The file cannot be read, or a line is no JSON.
-    """
+    """Read JSON lines, plain or gzipped."""
     first = True
     for number, line in read_lines(path):
         try:
@@ -208,11 +152,7 @@ def _refuse_one_value(path: Path) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a file that is one JSON value.
-
-    Raises:
-        InputError: The file cannot be read or is no JSON; the message names the line.
-    """
+    """Read a file that is one JSON value."""
     text = "".join(line for _, line in _lines(path))
     try:
         return json.loads(text)
@@ -222,11 +162,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Read the lines of a text file that are not blank, with their numbers.
-
-    Raises:
-        InputError: The file cannot be read; the message names the line at which that fails.
-    """
+    """Read the lines of a text file that are not blank, with their numbers."""
     for number, line in _lines(path):
         if line.strip():
             yield number, line.rstrip("\n")
@@ -256,9 +192,6 @@ def _open_text(path: Path) -> io.TextIOBase:
 
     What is no UTF-8 is read as half characters, which nothing else is: a file is decoded by blocks
     of many lines, and an error would not tell which of them it is in.
-
-    Raises:
-        OSError: It cannot be opened.
     """
     if path.suffix == ".gz":
         file = gzip.open(path, "rt", encoding="utf-8-sig", errors="surrogateescape")
@@ -270,9 +203,6 @@ def beginning(path: Path) -> str:
     """Return the first characters of a file, white space before them left out.
 
     They are few, and there also where the rest of the file is damaged.
-
-    Raises:
-        InputError: The file cannot be read.
     """
     found = ""
     try:
@@ -285,11 +215,7 @@ def beginning(path: Path) -> str:
 
 
 def is_one_object(path: Path) -> bool:
-    """Tell a file that is one JSON object from JSON lines and lists, by its name and beginning.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+    """Tell a file that is one JSON object from JSON lines and lists, by its name and beginning."""
     return _is_named_json(path) and not beginning(path).startswith("[")
 
 

@@ -40,20 +40,12 @@ class DemoQuestion(TypedDict):
 
 
 def passages() -> list[Document]:
-    """Load the demo corpus.
-
-    Returns:
-        Documents of 40 to 100 words, each with a unique title.
-    """
+    """Load the demo corpus."""
     return cast(list[Document], _json_lines("passages.jsonl"))
 
 
 def questions() -> list[DemoQuestion]:
-    """Load the demo questions.
-
-    Returns:
-        Questions of every :data:`QuestionType`, the default one first.
-    """
+    """Load the demo questions."""
     return cast(list[DemoQuestion], _json_lines("questions.jsonl"))
 
 

@@ -7,24 +7,14 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from ras_flow.components import SentenceEncoder
 from ras_flow.demo import passages
-from ras_flow.retrieval.source import SourceDocument
-from ras_flow.retrieval.sync import cached_index_path, sync_index
+from ras_flow.documents.source import SourceDocument
+from ras_flow.indexes.sync import cached_index_path, sync_index
+from ras_flow.parts.protocols import SentenceEncoder
 
 
 async def demo_index(encoder: SentenceEncoder | None) -> Path:
-    """Return the folder of the demo index.
-
-    Args:
-        encoder: Makes the vectors; None for BM25 alone.
-
-    Returns:
-        The folder; the index in it is whole and of this version's corpus.
-
-    Raises:
-        CorpusIndexError: Another process is making the index, or the disk refuses.
-    """
+    """Return the folder of the demo index."""
     corpus = files("ras_flow.demo").joinpath("passages.jsonl").read_bytes()
     name = f"demo:{sha256(corpus).hexdigest()}"
     path = await asyncio.to_thread(cached_index_path, name, encoder)

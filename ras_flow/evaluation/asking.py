@@ -30,11 +30,6 @@ ASKED = "ras_flow_asked"
 class Asker:
     """Asks a system the questions of a benchmark.
 
-    Args:
-        cell: System and benchmark.
-        saver: Keeps the steps of its runs.
-        calls: What planners and extractors returned before.
-
     Attributes:
         cell: System and benchmark.
     """
@@ -47,17 +42,7 @@ class Asker:
         )
 
     async def ask(self, question: Question) -> Row:
-        """Ask a question, or go on with a run that was under way.
-
-        Args:
-            question: The question.
-
-        Returns:
-            Its row, also of a run that failed.
-
-        Raises:
-            ConfigurationError: A setting, name or key is wrong, which every question would meet.
-        """
+        """Ask a question, or go on with a run that was under way."""
         id = self.cell.run_id(question)
         metadata = {ASKED: self.cell.checksum(question)}
         if not self.cell.is_ras:
@@ -86,15 +71,7 @@ class Asker:
         )
 
     async def judged_today(self, question: Question, row: Row) -> Row:
-        """Judge the answer to a question that was asked before as it would be judged today.
-
-        Args:
-            question: The question.
-            row: Its row.
-
-        Returns:
-            The same row, where gold and judging are those that it was judged by.
-        """
+        """Judge the answer to a question that was asked before as it would be judged today."""
         gold = gold_of(self.cell, question)
         mended = row.answers != question.answers or row.gold not in ("", gold)
         if not mended and row.judging == JUDGING:

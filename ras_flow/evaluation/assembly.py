@@ -12,8 +12,6 @@ from typing import Any, NamedTuple, cast
 
 from langgraph.graph import StateGraph
 
-from ras_flow.components import LanguageModel, ScoredPassage
-from ras_flow.context import NO_EXTRACTOR, Context
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
 from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.evaluation.loading import load_questions, prepare_index
@@ -22,7 +20,10 @@ from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.variants import draw_share
 from ras_flow.graph import RasBuilder
 from ras_flow.nodes.view import in_view, texts_read
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import ScoredPassage
+from ras_flow.settings.context import NO_EXTRACTOR, Context
 from ras_flow.state.channels import RasInput, RasState
 from ras_flow.state.schema import Passage, Triple
 
@@ -103,15 +104,7 @@ class Cell:
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     async def read(self, state: Mapping[str, Any]) -> Read:
-        """Return what RAS's answerer read of a run's graph; how others read theirs is not known.
-
-        Args:
-            state: The run's state.
-
-        Raises:
-            ConfigurationError: The sentence encoder that says which are near is not found.
-            MissingExtraError: Its packages are not installed.
-        """
+        """Return what RAS's answerer read of a run's graph; how others read theirs is not known."""
         if not isinstance(self.graph, RasBuilder) or not state.get("hops"):
             return Read()
         answerer = await self.parts.get_answerer(self.context)
@@ -151,21 +144,6 @@ async def assemble(
     """Load questions and parts, and build every system's graph on every benchmark.
 
     What is wrong with a name, a key or a file is said here, before anything is asked or paid for.
-
-    Args:
-        config: The evaluation.
-        folder: Where indexes over the questions' documents are kept.
-        calls: What planners and extractors returned before.
-        parts: Objects that replace what the settings name.
-        reader: Replaces the baselines' model.
-
-    Returns:
-        The cells, by benchmark, then by system.
-
-    Raises:
-        ConfigurationError: A setting, name or key is wrong or missing.
-        InputError: A benchmark's file cannot be read.
-        CorpusIndexError: An index is missing, or cannot be made.
     """
     loaded = await asyncio.to_thread(load_questions, config)
     given = parts or Parts()

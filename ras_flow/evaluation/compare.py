@@ -60,13 +60,6 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> list[Comparison]:
 
     Where each side has one system only, these two are compared, whatever their names; else those
     that have the same name.
-
-    Args:
-        first: Rows of one evaluation.
-        second: Rows of another one, or other rows of the same.
-
-    Returns:
-        A comparison for each benchmark and pair of systems that both sides have.
     """
     ours = list(dict.fromkeys(row.system for row in first))
     theirs = list(dict.fromkeys(row.system for row in second))
@@ -94,16 +87,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> list[Comparison]:
 
 
 def parted(first: Row, second: Row) -> str:
-    """Say where two runs of a question went different ways.
-
-    Args:
-        first: A row.
-        second: A row of the same question.
-
-    Returns:
-        The first difference: a search, what was found by it, the number of hops, of triples, or
-        only the answer.
-    """
+    """Say where two runs of a question went different ways."""
     for row in (first, second):
         if row.outcome.error:
             return f"one failed: {row.outcome.error}"

@@ -40,10 +40,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ras_flow.context import Context
 from ras_flow.evaluation.question import Retrieval
-from ras_flow.ranges import NonNegative, Positive
+from ras_flow.settings.context import Context
 from ras_flow.state.schema import MODEL_ROLES
+from ras_flow.support.ranges import NonNegative, Positive
 
 if TYPE_CHECKING:
     from ras_flow.evaluation.systems import System
@@ -161,16 +161,7 @@ class EvalConfig:
     def context(
         self, benchmark: BenchmarkConfig, system: SystemConfig, **of_benchmark: Any
     ) -> Context:
-        """Return the settings of a system on a benchmark.
-
-        Args:
-            benchmark: The benchmark.
-            system: The system.
-            of_benchmark: What the loaded benchmark asks for: its task and its way of planning.
-
-        Raises:
-            ConfigurationError: A setting is unknown or wrong.
-        """
+        """Return the settings of a system on a benchmark."""
         return Context.from_mapping(
             {
                 **system.shared,

@@ -12,13 +12,7 @@ MILLION = 1_000_000
 
 
 def money(outcome: Outcome, models: Mapping[str, str], prices: Mapping[str, Price]) -> float:
-    """Return what a question cost, as if it had been asked alone.
-
-    Args:
-        outcome: What became of it.
-        models: The model of each role.
-        prices: Prices of models; one that has none costs nothing.
-    """
+    """Return what a question cost, as if it had been asked alone."""
     return sum(
         _price(models.get(role, ""), use["input_tokens"], use["output_tokens"], prices)
         for role, use in outcome.usage.items()
@@ -26,11 +20,7 @@ def money(outcome: Outcome, models: Mapping[str, str], prices: Mapping[str, Pric
 
 
 class Purse:
-    """What was really paid so far: what is kept and asked again costs nothing.
-
-    Args:
-        prices: Prices of models.
-    """
+    """What was really paid so far: what is kept and asked again costs nothing."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = prices
@@ -38,12 +28,7 @@ class Purse:
         self.money = 0.0
 
     def pay(self, row: Row, models: Mapping[str, str]) -> None:
-        """Add what a row cost.
-
-        Args:
-            row: The row.
-            models: The model of each role.
-        """
+        """Add what a row cost."""
         for role, use in row.outcome.usage.items():
             read, written = row.saved_tokens.get(role, (0, 0))
             read, written = use["input_tokens"] - read, use["output_tokens"] - written

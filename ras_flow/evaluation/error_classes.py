@@ -94,15 +94,7 @@ class ErrorFinding:
 
 
 def classify(question: Question, evidence: Evidence) -> ErrorFinding:
-    """Say why an answer is wrong.
-
-    Args:
-        question: The question with its gold answers and, where known, its gold support.
-        evidence: What the run had found.
-
-    Returns:
-        The class of the error. The answer itself is not judged here: pass wrong ones only.
-    """
+    """Say why an answer is wrong."""
     if evidence.error:
         return ErrorFinding("failed", evidence.error)
     if not evidence.may_search:

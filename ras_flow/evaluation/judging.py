@@ -8,7 +8,6 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
-from ras_flow.context import NO_EXTRACTOR
 from ras_flow.evaluation.assembly import Cell, Read
 from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.metrics import CORPUS_METRICS, score
@@ -17,6 +16,7 @@ from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
+from ras_flow.settings.context import NO_EXTRACTOR
 
 JUDGING = 7
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
@@ -30,19 +30,7 @@ def judge(
     saved_tokens: Mapping[str, list[int]],
     read: Read,
 ) -> Row:
-    """Judge what a system made of a question.
-
-    Args:
-        cell: System and benchmark.
-        question: The question.
-        outcome: What became of it; a failure scores zero by every metric.
-        state: The run's state, also of one that failed.
-        saved_tokens: By role tokens that were not paid for, read and written.
-        read: What the answerer read.
-
-    Returns:
-        The row.
-    """
+    """Judge what a system made of a question."""
     scores = {
         metric: 0.0 if outcome.error else score(metric, outcome.answer, question)
         for metric in cell.benchmark.metrics
@@ -80,19 +68,7 @@ def gold_of(cell: Cell, question: Question) -> str:
 
 
 def judge_together(cell: Cell, rows: Sequence[Row]) -> dict[str, float]:
-    """Judge all answers of a system to a benchmark together.
-
-    Args:
-        cell: System and benchmark.
-        rows: A row for each question.
-
-    Returns:
-        By metric of :data:`ras_flow.evaluation.metrics.CORPUS_METRICS`; empty where the benchmark
-        has none, or not every question has its row.
-
-    Raises:
-        MissingExtraError: A package that the metric needs is not installed.
-    """
+    """Judge all answers of a system to a benchmark together."""
     answers = {row.id: row.outcome.answer for row in rows}
     questions = cell.benchmark.questions
     if any(question.id not in answers for question in questions):

@@ -20,17 +20,11 @@ from weakref import WeakValueDictionary
 
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp
 
-from ras_flow.components import (
-    Extraction,
-    Extractor,
-    Planner,
-    PlanRequest,
-    Reply,
-    reading_of,
-)
+from ras_flow.parts.protocols import Extractor, Planner, reading_of
+from ras_flow.parts.records import Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage, Usage
-from ras_flow.triple_cache import batch
-from ras_flow.usage import usage_by_role
+from ras_flow.state.usage import usage_by_role
+from ras_flow.triples.cache import batch
 
 NAMESPACE = ("ras_flow", "evaluation")
 
@@ -45,11 +39,7 @@ Kept = dict[str, Any]
 
 
 class KeptCalls:
-    """What calls returned, in a store that outlives the process.
-
-    Args:
-        store: Any LangGraph store.
-    """
+    """What calls returned, in a store that outlives the process."""
 
     def __init__(self, store: BaseStore) -> None:
         self._store = store
@@ -62,18 +52,7 @@ class KeptCalls:
         keys: Sequence[str],
         make: Callable[[list[int]], Awaitable[list[Kept | None]]],
     ) -> list[Kept | None]:
-        """Return what is kept, and make the rest; nobody else makes it at the same time.
-
-        Args:
-            role: Who makes it.
-            keys: What tells one call from another; they are hashed.
-            make: Takes the positions of the keys that are not known, returns a JSON-like record
-                with ``input_tokens`` and ``output_tokens`` for each; None for what is not to be
-                kept.
-
-        Returns:
-            A record for each key; None for those that ``make`` made none of.
-        """
+        """Return what is kept, and make the rest; nobody else makes it at the same time."""
         hashed = [sha256(f"{role}\0{key}".encode()).hexdigest()[:32] for key in keys]
         run = ASKING.get()
         clock = self._clocks.setdefault((run, role), _Clock())
@@ -107,11 +86,7 @@ class KeptCalls:
         return found
 
     async def saved(self, run: str) -> dict[str, Usage]:
-        """Return what a run did not have to pay for, since others had, by role.
-
-        Args:
-            run: Its id.
-        """
+        """Return what a run did not have to pay for, since others had, by role."""
         items = await self._store.asearch((*NAMESPACE, "saved", run), limit=MOST_ENTRIES)
         return usage_by_role(cast(Usage, item.value) for item in items)
 
@@ -123,12 +98,7 @@ class KeptCalls:
 
 
 class KeptExtractor:
-    """An extractor each of whose passages is extracted once.
-
-    Args:
-        extractor: The extractor.
-        calls: Where its triples are kept.
-    """
+    """An extractor each of whose passages is extracted once."""
 
     def __init__(self, extractor: Extractor, calls: KeptCalls) -> None:
         self._extractor, self._calls = extractor, calls
@@ -154,13 +124,7 @@ class KeptExtractor:
 
 
 class KeptPlanner:
-    """A planner that is asked for each plan once.
-
-    Args:
-        planner: The planner.
-        calls: Where its plans are kept.
-        window: The ``model_window`` of its settings: what does not fit is left out of its prompts.
-    """
+    """A planner that is asked for each plan once."""
 
     def __init__(self, planner: Planner, calls: KeptCalls, *, window: int | None = None) -> None:
         self._planner, self._calls = planner, calls
@@ -189,11 +153,7 @@ class _Clock:
         self._calls, self._now, self._share = 0, perf_counter(), 0.0
 
     def tick(self, change: int = 0) -> float:
-        """Return the seconds so far of a call that was always under way.
-
-        Args:
-            change: 1 where a call begins, -1 where it ends.
-        """
+        """Return the seconds so far of a call that was always under way."""
         now = perf_counter()
         if self._calls:
             self._share += (now - self._now) / self._calls

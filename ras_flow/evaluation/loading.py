@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ras_flow.context import Context
+from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, IndexMissingError
 from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig
 from ras_flow.evaluation.metrics.long_answers import check_mauve
 from ras_flow.evaluation.question import Benchmark, findable
-from ras_flow.retrieval.engines.config import is_engine
-from ras_flow.retrieval.source import SourceDocument
+from ras_flow.indexes.engines.config import is_engine
+from ras_flow.settings.context import Context
 from ras_flow.state.schema import Document
 from ras_flow.training.data.config import load_config
 
@@ -28,21 +28,7 @@ _LOOKED_AT = 10_000
 
 
 def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]]:
-    """Read all benchmarks.
-
-    Args:
-        config: The evaluation.
-
-    Returns:
-        Settings and questions, the latter with the name, the retrieval and the metrics of the
-        settings.
-
-    Raises:
-        ConfigurationError: A format is unknown, a path is missing, or a metric of all answers
-            together cannot be had.
-        InputError: A file cannot be read; the message names file, line and field.
-        CorpusIndexError: An index that is named is damaged.
-    """
+    """Read all benchmarks."""
     found = []
     for settings in config.benchmarks:
         loaded = _load(settings, config.seed)
@@ -93,17 +79,12 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
 
 
 def _has_titles(index: str, pool: Sequence[Document] | None) -> bool:
-    """Tell whether what is searched has titles, as far as that can be seen before a search.
-
-    Args:
-        index: Names the index.
-        pool: The questions' own documents, where these are searched; None for the index.
-    """
+    """Tell whether what is searched has titles, as far as that can be seen before a search."""
     if pool is not None:
         return not pool or any(document.get("title") for document in pool)
     if index == DEMO or is_engine(index):
         return True
-    from ras_flow.retrieval import CorpusIndex  # noqa: PLC0415
+    from ras_flow.indexes import CorpusIndex  # noqa: PLC0415
 
     try:
         passages = CorpusIndex.open(index).passages
@@ -115,21 +96,7 @@ def _has_titles(index: str, pool: Sequence[Document] | None) -> bool:
 async def prepare_index(
     settings: BenchmarkConfig, benchmark: Benchmark, context: Context, folder: Path
 ) -> str:
-    """Make the index over the documents of all the file's questions, where that is searched.
-
-    Args:
-        settings: Names the index.
-        benchmark: The questions.
-        context: Says whether vectors are needed, and which encoder makes them.
-        folder: Where to keep it.
-
-    Returns:
-        The index, as :class:`ras_flow.Context` names it.
-
-    Raises:
-        ConfigurationError: There are no documents to put together.
-        CorpusIndexError: The index cannot be written.
-    """
+    """Make the index over the documents of all the file's questions, where that is searched."""
     if settings.index != POOL or benchmark.retrieval == "given":
         return DEMO if settings.index == POOL else settings.index
     documents = benchmark.pool
@@ -138,8 +105,8 @@ async def prepare_index(
             f"benchmarks.{settings.name}: its questions bring no documents to search: name an "
             '`index`, a folder or "demo".'
         )
+    from ras_flow.indexes.sync import sync_index  # noqa: PLC0415
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder  # noqa: PLC0415
-    from ras_flow.retrieval.sync import sync_index  # noqa: PLC0415
 
     encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
     kind = "bm25" if encoder is None else sha256(context.encoder.encode()).hexdigest()[:8]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ras_flow.state.schema import Usage
-from ras_flow.usage import usage_by_role
+from ras_flow.state.usage import usage_by_role
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,7 @@ class Outcome:
 def outcome_of(
     state: Mapping[str, Any], *, saved: Mapping[str, Usage] | None = None, error: str = ""
 ) -> Outcome:
-    """Read the outcome from a run's state.
-
-    Args:
-        state: What is readable of the state, also of a run that failed half-way.
-        saved: By role what others had paid for; see :mod:`ras_flow.evaluation.kept`. Its calls and
-            tokens are in the state's usage, its seconds are added here.
-        error: Why it failed.
-
-    Returns:
-        The outcome.
-    """
+    """Read the outcome from a run's state."""
     waited = [
         Usage(role=kept["role"], calls=0, input_tokens=0, output_tokens=0, seconds=kept["seconds"])
         for kept in (saved or {}).values()

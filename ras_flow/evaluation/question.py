@@ -51,9 +51,6 @@ class Question:
         documents: Its own documents, where the benchmark gives some.
         support: What it rests on; empty where not known.
         kind: Its type, such as "bridge" or "comparison"; empty where not known.
-
-    Raises:
-        InputError: Answers are a single text, which would be compared letter by letter.
     """
 
     id: str
@@ -79,7 +76,7 @@ class Benchmark:
     Attributes:
         name: Its name, such as "2wikimultihopqa".
         questions: The rows, in the file's order.
-        task: Preset of :mod:`ras_flow.tasks`: instruction and answer length.
+        task: Preset of :mod:`ras_flow.settings.tasks`: instruction and answer length.
         retrieval: Where passages come from.
         metrics: Names in :data:`ras_flow.evaluation.metrics.METRICS`, the main one first; each
             judges one answer.
@@ -103,13 +100,7 @@ class Benchmark:
 
 
 def findable(question: Question, *, own: bool, titled: bool) -> tuple[Support, ...]:
-    """Return what a question rests on as it can be found in what is searched.
-
-    Args:
-        question: The question.
-        own: Whether its own documents are searched; where not, no text of theirs is looked for.
-        titled: Whether what is searched has titles; where not, none is looked for.
-    """
+    """Return what a question rests on as it can be found in what is searched."""
     if not titled:
         return tuple(replace(one, title="") for one in question.support)
     texts = set() if own else {document["text"] for document in question.documents}
@@ -117,14 +108,7 @@ def findable(question: Question, *, own: bool, titled: bool) -> tuple[Support, .
 
 
 def pooled_documents(questions: Iterable[Question]) -> tuple[Document, ...]:
-    """Put the documents of all questions together: a small corpus in which each is to be found.
-
-    Args:
-        questions: The questions.
-
-    Returns:
-        Every document once, in the order in which it comes first.
-    """
+    """Put the documents of all questions together: a small corpus in which each is to be found."""
     found: dict[tuple[str, str], Document] = {}
     for question in questions:
         for document in question.documents:

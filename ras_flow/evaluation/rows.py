@@ -93,14 +93,7 @@ class Row:
 
 
 class Rows:
-    """The rows of a run folder, in a database that survives a kill at any moment.
-
-    Args:
-        folder: The folder; the database is made in it.
-
-    Raises:
-        RunError: The database cannot be used.
-    """
+    """The rows of a run folder, in a database that survives a kill at any moment."""
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
@@ -115,11 +108,7 @@ class Rows:
         self._db.close()
 
     def agree(self, benchmark: str, system: str, settings: Mapping[str, Any]) -> None:
-        """Hold the settings of a system on a benchmark against those that its rows are made with.
-
-        Raises:
-            ConfigurationError: The folder has rows that were made with others.
-        """
+        """Refuse settings of a cell that differ from those of its rows."""
         cell = (benchmark, system)
         of_cell = "WHERE benchmark = ? AND system = ?"
         with self._using() as db:
@@ -188,17 +177,7 @@ class Rows:
 
 @contextmanager
 def open_rows(folder: Path) -> Iterator[Rows]:
-    """Open the rows of a run folder.
-
-    Args:
-        folder: The folder.
-
-    Yields:
-        The rows.
-
-    Raises:
-        RunError: It holds no evaluation.
-    """
+    """Open the rows of a run folder."""
     # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
     if not os.path.isfile(folder / FILE):
         raise RunError(

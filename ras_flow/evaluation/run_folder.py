@@ -29,8 +29,8 @@ from filelock import FileLock, Timeout
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows
-from ras_flow.files import write_whole
 from ras_flow.formats.text import scrub
+from ras_flow.support.files import write_whole
 
 if TYPE_CHECKING:
     from ras_flow.evaluation.assembly import Cell
@@ -58,12 +58,7 @@ class RunFolder:
         return self.path / "indexes"
 
     def settle(self, config: EvalConfig, cells: Sequence[Cell]) -> None:
-        """Write settings, versions and what is asked.
-
-        Raises:
-            ConfigurationError: There are answers that were made with other settings, to another
-                question of the same id, or from other documents. Nothing is written then.
-        """
+        """Write settings, versions and what is asked."""
         for cell in cells:
             self.rows.agree(cell.benchmark.name, cell.system.name, cell.record())
         self._check_questions(cells)
@@ -107,17 +102,7 @@ class RunFolder:
 
 @asynccontextmanager
 async def open_folder(path: Path) -> AsyncIterator[RunFolder]:
-    """Open a run folder for writing; it is made if it is not there.
-
-    Args:
-        path: The folder.
-
-    Yields:
-        The folder; nobody else writes it meanwhile.
-
-    Raises:
-        RunError: Another process writes it, or it cannot be written.
-    """
+    """Open a run folder for writing; it is made if it is not there."""
     try:
         await asyncio.to_thread(path.mkdir, parents=True, exist_ok=True)
         lock = FileLock(path / ".lock", timeout=0, thread_local=False)
@@ -136,11 +121,7 @@ async def open_folder(path: Path) -> AsyncIterator[RunFolder]:
 
 
 def read_corpus_scores(folder: Path) -> dict[str, dict[str, float]]:
-    """Return scores of all answers together: by ``BENCHMARK/SYSTEM``, then by metric.
-
-    Raises:
-        RunError: The file is damaged.
-    """
+    """Return scores of all answers together: by ``BENCHMARK/SYSTEM``, then by metric."""
     path = folder / CORPUS_SCORES
     if not path.is_file():
         return {}
@@ -155,15 +136,7 @@ def read_corpus_scores(folder: Path) -> dict[str, dict[str, float]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Args:
-        path: The file; its folder is made if it is not there.
-        text: Its text; what UTF-8 cannot hold is replaced.
-
-    Raises:
-        RunError: The disk refuses.
-    """
+    """Write a file whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, scrub(text))

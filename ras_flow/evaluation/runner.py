@@ -13,8 +13,6 @@ from pathlib import Path
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from ras_flow.components import LanguageModel
-from ras_flow.concurrency import to_its_end
 from ras_flow.evaluation.asking import Asker
 from ras_flow.evaluation.assembly import Cell, assemble
 from ras_flow.evaluation.config import EvalConfig
@@ -25,9 +23,11 @@ from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder, write_text
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import LanguageModel
 from ras_flow.runs.sqlite import open_saver, translate_errors
 from ras_flow.runs.stores import open_sqlite_store
+from ras_flow.support.concurrency import to_its_end
 
 
 @dataclass
@@ -89,24 +89,6 @@ async def evaluate(
     The same folder can be given again: after a kill, with a higher ceiling, or with more systems.
     What has a row is not asked again, and a run that was under way goes on after its last step;
     where its question or settings are others now, it begins anew.
-
-    Args:
-        config: The evaluation.
-        out: The run folder.
-        parts: Objects that replace what the settings name.
-        reader: Replaces the baselines' model.
-        retry: Ask questions again that failed.
-        progress: Called after every answer.
-
-    Returns:
-        How far it came.
-
-    Raises:
-        ConfigurationError: A setting, name or key is wrong or missing, or the folder has answers
-            that were made with other settings, to another question of the same id, or from other
-            documents. Nothing that is done is lost.
-        InputError: A benchmark's file cannot be read.
-        RunError: The folder is in use, damaged, or cannot be written.
     """
     # What is kept of a run names its index, also for commands that are given elsewhere.
     out = await asyncio.to_thread(out.resolve)

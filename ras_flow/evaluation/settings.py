@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ras_flow.context import PAUSES, Context
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import (
     POOL,
@@ -21,9 +20,10 @@ from ras_flow.evaluation.config import (
     SystemConfig,
 )
 from ras_flow.evaluation.systems import System, find_system
-from ras_flow.ranges import NonNegative, check_ranges
+from ras_flow.settings.context import PAUSES, Context
 from ras_flow.state.schema import MODEL_ROLES
-from ras_flow.toml import read_section, read_toml
+from ras_flow.support.ranges import NonNegative, check_ranges
+from ras_flow.support.toml import read_section, read_toml
 
 _MODELS = frozenset({*MODEL_ROLES, "reader"})
 _SETTINGS = {item.name for item in fields(Context)} - {"index", "task", "planning", *PAUSES}
@@ -50,18 +50,7 @@ class _Tables:
 
 
 def read_config(path: Path) -> EvalConfig:
-    """Read an evaluation from a TOML file.
-
-    Args:
-        path: The file; paths in it are relative to its folder.
-
-    Returns:
-        The evaluation.
-
-    Raises:
-        ConfigurationError: It cannot be read, or a setting is unknown or wrong; the message names
-            it.
-    """
+    """Read an evaluation from a TOML file."""
     tables, text = read_toml(path)
     return parse_config(tables, path.parent, path.name, text)
 

@@ -30,14 +30,7 @@ _USE = TypeAdapter(_Use)
 
 
 def readable(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out channels that have the name of one of RAS's, but not its form.
-
-    Args:
-        state: State of any graph, which may call things of its own `hops` or `usage`.
-
-    Returns:
-        What can be read of it as of a run of RAS; of ``usage`` the steps that have its form.
-    """
+    """Leave out channels that have the name of one of RAS's, but not its form."""
     found = {name: value for name, value in state.items() if _has_form(name, value)}
     return {**found, "usage": usage_in(state.get("usage"))}
 

@@ -65,16 +65,7 @@ class Difference(Interval):
 def bootstrap(
     values: Sequence[float] | NDArray[np.float64], *, samples: int = SAMPLES, seed: int = 0
 ) -> Interval:
-    """Return the mean of scores with its 95 % bootstrap percentile interval.
-
-    Args:
-        values: Scores, one for each question.
-        samples: Resamples.
-        seed: Of the resampling.
-
-    Raises:
-        InputError: There is no score.
-    """
+    """Return the mean of scores with its 95 % bootstrap percentile interval."""
     scores = np.sort(_scores(values))
     low, high = np.percentile(_means(scores, samples, seed), [2.5, 97.5])
     return Interval(float(scores.mean()), float(low), float(high))
@@ -83,20 +74,7 @@ def bootstrap(
 def paired_bootstrap(
     first: Sequence[float], second: Sequence[float], *, samples: int = SAMPLES, seed: int = 0
 ) -> Interval:
-    """Compare two systems by resampling the questions.
-
-    Args:
-        first: Scores of one system, one for each question.
-        second: Scores of the other on the same questions, in the same order.
-        samples: Resamples.
-        seed: Of the resampling.
-
-    Returns:
-        The mean of the first less that of the second, and its interval.
-
-    Raises:
-        InputError: There are not as many scores of both, or none.
-    """
+    """Compare two systems by resampling the questions."""
     return bootstrap(_gaps(first, second), samples=samples, seed=seed)
 
 
@@ -107,15 +85,6 @@ def paired_permutation(
 
     If the systems do not differ, each pair of scores might as well be the other way round. Where at
     most :data:`EXACT` pairs differ, all ways are tried, so that p is exact.
-
-    Args:
-        first: Scores of one system, one for each question.
-        second: Scores of the other on the same questions, in the same order.
-        samples: Permutations, where not all are tried.
-        seed: Of the choice of permutations.
-
-    Raises:
-        InputError: There are not as many scores of both, or none.
     """
     gaps = _gaps(first, second)
     gaps = np.sort(gaps[gaps != 0])

@@ -31,16 +31,7 @@ def without_thoughts(text: str) -> str:
 
 
 def clean_answer(text: str) -> str:
-    """Take the answer out of a model's reply.
-
-    Args:
-        text: The reply.
-
-    Returns:
-        The reply without thoughts, an "Answer:" in front, or quotes, emphasis, a tag or a LaTeX
-        box around the whole, and without characters that a checkpoint cannot hold (NUL, halves of
-        surrogate pairs); empty if nothing is left.
-    """
+    """Take the answer out of a model's reply."""
     spoken = _inner(without_thoughts(UNSTORABLE.sub("", text)).strip())
     prefix = _PREFIX.match(spoken)
     return _inner(spoken[prefix.end() :].strip()) if prefix else spoken

@@ -13,27 +13,10 @@ _UNSEEN = re.compile(f"[{UNSEEN}]")
 
 
 def escape_unseen(text: str, escape: str) -> str:
-    """Write unseen characters as escapes.
-
-    Args:
-        text: The text of a file that is otherwise done.
-        escape: The escape's form, with ``%`` formatting of the character's number.
-
-    Returns:
-        The text, which reads the same to a program.
-    """
+    """Write unseen characters as escapes."""
     return _UNSEEN.sub(lambda match: escape % ord(match[0]), text)
 
 
 def json_text(value: Any, *, indent: int | None = None, ascii: bool = False) -> str:
-    """Write a value as JSON that can be shown on a terminal.
-
-    Args:
-        value: Anything JSON-like.
-        indent: Spaces a level; None for one line.
-        ascii: Escape all letters but ASCII's.
-
-    Returns:
-        JSON text, with letters as they are unless it is to be ASCII.
-    """
+    """Write a value as JSON that can be shown on a terminal."""
     return escape_unseen(json.dumps(value, ensure_ascii=ascii, indent=indent), "\\u%04x")

@@ -19,18 +19,7 @@ _CLIPPED = 3
 
 
 def full_name(title: str, text: str) -> str:
-    """Return the longer form of its title with which a text opens.
-
-    Args:
-        title: A passage's title; "(film)" and the like at its end do not count.
-        text: Its text.
-
-    Returns:
-        The words before the first comma, bracket or "is", where the title's words are among them in
-        their order, whole or clipped ("Russ" for "Russell", "W." for "Walker"), the last one whole
-        and last; empty where they are not, or one of both is no name: a title of one word, or a
-        small word that is in no name ("The wife of Aino Laine").
-    """
+    """Return the longer form of its title with which a text opens."""
     short = short_title(title)
     wanted = normalize_name(short).split()
     opening = _NAME_ENDS.split(text[:_OPENING].strip(), maxsplit=1)[0].strip()

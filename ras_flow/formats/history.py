@@ -19,7 +19,7 @@ from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.formats.triples import clean_field, format_triple
 
 if TYPE_CHECKING:
-    from ras_flow.components import ChainLink
+    from ras_flow.parts.records import ChainLink
 
 SUBQUERY = "[SUBQ] "
 FOUND = "Retrieved Graph Information: "
@@ -83,21 +83,6 @@ def format_history(
     come later in their hop. One that would not fit even alone goes before all others; the beginning
     of the best such passage fills the room that is left. If the text is too long without any,
     subqueries are left out, oldest first. Instruction and question are always there.
-
-    Args:
-        question: The main question Q; may have several lines.
-        chain: The subqueries (written on one line each) and their triples.
-        instruction: The task's wording; a line of it that would look like a line of the history
-            is indented by a space.
-        max_tokens: Limit for the text; None for no limit.
-        count_tokens: Counts a text's tokens; needed with ``max_tokens``.
-
-    Returns:
-        The text and the number of triples and passages left out or shortened.
-
-    Raises:
-        InputError: Instruction and question alone exceed the limit, or there is a limit without
-            a way to count.
     """
     instruction = _LINE_MARKER.sub(" ", instruction.strip())
     head = f"{instruction}\n" if instruction else ""
@@ -181,16 +166,7 @@ def _leave_out(
 
 
 def shorten(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> str:
-    """Cut a text that is too long at the end of a word.
-
-    Args:
-        text: The text, with single spaces between words.
-        max_tokens: Limit for what is left.
-        count_tokens: Counts the tokens of a beginning of the text.
-
-    Returns:
-        The longest beginning that fits and is not the whole text; empty if there is none.
-    """
+    """Cut a text that is too long at the end of a word."""
     ends = [match.start() for match in _WORD_END.finditer(text)]
     fitting = bisect(ends, max_tokens, key=lambda end: count_tokens(text[:end]))
     return text[: ends[fitting - 1]] if fitting else ""

@@ -18,16 +18,7 @@ Form = tuple[str, bool]
 
 
 def forms(predicate: str) -> set[Form]:
-    """Return what a predicate may be a form of.
-
-    Args:
-        predicate: A predicate, such as "directed by".
-
-    Returns:
-        The stems of its one telling word, or its telling words; the subject is the one who acts
-        where the predicate ends with "of", "-ed" or "-s", the object everywhere else. Both for a
-        few predicates that hold in both directions.
-    """
+    """Return what a predicate may be a form of."""
     name = normalize_name(predicate)
     if name in _SYMMETRIC:
         return {(name, True), (name, False)}

@@ -54,14 +54,6 @@ def normalize_name(text: str) -> str:
     dots of initials                        close up: "J. K.", "J.K." and "JK" are one
     any other mark                          becomes a gap: "Spider-Man" is "Spider Man"
     ======================================  ============================================
-
-    Args:
-        text: A name as a text or a model wrote it.
-
-    Returns:
-        The normalised form. It is empty only when ``text`` shows nothing (whitespace, control
-        and zero-width characters); of a name made of dropped characters alone ("!!!", "the")
-        the folded text itself is left. Normalising twice changes nothing.
     """
     return _kept_form(text) if len(text) <= _LONGEST_KEPT else _form(text)
 
@@ -93,15 +85,7 @@ _kept_form = lru_cache(maxsize=16_384)(_form)
 
 @lru_cache(maxsize=16_384)
 def name_words(text: str) -> tuple[str, ...]:
-    """Return the words of a name or text, by which one tells how much it shares with another.
-
-    Args:
-        text: A name, a sentence, a question.
-
-    Returns:
-        The words of its normalised form; those of other scripts taken apart as a search does, since
-        some have no spaces between them.
-    """
+    """Return the words of a name or text, by which one tells how much it shares with another."""
     words = normalize_name(text).split()
     return tuple(
         part for word in words for part in ([word] if word.isascii() else tokenize(word) or [word])
@@ -109,22 +93,12 @@ def name_words(text: str) -> tuple[str, ...]:
 
 
 def has_name(text: str, name: str) -> bool:
-    """Tell whether a text has a name in it, both normalised; never an empty one.
-
-    Args:
-        text: A text, or a longer name.
-        name: A name; see :func:`has_words` for what counts as one.
-    """
+    """Tell whether a text has a name in it, both normalised; never an empty one."""
     return has_any_name(text, [name])
 
 
 def has_any_name(text: str, names: Iterable[str]) -> bool:
-    """Tell whether a text has one of several names in it; see :func:`has_name`.
-
-    Args:
-        text: A text, or a longer name; its form is made once for all names.
-        names: The names.
-    """
+    """Tell whether a text has one of several names in it; see :func:`has_name`."""
     form = normalize_name(text)
     return any(wanted and has_words(form, wanted) for wanted in map(normalize_name, names))
 
@@ -134,10 +108,6 @@ def has_words(text: str, words: str) -> bool:
 
     In scripts without spaces between words any part of a text may be a word; a Korean ending is no
     part of the word before it.
-
-    Args:
-        text: A normalised text.
-        words: Normalised words, not empty.
     """
     if f" {words} " in f" {text} ":
         return True
@@ -159,15 +129,7 @@ def _is_gap(before: str, after: str) -> bool:
 
 
 def token_f1(a: str, b: str) -> float:
-    """Return the F1 of two names' normalised words, each counted as often as it occurs.
-
-    Args:
-        a: A name.
-        b: Another one; the order does not matter.
-
-    Returns:
-        1 for the same words, 0 for none in common.
-    """
+    """Return the F1 of two names' normalised words, each counted as often as it occurs."""
     left, right = (Counter(normalize_name(name).split()) for name in (a, b))
     if not left or not right:
         return float(left == right)
@@ -175,14 +137,7 @@ def token_f1(a: str, b: str) -> float:
 
 
 def normalize_question(text: str) -> str:
-    """Return the form of a question by which a repeated subquery is recognised.
-
-    Args:
-        text: A question.
-
-    Returns:
-        The text normalised as a name, and without articles anywhere but at the end ("vitamin A").
-    """
+    """Return the form of a question by which a repeated subquery is recognised."""
     words = normalize_name(text).split(" ")
     return " ".join([word for word in words[:-1] if word not in _ARTICLES] + words[-1:])
 
@@ -193,13 +148,6 @@ def best_surface(a: str, b: str) -> str:
     The preference is a total order, so a choice among many spellings does not depend on the order
     in which they come. In turn: not empty; no leading article; no punctuation at its ends; upper
     and lower case mixed; more diacritics; the lexicographically smaller one.
-
-    Args:
-        a: A spelling.
-        b: Another spelling.
-
-    Returns:
-        ``a`` or ``b``, unchanged.
     """
     return a if a == b else min(a, b, key=_surface_rank)
 

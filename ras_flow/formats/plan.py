@@ -76,19 +76,7 @@ class ParsedPlan:
 
 
 def format_plan(label: PlanLabel, subquery: str = "") -> str:
-    """Write a plan as the planner should: the training target, and the form of the examples.
-
-    Args:
-        label: The decision.
-        subquery: The next subquery; only with "SUBQ". It is cleaned by :func:`clean_subquery`.
-
-    Returns:
-        "[SUBQ] <subquery>", "[SUFFICIENT]" or "[NO_RETRIEVAL]".
-
-    Raises:
-        InputError: A "SUBQ" whose cleaned subquery has no letter or digit or is too long, or
-            another label with a subquery.
-    """
+    """Write a plan as the planner should: the training target, and the form of the examples."""
     if label != "SUBQ":
         if subquery:
             raise InputError(f"A [{label}] plan has no subquery; leave it off or use SUBQ.")
@@ -128,12 +116,6 @@ def parse_plan(text: str) -> ParsedPlan:
     a label, "Retrieved Graph Information: ..."   read up to there: the model played on alone
     text after [SUFFICIENT] or [NO_RETRIEVAL]     ignored
     ============================================  ============================================
-
-    Args:
-        text: What the planner wrote.
-
-    Returns:
-        The plan, or the reason why there is none.
     """
     lines = [line for line in _visible(text).split("\n") if not _FENCE.fullmatch(line)]
     found: list[tuple[PlanLabel, str]] = []
@@ -165,25 +147,13 @@ def parse_plan(text: str) -> ParsedPlan:
 
 
 def is_askable(subquery: str) -> bool:
-    """Tell whether a plan can ask this: cleaned, it has a word in it and is not too long.
-
-    Args:
-        subquery: A subquery as a model or a person wrote it.
-    """
+    """Tell whether a plan can ask this: cleaned, it has a word in it and is not too long."""
     cleaned = clean_subquery(subquery)
     return has_word(cleaned) and len(cleaned) <= MAX_SUBQUERY
 
 
 def clean_subquery(text: str) -> str:
-    """Bring a subquery into the form in which plans hold it.
-
-    Args:
-        text: A subquery as a model or a person wrote it.
-
-    Returns:
-        One line without control characters, thoughts, a "Question:" in front, quotes or emphasis
-        around the whole; cut before the first bracketed label. Cleaning twice changes nothing.
-    """
+    """Bring a subquery into the form in which plans hold it."""
     line = " ".join(_visible(text).split())
     label = _LABEL.search(line)
     return _unwrap(line[: label.start()] if label else line)

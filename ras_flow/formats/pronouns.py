@@ -40,17 +40,7 @@ _OPENING = 500
 
 
 def is_pronoun(name: str, *, as_object: bool = False) -> bool:
-    """Tell whether a name is nothing but a pronoun.
-
-    Args:
-        name: A subject or object.
-        as_object: It is an object, which no sentence begins with: a capital makes it a name ("It",
-            the novel), and "one" is a number.
-
-    Returns:
-        True for "She", "its" and the like; False for names that only contain one, and for what is
-        an abbreviation in capital letters ("US", "WHO", "IT").
-    """
+    """Tell whether a name is nothing but a pronoun."""
     return _pronoun(name, as_object) != ""
 
 
@@ -60,15 +50,6 @@ def means_title(name: str, title: str, text: str, *, as_object: bool = False) ->
     A pronoun does where the text has it and uses no other kind of pronoun more often: in a passage
     about a film, a lone "he" is somebody else. "The film" and "this film" do where the title says
     so, as in "Salt Road (film)", or the first sentence has both the title and "a … film".
-
-    Args:
-        name: A subject or object.
-        title: The passage's title, possibly empty.
-        text: Its text.
-        as_object: As for :func:`is_pronoun`.
-
-    Returns:
-        False too for what is neither a pronoun nor such a description.
     """
     if not title:
         return False

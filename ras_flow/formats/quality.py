@@ -94,18 +94,7 @@ RULES: Mapping[str, Rule] = {
 def refine(
     triples: Iterable[Spo], title: str, text: str, rules: Mapping[str, Rule] = RULES
 ) -> Refined:
-    """Apply the rules to a passage's triples.
-
-    Args:
-        triples: (subject, predicate, object), as extracted.
-        title: The passage's title, possibly empty.
-        text: Its text.
-        rules: The rules to apply.
-
-    Returns:
-        The triples that enter the graph, and how many were left out and why. Refining them again
-        changes nothing.
-    """
+    """Apply the rules to a passage's triples."""
     kept = list(triples)
     left_out: dict[str, int] = {}
     for reason, rule in rules.items():

@@ -18,15 +18,7 @@ _OTHER_ENDS = re.compile("(?<=[。！？｡।॥۔؟։።፧។။])(?![。！�
 
 
 def sentence_spans(text: str) -> Iterator[Span]:
-    """Yield where each sentence is, in any script.
-
-    Args:
-        text: The text.
-
-    Yields:
-        Spans in order, without the spaces around them, none empty; together they hold every
-        non-space character of the text.
-    """
+    """Yield where each sentence is, in any script."""
     for start, end in english_spans(text):
         ends = [match.start() for match in _OTHER_ENDS.finditer(text, start, end)]
         for first, last in zip([start, *ends], [*ends, end], strict=True):

@@ -20,30 +20,12 @@ _JOINERS = "\u200c\u200d"
 
 
 def scrub(text: str) -> str:
-    """Replace what cannot be stored by U+FFFD.
-
-    Args:
-        text: Any string.
-
-    Returns:
-        The same string with such characters replaced.
-    """
+    """Replace what cannot be stored by U+FFFD."""
     return UNSTORABLE.sub("\ufffd", text)
 
 
 def scrub_all(value: Any) -> Any:
-    """Scrub all texts of a value as JSON has them.
-
-    Args:
-        value: Objects, lists, texts, numbers, true, false and null.
-
-    Returns:
-        The same value, its texts scrubbed, and null for a number that is none.
-
-    Raises:
-        TypeError: Something else is in it.
-        ValueError: A whole number in it has more than 64 bits, which cannot be stored.
-    """
+    """Scrub all texts of a value as JSON has them."""
     match value:
         case str():
             return scrub(value)
@@ -63,14 +45,7 @@ def scrub_all(value: Any) -> Any:
 
 
 def stream_safe(text: str) -> str:
-    """Drop marks beyond the 30th on one letter: to normalise text takes time in their square.
-
-    Args:
-        text: Any string.
-
-    Returns:
-        The same string without them.
-    """
+    """Drop marks beyond the 30th on one letter: to normalise text takes time in their square."""
     return text if text.isascii() else _LONG_STACK.sub("", text)
 
 

@@ -42,12 +42,6 @@ def tokenize(text: str) -> list[str]:
     words cannot be told apart without a dictionary; Korean words, whose endings vary, become
     pairs. Nothing is stemmed and no word is left out: on our development questions neither made
     retrieval better.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The terms in order, repeated ones repeated.
     """
     folded = text.lower() if text.isascii() else _fold(text)
     if folded.isascii():

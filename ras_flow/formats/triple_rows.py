@@ -39,14 +39,7 @@ _RULE = re.compile(r"[\s:|-]*")
 
 
 def read_rows(text: str) -> Iterator[tuple[str, tuple[str, str, str]]]:
-    """Read such triples.
-
-    Args:
-        text: What a model wrote.
-
-    Yields:
-        Each triple's text, and its fields: of JSON the strings, else as written.
-    """
+    """Read such triples."""
     for match in _BRACKETS.finditer(text):
         first, second, third = (part for part in match.groups() if part is not None)
         if match[1] is None:

@@ -65,16 +65,7 @@ class ParsedTriples:
 
 
 def clean_field(text: str) -> str:
-    """Bring a subject, predicate or object into a form that the triple format can hold.
-
-    Args:
-        text: A field as a model or a person wrote it.
-
-    Returns:
-        One line: whitespace squeezed, control characters and unmatched parentheses dropped,
-        "|" as "/", anything that looks like a marker ("P>") without its ">", no commas or
-        semicolons at the ends. Cleaning twice changes nothing.
-    """
+    """Bring a subject, predicate or object into a form that the triple format can hold."""
     if _CLEAN.fullmatch(text):
         return text
     text = _ESCAPED_QUOTE.sub("", _drop_unmatched(_INVISIBLE.sub("", text)))
@@ -83,17 +74,7 @@ def clean_field(text: str) -> str:
 
 
 def format_triple(subject: str, predicate: str, object: str) -> str:
-    """Write one triple.
-
-    Args:
-        subject: The subject; like the others it is cleaned by :func:`clean_field`.
-        predicate: The predicate.
-        object: The object.
-
-    Returns:
-        ``(S> subject| P> predicate| O> object)``. For fields that are not empty once cleaned and
-        not over 300 characters, :func:`parse_triples` reads the cleaned fields back.
-    """
+    """Write one triple."""
     subject, predicate, object = map(clean_field, (subject, predicate, object))
     return f"(S> {subject}| P> {predicate}| O> {object})"
 
@@ -133,12 +114,6 @@ def parse_triples(text: str) -> ParsedTriples:
     text around the triples                    left out; dropped if there is no triple at all
     "[]", '{"triples": []}'                    no triples, none dropped
     =========================================  ==================================================
-
-    Args:
-        text: What the extractor wrote.
-
-    Returns:
-        The triples with cleaned fields, and the dropped pieces.
     """
     if _NONE.fullmatch(text.strip()):
         return ParsedTriples()
@@ -166,17 +141,7 @@ def parse_triples(text: str) -> ParsedTriples:
 
 
 def triples_of(record: object) -> list[Spo]:
-    """Read triples from a JSON value.
-
-    Args:
-        record: What a model wrote, with numbers as text.
-
-    Returns:
-        The cleaned "subject", "predicate" (or "relation") and "object" of an object that has them
-        as texts, in any letter case or as :data:`ras_flow.formats.triple_rows.COLUMNS` has them,
-        with a list of texts as "object" a triple for each; the cleaned texts of a list of three;
-        else none.
-    """
+    """Read triples from a JSON value."""
     if isinstance(record, dict):
         values = {COLUMNS.get(key.lower()): value for key, value in record.items()}
         subject, predicate, said = map(values.get, ("subject", "predicate", "object"))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ras_flow.components import AttributedGraph, SentenceEncoder
 from ras_flow.graph_llm.embeddings import EMBEDDINGS
+from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.parts.records import AttributedGraph
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Hop, Triple
 
@@ -21,17 +22,7 @@ if TYPE_CHECKING:
 async def attribute_graph(
     triples: Mapping[str, Triple], hops: Sequence[Hop], encoder: SentenceEncoder
 ) -> AttributedGraph:
-    """Build the input of the graph encoder.
-
-    Args:
-        triples: The graph G_Q as the state holds it.
-        hops: The subquery chain.
-        encoder: Embeds entity and relation names, and subqueries.
-
-    Returns:
-        The graph with one node for each entity and one edge for each triple, in the order of the
-        state; an empty graph has arrays with no rows.
-    """
+    """Build the input of the graph encoder."""
     named = await asyncio.to_thread(NamedGraph.from_state, triples, hops)
     vectors = await EMBEDDINGS.encode(encoder, named.texts)
     # In a thread: an encoder may read its weights to know its name.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
-from ras_flow.components import AttributedGraph
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.queries import with_queries
+from ras_flow.parts.records import AttributedGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,18 +83,6 @@ def batch_graphs(graphs: Graphs, config: GnnConfig, dimension: int) -> GraphBatc
 
     Each triple becomes two edges, since what is said of a subject also describes the object; the
     last column of their attributes is 1 for the one against the triple's direction.
-
-    Args:
-        graphs: The graphs; None counts as an empty one.
-        config: Says which parts of a graph are encoded together and which are averaged.
-        dimension: Length of the attributes.
-
-    Returns:
-        The tensors. A graph without hops counts as one of one hop; a hop without triples is a
-        piece without members.
-
-    Raises:
-        ConfigurationError: A graph's attributes have another length.
     """
     parts: list[_Part] = []
     members: list[_Rows] = []

@@ -18,19 +18,7 @@ if TYPE_CHECKING:
 def build_graph_llm(
     config: GraphLLMConfig, *, check: Callable[[Any], None] = lambda _: None
 ) -> GraphLLM:
-    """Load the base model and put untrained parts around it.
-
-    Args:
-        config: What it is made of.
-        check: Is given the base model, and raises where it is another than was meant.
-
-    Returns:
-        The model in evaluation mode, on the GPU where there is one.
-
-    Raises:
-        ConfigurationError: The base cannot be loaded or has no layers for LoRA, or memory ran out.
-        MissingExtraError: torch, transformers, torch-geometric or peft is not installed.
-    """
+    """Load the base model and put untrained parts around it."""
     require_packages("peft")
     # Its classes are torch modules, so this imports torch.
     from ras_flow.graph_llm.model import GraphLLM  # noqa: PLC0415

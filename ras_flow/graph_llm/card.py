@@ -13,16 +13,7 @@ if TYPE_CHECKING:
 
 
 def model_card(manifest: Manifest, model: GraphLLM, facts: Mapping[str, object]) -> str:
-    """Write a model card in Markdown.
-
-    Args:
-        manifest: What the checkpoint says of itself.
-        model: The model, to count its parameters.
-        facts: What else is known: data, seed, scores.
-
-    Returns:
-        The card.
-    """
+    """Write a model card in Markdown."""
     config = manifest.config
     trained = sum(one.numel() for one in model.parameters() if one.requires_grad)
     every = sum(one.numel() for one in model.parameters())

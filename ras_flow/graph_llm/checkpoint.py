@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
-from ras_flow.files import checksum, let_all_read, whole_folder
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.card import model_card
 from ras_flow.graph_llm.manifest import (
@@ -21,6 +19,8 @@ from ras_flow.graph_llm.manifest import (
     own_tokenizer,
     write_manifest,
 )
+from ras_flow.support.extras import require
+from ras_flow.support.files import checksum, let_all_read, whole_folder
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -36,17 +36,7 @@ def save_graph_llm(
     card: Mapping[str, object] | None = None,
     dtype: Literal["float32", "float16"] = "float32",
 ) -> None:
-    """Save what was trained; a folder is whole or not there.
-
-    Args:
-        model: The model.
-        folder: Where to; an earlier checkpoint there is replaced.
-        card: Facts for the model card, such as data, seed and scores.
-        dtype: Number format of the weights; half precision halves their size.
-
-    Raises:
-        ConfigurationError: The folder holds something else, or the adapter was merged.
-    """
+    """Save what was trained; a folder is whole or not there."""
     if model.config.lora and not model.has_adapter:
         raise ConfigurationError(
             "This Graph LLM was loaded to be used: its adapter is merged into the base. Load it "
@@ -81,21 +71,7 @@ def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str
 
 
 def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = False) -> GraphLLM:
-    """Load a checkpoint and its base model.
-
-    Args:
-        folder: What :func:`save_graph_llm` wrote.
-        base: Where the base model is, if not where it was in training.
-        trainable: To go on training. Otherwise the adapter is merged into the base, which makes
-            it faster, and nothing of it can be saved again.
-
-    Returns:
-        The model in evaluation mode.
-
-    Raises:
-        ConfigurationError: A file is missing or damaged, the version is unknown, or the base
-            model is another one.
-    """
+    """Load a checkpoint and its base model."""
     manifest = checked_manifest(folder)  # Before the base is read, which takes seconds.
     config = manifest.config
     config = replace(config, base=base or config.base)
@@ -109,17 +85,7 @@ def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = F
 
 
 def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
-    """Put a checkpoint's weights into a model that is made as it says.
-
-    Args:
-        model: The model, its adapter not merged.
-        folder: What :func:`save_graph_llm` wrote.
-        graph: Also graph encoder and projector; otherwise the adapter alone.
-
-    Raises:
-        ConfigurationError: A file is missing or damaged, the version is unknown, or the model is
-            another one.
-    """
+    """Put a checkpoint's weights into a model that is made as it says."""
     manifest = checked_manifest(folder)
     _check_base(model.base, model.config.base, folder, manifest)
     _put_weights(model, folder, manifest, graph=graph)

@@ -8,9 +8,9 @@ from typing import TypedDict
 
 import torch
 
-from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.prompt import PromptFormatter
+from ras_flow.parts.records import AnswerRequest, PlanRequest
 
 IGNORED = -100
 """Label of a position that the loss leaves out."""
@@ -38,15 +38,7 @@ class Collated(TypedDict):
 
 
 class Collator:
-    """Makes batches, padded on the left as in inference, so that all targets end together.
-
-    Args:
-        formatter: The model's formatter.
-        max_target: Tokens of a target at most.
-        label_weight: How much each token of a plan's label counts, beside 1 for any other token.
-        batch: Turns graphs into tensors, where the batch is made, in a loader's process; without
-            it that is left to the model.
-    """
+    """Makes batches, padded on the left as in inference, so that all targets end together."""
 
     def __init__(
         self,
@@ -64,15 +56,8 @@ class Collator:
     def __call__(self, examples: Sequence[Example]) -> Collated:
         """Format and pad examples.
 
-        Args:
-            examples: At least one.
-
         Returns:
             Tensors of shape (examples, tokens), and the graphs.
-
-        Raises:
-            InputError: A question does not fit into the model's window.
-            ConfigurationError: ``batch`` refuses a graph.
         """
         graphs = [example.request.graph for example in examples]
         prompts = [self.formatter.prompt(example.request).input_ids for example in examples]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
-from ras_flow.components import AttributedGraph, Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.sentence_encoder import same_encoder
-from ras_flow.ranges import NonNegative, Positive, Share, check_ranges
+from ras_flow.parts.records import AttributedGraph, Reading
+from ras_flow.support.ranges import NonNegative, Positive, Share, check_ranges
 
 GnnKind = Literal["transformer", "gat", "gcn"]
 Scope = Literal["per_hop", "merged"]
@@ -58,11 +58,7 @@ class GnnConfig:
     place: Place = "before"
 
     def __post_init__(self) -> None:
-        """Check every value.
-
-        Raises:
-            ConfigurationError: A value is out of range; the message names it.
-        """
+        """Check every value."""
         _one_of("kind", self.kind, get_args(GnnKind))
         _one_of("scope", self.scope, get_args(Scope))
         _one_of("tokens", self.tokens, get_args(Tokens))
@@ -101,11 +97,7 @@ class LoraConfig:
     targets: tuple[str, ...] = ("q_proj", "v_proj")
 
     def __post_init__(self) -> None:
-        """Check every value.
-
-        Raises:
-            ConfigurationError: A value is out of range; the message names it.
-        """
+        """Check every value."""
         object.__setattr__(self, "targets", tuple(self.targets))
         check_ranges(self)
         if not self.targets:
@@ -143,11 +135,7 @@ class GraphLLMConfig:
     answer_passages: NonNegative[int] = Reading.answer_passages
 
     def __post_init__(self) -> None:
-        """Check every value.
-
-        Raises:
-            ConfigurationError: A value is out of range, or nothing could be trained.
-        """
+        """Check every value."""
         check_ranges(self)
         for name in ("base", "encoder"):
             if not isinstance(getattr(self, name), str):
@@ -170,14 +158,7 @@ class GraphLLMConfig:
         return self.encoder.rpartition("@")[0] or self.encoder
 
     def reads(self, encoder: str) -> bool:
-        """Tell whether a sentence encoder's vectors are those that the GNN reads.
-
-        Args:
-            encoder: Identity of the encoder.
-
-        Returns:
-            Whether it is the same encoder; its folder may be another one.
-        """
+        """Tell whether a sentence encoder's vectors are those that the GNN reads."""
         return same_encoder(self.encoder, encoder)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -186,17 +167,7 @@ class GraphLLMConfig:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Read values that :meth:`to_mapping` wrote, or a person.
-
-        Args:
-            values: Names and values; those left out have their defaults.
-
-        Returns:
-            The configuration.
-
-        Raises:
-            ConfigurationError: A name is unknown, a needed one is missing, or a value is wrong.
-        """
+        """Read values that :meth:`to_mapping` wrote, or a person."""
         parts = {"gnn": GnnConfig, "lora": LoraConfig}
         if not isinstance(values, Mapping):
             raise ConfigurationError(f"{cls.__name__} cannot be made of {values!r}.")

@@ -9,24 +9,16 @@ from pathlib import Path
 import safetensors.torch
 import torch
 
-from ras_flow.components import AttributedGraph
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.exported import PART, WORDS, Exported, check_export
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.soft import encode_graphs, graph_part, place
+from ras_flow.parts.records import AttributedGraph
 
 
 class PromptEmbedder:
-    """The embeddings of words, and what makes soft tokens of graphs; on the CPU.
-
-    Args:
-        exported: The description of an export with a graph encoder.
-        folder: The export.
-
-    Raises:
-        ConfigurationError: A file is missing or damaged, or does not fit the description.
-    """
+    """The embeddings of words, and what makes soft tokens of graphs; on the CPU."""
 
     def __init__(self, exported: Exported, folder: Path) -> None:
         check_export(exported, folder)
@@ -45,33 +37,15 @@ class PromptEmbedder:
     def embed(self, prompt: Prompt, graph: AttributedGraph | None) -> torch.Tensor:
         """Embed a prompt.
 
-        Args:
-            prompt: A prompt of the Graph LLM's formatter.
-            graph: Its graph, None for an empty one.
-
         Returns:
             Embeddings of shape (tokens, width of a word embedding).
-
-        Raises:
-            ConfigurationError: The graph's attributes have another length.
         """
         ids = torch.tensor([prompt.input_ids])
         soft = encode_graphs(self._graph["encoder"], self._graph["projector"], [graph])
         return place(self.words[ids.clamp(min=0)], ids, soft)[0]
 
     def encoded(self, prompt: Prompt, graph: AttributedGraph | None) -> str:
-        """Embed a prompt as vLLM takes it: a tensor that torch saved, as base64.
-
-        Args:
-            prompt: A prompt of the Graph LLM's formatter.
-            graph: Its graph, None for an empty one.
-
-        Returns:
-            ASCII text.
-
-        Raises:
-            ConfigurationError: The graph's attributes have another length.
-        """
+        """Embed a prompt as vLLM takes it: a tensor that torch saved, as base64."""
         file = io.BytesIO()
         torch.save(self.embed(prompt, graph), file)
         return base64.b64encode(file.getbuffer()).decode("ascii")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ras_flow.components import SentenceEncoder
+from ras_flow.parts.protocols import SentenceEncoder
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,11 +20,7 @@ KEPT = 20_000
 
 
 class EmbeddingCache:
-    """Vectors by encoder and text, for any encoder.
-
-    Args:
-        size: Texts at most.
-    """
+    """Vectors by encoder and text, for any encoder."""
 
     def __init__(self, size: int = KEPT) -> None:
         self.size = size
@@ -39,10 +35,6 @@ class EmbeddingCache:
         self, encoder: SentenceEncoder, texts: Sequence[str]
     ) -> npt.NDArray[np.float32]:
         """Return the texts' vectors; the encoder sees those that are not known, each once.
-
-        Args:
-            encoder: Embeds what is new.
-            texts: The texts.
 
         Returns:
             An array of shape (number of texts, dimension).

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
-from ras_flow.files import checksum
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.exported import NAME, PART, WORDS, Exported
 from ras_flow.graph_llm.manifest import GNN
@@ -17,6 +15,8 @@ from ras_flow.llms.export import export_folder, save_plain
 from ras_flow.llms.generation import end_tokens
 from ras_flow.llms.precision import DType
 from ras_flow.llms.weights import hash_text
+from ras_flow.support.extras import require
+from ras_flow.support.files import checksum
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -27,19 +27,6 @@ def export_graph_llm(name: str, folder: Path, *, dtype: DType = "float32") -> Ex
 
     The folder is a transformers checkpoint with its tokenizer. Its subfolder ``graph-llm`` is all
     that the client needs: graph encoder, projector, the embeddings of words, and the tokenizer.
-
-    Args:
-        name: ``local:default``, or ``local:`` with a folder that `ras-flow train graph-llm` wrote.
-        folder: Where to; whole or not there.
-        dtype: Number format of the language model's weights; graph encoder and projector stay
-            float32.
-
-    Returns:
-        The description of what was written.
-
-    Raises:
-        ConfigurationError: The name means no Graph LLM, it is damaged or its base cannot be
-            found, or the folder has files or cannot be written.
     """
     source = find_graph_llm(name)
     if source is None:

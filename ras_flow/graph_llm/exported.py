@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.files import first_wrong
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
+from ras_flow.support.files import first_wrong
 
 PART = "graph-llm"
 """The client's part: in a folder of its own, since servers load every weight beside the model."""
@@ -63,17 +63,7 @@ def is_export(folder: Path) -> bool:
 
 
 def read_export(folder: Path) -> Exported:
-    """Read an export's description, and no weights.
-
-    Args:
-        folder: The export.
-
-    Returns:
-        The description.
-
-    Raises:
-        ConfigurationError: It is damaged, or of another version.
-    """
+    """Read an export's description, and no weights."""
     path = folder / PART / NAME
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -96,11 +86,7 @@ def read_export(folder: Path) -> Exported:
 
 
 def check_export(exported: Exported, folder: Path) -> None:
-    """Compare the files of the client's part with what the description says of them.
-
-    Raises:
-        ConfigurationError: A file is missing or was altered.
-    """
+    """Compare the files of the client's part with what the description says of them."""
     needed = (GNN, WORDS) if exported.config.gnn else ()
     sums = {name: exported.files.get(name, "") for name in needed}
     if wrong := first_wrong(folder / PART, sums):

@@ -35,10 +35,6 @@ class GraphEncoder(nn.Module):
     without nodes is a learned vector, zero before training: that nothing was found, or that
     nothing was searched for yet, is what the first plan rests on, and a zero among word
     embeddings says less than a vector of its own.
-
-    Args:
-        config: Kind and sizes.
-        dimension: Length of the attributes of nodes and edges.
     """
 
     def __init__(self, config: GnnConfig, dimension: int) -> None:
@@ -56,14 +52,8 @@ class GraphEncoder(nn.Module):
     def forward(self, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
         """Encode graphs; a graph's result does not depend on the others.
 
-        Args:
-            graphs: Graphs, None for an empty one; or what :func:`batch_graphs` made of them.
-
         Returns:
             For each graph a tensor of shape (soft tokens, ``config.width``).
-
-        Raises:
-            ConfigurationError: A graph's attributes have another length.
         """
         if not isinstance(graphs, GraphBatch):
             graphs = batch_graphs(graphs, self.config, self.dimension)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.files import first_wrong
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
 from ras_flow.llms.weights import hash_text
+from ras_flow.support.files import first_wrong
 
 NAME = "graph_llm.json"
 FORMAT = 1
@@ -64,17 +64,7 @@ def is_checkpoint(folder: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read a checkpoint's description, and no weights.
-
-    Args:
-        folder: The checkpoint.
-
-    Returns:
-        The description.
-
-    Raises:
-        ConfigurationError: There is none, it is damaged, or of another version.
-    """
+    """Read a checkpoint's description, and no weights."""
     path = folder / NAME
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -106,17 +96,6 @@ def own_tokenizer(tokenizer: Any, end: str, folder: Path) -> Any:
     """Return the tokenizer of a checkpoint's base with the checkpoint's own end token.
 
     Versions of transformers read different end tokens from the same base.
-
-    Args:
-        tokenizer: The base's; not changed, since all models over that base share it.
-        end: The end token; empty for that of the base.
-        folder: The checkpoint, for the error message.
-
-    Returns:
-        The same tokenizer where it ends so already, otherwise a copy.
-
-    Raises:
-        ConfigurationError: The tokenizer has no such token.
     """
     if end in ("", tokenizer.eos_token):
         return tokenizer
@@ -138,17 +117,7 @@ def write_manifest(manifest: Manifest, folder: Path) -> None:
 
 
 def checked_manifest(folder: Path) -> Manifest:
-    """Read a checkpoint's description, and compare the files with it.
-
-    Args:
-        folder: The checkpoint.
-
-    Returns:
-        The description.
-
-    Raises:
-        ConfigurationError: As for :func:`read_manifest`, or a file is missing or was altered.
-    """
+    """Read a checkpoint's description, and compare the files with it."""
     manifest = read_manifest(folder)
     needed = [GNN] if manifest.config.gnn else []
     needed += [ADAPTER, ADAPTER_CONFIG] if manifest.config.lora else []

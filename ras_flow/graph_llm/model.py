@@ -9,9 +9,7 @@ from typing import Any, Self
 import torch
 from torch import nn
 
-from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
@@ -20,6 +18,8 @@ from ras_flow.graph_llm.soft import all_words, encode_graphs, graph_part, place
 from ras_flow.llms import capacity, decoding, generation
 from ras_flow.llms.local import LoadedModel
 from ras_flow.llms.tuned import without_peft_warnings
+from ras_flow.parts.records import Generation
+from ras_flow.support.extras import require
 
 
 class GraphLLM(nn.Module):
@@ -31,15 +31,6 @@ class GraphLLM(nn.Module):
     model, :func:`ras_flow.graph_llm.checkpoint.load_weights` reads once it is made again; a
     subclass of :class:`ras_flow.graph_llm.shared.SharedGraphLLM` with its ``config``, whose
     ``model`` returns it, plays the roles of :mod:`ras_flow.graph_llm.roles`.
-
-    Args:
-        config: What it is made of.
-        language_model: A decoder-only model of transformers; LoRA is put into it.
-        tokenizer: Its tokenizer.
-
-    Raises:
-        ConfigurationError: The base has none of the layers that LoRA is to adapt, or its
-            tokenizer has no end token.
 
     Attributes:
         formatter: Formats requests for it.
@@ -108,14 +99,8 @@ class GraphLLM(nn.Module):
     def soft_tokens(self, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
         """Encode graphs.
 
-        Args:
-            graphs: Graphs, None for an empty one; or what ``batch_graphs`` made of them.
-
         Returns:
             For each graph a tensor of shape (soft tokens, width of a word embedding).
-
-        Raises:
-            ConfigurationError: A graph's attributes have another length.
         """
         return encode_graphs(self.encoder, self.projector, graphs)
 
@@ -139,15 +124,6 @@ class GraphLLM(nn.Module):
             weights: Same shape: how much each label counts; None for 1 each.
             num_items_in_batch: What the sum of the losses is divided by; None for the number of
                 labels. Trainer passes the number in all batches of a step.
-
-        Returns:
-            The language model's output, and with labels the loss in nats a label. The logits then
-            begin at the position before the first label: those of a long prompt over a large
-            vocabulary would fill the memory.
-
-        Raises:
-            InputError: The places for soft tokens are not as many as the graphs have.
-            ConfigurationError: A graph's attributes have another length.
         """
         kept = 0  # all
         if labels is not None:
@@ -183,22 +159,7 @@ class GraphLLM(nn.Module):
         batch_size: int = 8,
         given_up: threading.Event | None = None,
     ) -> list[Generation]:
-        """Continue each prompt greedily, with dropout off and the base's sampling unused.
-
-        Args:
-            prompts: Prompts of :attr:`formatter`.
-            graphs: One graph a prompt.
-            max_new_tokens: Limit for each output.
-            batch_size: Prompts that are decoded at once; more on a GPU.
-            given_up: Once set, every text ends at its next token.
-
-        Returns:
-            One generation a prompt, in order; in float32 a result never depends on the others.
-
-        Raises:
-            ModelResponseError: A prompt is longer than the base model can read.
-            ConfigurationError: A graph's attributes have another length, or memory ran out.
-        """
+        """Continue each prompt greedily, with dropout off and the base's sampling unused."""
         share = decoding.can_share(self.base)
         order = sorted(range(len(prompts)), key=lambda row: len(prompts[row].input_ids))
         made: dict[int, Generation] = {}
@@ -246,19 +207,7 @@ class GraphLLM(nn.Module):
         return encoded
 
     def embed(self, input_ids: torch.Tensor, graphs: Graphs | GraphBatch) -> torch.Tensor:
-        """Return the embeddings of words and graphs.
-
-        Args:
-            input_ids: As for :meth:`forward`.
-            graphs: As for :meth:`forward`.
-
-        Returns:
-            Shape (batch, tokens, width of a word embedding).
-
-        Raises:
-            InputError: The places for soft tokens are not as many as the graphs have.
-            ConfigurationError: A graph's attributes have another length.
-        """
+        """Return the embeddings of words and graphs."""
         soft = self.soft_tokens(graphs) if self.config.gnn else []
         return place(self._words(input_ids), input_ids, soft)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ras_flow.components import SentenceEncoder
 from ras_flow.graph_llm.embeddings import EMBEDDINGS
+from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Hop, Triple
 
@@ -19,17 +19,6 @@ async def nearest_triples(
     """Keep the triples that are most similar to what was asked for when they were found.
 
     Ours: the paper's models read the whole of G_Q, most of which is about other things.
-
-    Args:
-        triples: The graph G_Q as the state holds it.
-        hops: The subquery chain.
-        encoder: Embeds each triple, as the words of its three parts, and each subquery.
-        most: Triples of a hop at most. One that several hops found stays for all of them if it
-            is among the nearest of one.
-
-    Returns:
-        The triples that are left, in the order of the graph; of a hop with no more than ``most``,
-        all.
     """
     found = await asyncio.to_thread(by_hop, triples, hops)
     crowded = [index for index, ids in enumerate(found) if len(ids) > most]

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import warnings
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 
 def require_packages(*others: str) -> None:
-    """Import torch, torch-geometric and other packages of the extra ``local``.
-
-    Args:
-        others: Names of the other packages.
-
-    Raises:
-        MissingExtraError: One is not installed.
-    """
+    """Import torch, torch-geometric and other packages of the extra ``local``."""
     require("torch", extra="local")
     with warnings.catch_warnings():
         # torch-geometric calls it while it is imported, which newer versions of torch tell users.

@@ -45,12 +45,6 @@ class PackedGraphLLM(nn.Module):
     """Computes the loss of a Graph LLM, whose weights it shares.
 
     It keeps a copy of the layers' frozen weights.
-
-    Args:
-        model: The model: over a Llama, with LoRA, and without LoRA's dropout.
-
-    Raises:
-        ConfigurationError: The model is another one.
     """
 
     def __init__(self, model: GraphLLM) -> None:
@@ -107,16 +101,7 @@ class PackedGraphLLM(nn.Module):
         }
 
     def _states(self, words: torch.Tensor, at: torch.Tensor, rows: Rows) -> torch.Tensor:
-        """Return what the last layer makes of embeddings.
-
-        Args:
-            words: Shape (tokens, width).
-            at: The position of each in its row.
-            rows: Where they stand.
-
-        Returns:
-            Shape (tokens, width).
-        """
+        """Return what the last layer makes of embeddings."""
         body = self.graph_llm.base.base_model
         device = words.device.type
         half = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
@@ -162,15 +147,7 @@ class PackedGraphLLM(nn.Module):
 
 
 def check_packed(packed: PackedGraphLLM, batch: Collated) -> None:
-    """Check that a model is computed rightly so.
-
-    Args:
-        packed: The model.
-        batch: A few examples.
-
-    Raises:
-        ConfigurationError: The loss of the examples is not that of the model's own ``forward``.
-    """
+    """Check that a model is computed rightly so."""
     model = packed.graph_llm
     training = model.training
     model.eval()

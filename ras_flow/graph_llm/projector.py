@@ -11,12 +11,6 @@ class Projector(nn.Module):
 
     A soft token that is many times larger or smaller than the words beside it drowns them or is
     lost among them, and training would first have to find the right size.
-
-    Args:
-        width: Length of a graph's vector.
-        hidden: Width of the inner layer.
-        out: Length of a word embedding.
-        size: Root mean square of the entries of word embeddings, to start with.
     """
 
     def __init__(self, width: int, hidden: int, out: int, *, size: float = 1.0) -> None:

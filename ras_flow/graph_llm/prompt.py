@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.formats.history import format_history
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.llms.generation import as_plain_text, chat_text
+from ras_flow.parts.records import AnswerRequest, PlanRequest
 from ras_flow.prompts.planner import AGAIN
 
 VERSION = 1
@@ -63,12 +63,7 @@ class Prompt:
 
 
 class PromptFormatter:
-    """Formats requests and targets for one base model.
-
-    Args:
-        tokenizer: The base model's.
-        config: Window and graph encoder.
-    """
+    """Formats requests and targets for one base model."""
 
     def __init__(self, tokenizer: Any, config: GraphLLMConfig) -> None:
         self.tokenizer = tokenizer
@@ -76,17 +71,7 @@ class PromptFormatter:
         self._frames: dict[str, tuple[list[int], str]] = {}
 
     def prompt(self, request: PlanRequest | AnswerRequest) -> Prompt:
-        """Format a request; triples that do not fit are left out, the question never is.
-
-        Args:
-            request: What to plan or to answer.
-
-        Returns:
-            The prompt.
-
-        Raises:
-            InputError: Question and instruction alone exceed the window.
-        """
+        """Format a request; triples that do not fit are left out, the question never is."""
         planning = isinstance(request, PlanRequest)
         instruction = PLAN_INSTRUCTION if planning else ANSWER_INSTRUCTION
         again = ""
@@ -115,15 +100,7 @@ class PromptFormatter:
         )
 
     def target(self, text: str, max_tokens: int | None = None) -> list[int]:
-        """Return the tokens of what the model is to write, with the one that ends it.
-
-        Args:
-            text: A plan by :func:`ras_flow.formats.plan.format_plan`, or an answer.
-            max_tokens: Limit; a text that is cut there gets no end.
-
-        Returns:
-            Token ids.
-        """
+        """Return the tokens of what the model is to write, with the one that ends it."""
         ids = [*self._ids(as_plain_text(text.strip(), self.tokenizer)), self.tokenizer.eos_token_id]
         return ids[:max_tokens]
 

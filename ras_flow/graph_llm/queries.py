@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ras_flow.components import AttributedGraph
+from ras_flow.parts.records import AttributedGraph
 
 
 def with_queries(graph: AttributedGraph) -> AttributedGraph:
@@ -15,13 +15,6 @@ def with_queries(graph: AttributedGraph) -> AttributedGraph:
     An extension of eq. 2 and 8: whether a graph suffices depends on the question as well, and the
     paper's graph encoder sees entities and relations alone. The question is the first subquery
     (q_0 = Q, §3.1), so each later subquery that found something is linked to the first one too.
-
-    Args:
-        graph: The graph; not changed.
-
-    Returns:
-        The same graph with the subqueries' nodes after the entities. Their links are edges of
-        their hop, without a relation: its attribute is zero.
     """
     if not any(graph.hops):
         return graph

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ras_flow.components import AnswerRequest, Message, PlanRequest, Reply
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
-from ras_flow.tracing import traced_generation
+from ras_flow.parts.records import AnswerRequest, Message, PlanRequest, Reply
+from ras_flow.support.tracing import traced_generation
 
 PLAN_TOKENS = 64
 """New tokens that a plan may take."""
@@ -19,11 +19,7 @@ _NEXT_PLAN = re.compile(r"(?<=\S)\s*\[(?:SUBQ|SUFFICIENT|NO_RETRIEVAL)\].*", re.
 
 
 class _Role:
-    """What a Graph LLM plays.
-
-    Args:
-        source: The Graph LLM, shared by its roles.
-    """
+    """What a Graph LLM plays."""
 
     def __init__(self, source: GraphLLMSource) -> None:
         self.source = source
@@ -36,23 +32,7 @@ class GraphPlanner(_Role):
     """Plans from the graph's soft tokens and the text of the subquery chain."""
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
-        """Plan for each request.
-
-        Args:
-            requests: Questions with their chains and graphs; no graph counts as an empty one.
-
-        Returns:
-            The model's raw text for each request, in order; it never depends on the others.
-
-        Raises:
-            InputError: A question alone does not fit into the model's window.
-            ConfigurationError: The model cannot be loaded, a graph was embedded by another
-                sentence encoder, or memory ran out.
-            AuthenticationError: The server's key was refused.
-            ModelUnavailableError: The server cannot be reached.
-            ModelResponseError: A prompt is longer than the base model can read.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Plan for each request."""
         return await _write(self.source, requests, PLAN_TOKENS)
 
 
@@ -60,25 +40,7 @@ class GraphAnswerer(_Role):
     """Answers from the graph's soft tokens and the text of the subquery chain."""
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
-        """Answer each request.
-
-        Args:
-            requests: Questions with their chains and graphs; an empty chain asks the model's own
-                knowledge.
-
-        Returns:
-            The model's text for each request, in order, without a plan that it goes on with, since
-            it was taught both; it never depends on the others.
-
-        Raises:
-            InputError: A question alone does not fit into the model's window.
-            ConfigurationError: The model cannot be loaded, a graph was embedded by another
-                sentence encoder, or memory ran out.
-            AuthenticationError: The server's key was refused.
-            ModelUnavailableError: The server cannot be reached.
-            ModelResponseError: A prompt is longer than the base model can read.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Answer each request."""
         replies: dict[int, Reply] = {}
         for limit in dict.fromkeys(request.max_new_tokens for request in requests):
             rows = [i for i, request in enumerate(requests) if request.max_new_tokens == limit]

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.components import AttributedGraph, Generation
-from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.graph_llm.exported import PART, is_export, read_export
 from ras_flow.graph_llm.packages import require_packages
@@ -17,25 +15,16 @@ from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.completions import CompletionsServer
 from ras_flow.llms.compute import run_in_lane
-from ras_flow.paths import path_named
+from ras_flow.parts.records import AttributedGraph, Generation
+from ras_flow.support.concurrency import all_or_none
+from ras_flow.support.paths import path_named
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.embedder import PromptEmbedder
 
 
 class ServedGraphLLM(GraphLLMSource):
-    """An exported Graph LLM whose language model runs on a vLLM server.
-
-    Args:
-        folder: What `ras-flow export` wrote; of it, the client's part is read.
-        base_url: Address of the server, with ``/v1``; None for that in ``VLLM_BASE_URL``.
-        timeout: Seconds for one attempt.
-        max_retries: Attempts after the first, for failures that may pass.
-        max_concurrency: Requests under way at once.
-
-    Raises:
-        ConfigurationError: The export is damaged or of another version, or there is no address.
-    """
+    """An exported Graph LLM whose language model runs on a vLLM server."""
 
     def __init__(
         self,
@@ -59,11 +48,7 @@ class ServedGraphLLM(GraphLLMSource):
         self._embedder: PromptEmbedder | None = None
 
     def embedder(self) -> PromptEmbedder:
-        """Return what makes embeddings of prompts, loaded once.
-
-        Raises:
-            ConfigurationError: A file is missing or damaged.
-        """
+        """Return what makes embeddings of prompts, loaded once."""
         require_packages("safetensors")
         # Its imports need torch.
         from ras_flow.graph_llm.embedder import PromptEmbedder  # noqa: PLC0415
@@ -80,16 +65,7 @@ class ServedGraphLLM(GraphLLMSource):
         *,
         max_new_tokens: int,
     ) -> list[Generation]:
-        """Continue each prompt greedily, each as one request; see :class:`GraphLLMSource`.
-
-        Raises:
-            AuthenticationError: The key was refused.
-            ConfigurationError: The export is damaged, or the server was started otherwise than
-                `ras-flow export` says.
-            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
-            ModelResponseError: The request was rejected.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Continue each prompt greedily, each as one request; see :class:`GraphLLMSource`."""
         return await all_or_none(
             self._continue(prompt, graph, max_new_tokens)
             for prompt, graph in zip(prompts, graphs, strict=True)
@@ -136,17 +112,7 @@ class ServedGraphLLM(GraphLLMSource):
 
 
 def find_export(name: str) -> Path | None:
-    """Return the export that a model name means.
-
-    Args:
-        name: As in the Context, such as ``vllm:FOLDER``.
-
-    Returns:
-        Its folder; None where the name is of another kind of model.
-
-    Raises:
-        ConfigurationError: The name cannot be looked up.
-    """
+    """Return the export that a model name means."""
     kind, _, path = name.partition(":")
     if kind != "vllm" or not path:
         return None

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ras_flow.components import AttributedGraph, Generation
 from ras_flow.errors import ConfigurationError, RasFlowError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, own_tokenizer, read_manifest
@@ -19,7 +18,8 @@ from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.shipped import WEIGHTS, is_default
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.weights import fingerprint
-from ras_flow.paths import path_named
+from ras_flow.parts.records import AttributedGraph, Generation
+from ras_flow.support.paths import path_named
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -41,12 +41,6 @@ class SharedGraphLLM(GraphLLMSource):
     """A checkpoint folder; making one reads its description only.
 
     Calls that wait for the compute lane are made together; see :mod:`ras_flow.llms.joining`.
-
-    Args:
-        folder: The folder.
-
-    Raises:
-        ConfigurationError: It holds no Graph LLM, or one of another version.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -61,21 +55,12 @@ class SharedGraphLLM(GraphLLMSource):
 
     @cached_property
     def formatter(self) -> PromptFormatter:
-        """Formats prompts as in training; needs the tokenizer, not the model.
-
-        Raises:
-            ConfigurationError: The tokenizer cannot be loaded, or lacks the checkpoint's end token.
-        """
+        """Formats prompts as in training; needs the tokenizer, not the model."""
         tokenizer = load_tokenizer(self.tokenizer, chat=False)
         return PromptFormatter(own_tokenizer(tokenizer, self._end, self.folder), self.config)
 
     def model(self) -> GraphLLM:
-        """Return the model, loaded once.
-
-        Raises:
-            ConfigurationError: A file is missing or damaged, the base model is another one, or the
-                folder has been written anew.
-        """
+        """Return the model, loaded once."""
         with self._loading:
             if self._model is None:
                 if read_manifest(self.folder).identity != self.identity:
@@ -93,13 +78,7 @@ class SharedGraphLLM(GraphLLMSource):
         *,
         max_new_tokens: int,
     ) -> list[Generation]:
-        """Continue each prompt greedily, in the compute lane; see :class:`GraphLLMSource`.
-
-        Raises:
-            ConfigurationError: The model cannot be loaded, or memory ran out.
-            ModelResponseError: A prompt is longer than the base model can read.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Continue each prompt greedily, in the compute lane; see :class:`GraphLLMSource`."""
         if not prompts:
             return []
         asked = list(zip(prompts, graphs, strict=True))
@@ -124,17 +103,7 @@ class SharedGraphLLM(GraphLLMSource):
 
 
 def open_graph_llm(name: str) -> GraphLLM:
-    """Load a Graph LLM of one's own, as training and measuring read it.
-
-    Args:
-        name: Its name, such as ``local:default``, or its folder.
-
-    Returns:
-        The model in evaluation mode, its adapter merged.
-
-    Raises:
-        ConfigurationError: As for :func:`ras_flow.graph_llm.checkpoint.load_graph_llm`.
-    """
+    """Load a Graph LLM of one's own, as training and measuring read it."""
     source = find_graph_llm(name)
     return load_graph_llm(source.folder if source else Path(name))
 
@@ -143,19 +112,7 @@ _opening = threading.Lock()
 
 
 def find_graph_llm(name: str) -> SharedGraphLLM | None:
-    """Return the Graph LLM that a model name means.
-
-    Args:
-        name: As in the Context, such as ``local:PATH``; ``local:default`` means the package's own.
-
-    Returns:
-        The checkpoint, the same object until its folder is written anew; None where the name is of
-        another kind of model.
-
-    Raises:
-        ConfigurationError: The checkpoint is damaged or of another version; or the name cannot be
-            looked up.
-    """
+    """Return the Graph LLM that a model name means."""
     kind, _, path = name.partition(":")
     if kind != "local":
         return None

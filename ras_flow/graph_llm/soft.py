@@ -17,14 +17,7 @@ from ras_flow.graph_llm.prompt import SOFT
 
 
 def all_words(language_model: Any) -> torch.Tensor:
-    """Return the embeddings of all tokens as a language model reads them: some scale theirs.
-
-    Args:
-        language_model: A decoder-only model of transformers.
-
-    Returns:
-        Shape (tokens, width of a word embedding).
-    """
+    """Return the embeddings of all tokens as a language model reads them: some scale theirs."""
     embeddings = language_model.get_input_embeddings()
     with torch.inference_mode():
         words: torch.Tensor = embeddings(
@@ -34,16 +27,7 @@ def all_words(language_model: Any) -> torch.Tensor:
 
 
 def graph_part(config: GraphLLMConfig, width: int, *, size: float = 1.0) -> nn.ModuleDict:
-    """Make an untrained graph encoder and projector.
-
-    Args:
-        config: What the Graph LLM is made of, with a graph encoder.
-        width: Length of a word embedding.
-        size: Root mean square of the entries of word embeddings, to start with.
-
-    Returns:
-        Both, as ``encoder`` and ``projector``.
-    """
+    """Make an untrained graph encoder and projector."""
     assert config.gnn is not None
     return nn.ModuleDict(
         {
@@ -56,16 +40,8 @@ def graph_part(config: GraphLLMConfig, width: int, *, size: float = 1.0) -> nn.M
 def encode_graphs(encoder: Any, projector: Any, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
     """Encode graphs.
 
-    Args:
-        encoder: A :class:`ras_flow.graph_llm.gnn.GraphEncoder`, or a module that is called alike.
-        projector: A :class:`ras_flow.graph_llm.projector.Projector`.
-        graphs: Graphs, None for an empty one; or what ``batch_graphs`` made of them.
-
     Returns:
         For each graph a tensor of shape (soft tokens, width of a word embedding).
-
-    Raises:
-        ConfigurationError: A graph's attributes have another length.
     """
     # Sums over many edges lose too much in half precision, and graphs are small.
     device = next(projector.parameters()).device
@@ -87,9 +63,6 @@ def place(
 
     Returns:
         Embeddings of the same shape.
-
-    Raises:
-        InputError: The places are not as many as the soft tokens.
     """
     places = input_ids == SOFT
     tokens = torch.cat([*soft, words.new_zeros(0, words.shape[-1])]).to(words.dtype)

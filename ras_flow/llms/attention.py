@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     import torch
@@ -26,10 +26,6 @@ def without_copies(model: Any) -> Iterator[None]:
     """Let a model attend without copies of its keys and values, where it uses torch's attention.
 
     Its masks must be given with four dimensions, ready to be added.
-
-    Args:
-        model: A causal language model of transformers; one that consists of several, or whose
-            attention is its own, is left as it is.
     """
     config = model.config
     replaced = config._attn_implementation == PLAIN and not config.sub_configs
@@ -60,20 +56,7 @@ def _folded(
     scaling: float | None = None,
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attend as transformers' ``sdpa_attention_forward``, a group's heads as more queries of one.
-
-    Args:
-        module: The attention layer.
-        query: Shape (texts, heads, tokens, head size).
-        key: Shape (texts, groups, columns, head size).
-        value: As the keys.
-        attention_mask: Shape (texts, 1, tokens, columns).
-        scaling: What products are multiplied with; by head size if None.
-        others: What some models ask for beyond that; transformers does it then.
-
-    Returns:
-        Shape (texts, tokens, heads, head size), and no weights.
-    """
+    """Attend as transformers' SDPA, with a group's heads as more queries of one."""
     texts, heads, tokens, size = query.shape
     groups = key.shape[1]
     if attention_mask is None or groups == heads or others.get("position_bias") is not None:

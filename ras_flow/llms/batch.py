@@ -12,7 +12,7 @@ from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     import torch
@@ -40,14 +40,7 @@ class Choice(NamedTuple):
 
 
 def states_name(model: Any) -> str:
-    """Return the argument by which a model is given the keys and values of what it has read.
-
-    Args:
-        model: A model of transformers.
-
-    Returns:
-        Its name; empty for a model that has none, or states of another kind.
-    """
+    """Return the argument by which a model is given the keys and values of what it has read."""
     if model.config.model_type in WITHOUT_ATTENTION:
         return ""
     taken = signature(model.forward).parameters
@@ -128,15 +121,7 @@ class Batch:
         return self._choices(1, attention_mask=self._mask, position_ids=places, **given)
 
     def read(self, blocks: Sequence[Sequence[int]]) -> list[list[Choice]]:
-        """Read on, without saying yet how much of it is to be kept.
-
-        Args:
-            blocks: For each text the tokens that may follow, at least one.
-
-        Returns:
-            For each text the next token after each of its tokens; more than it has tokens, where
-            another has more.
-        """
+        """Read on, without saying yet how much of it is to be kept."""
         torch = require("torch", extra="local")
         width = max(map(len, blocks))
         ids = torch.tensor([[*block, *[0] * (width - len(block))] for block in blocks], **self._new)
@@ -159,11 +144,7 @@ class Batch:
         )
 
     def keep(self, counts: Sequence[int]) -> None:
-        """Keep so many tokens of each text's last block, and forget the others.
-
-        Args:
-            counts: Below zero, tokens of earlier blocks are forgotten too, where there are buffers.
-        """
+        """Keep so many tokens of each text's last block, and forget the others."""
         torch = require("torch", extra="local")
         kept = torch.tensor(list(counts), **self._new)
         self._filled += kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 CPU_BYTES = 2_000_000_000
 """Keys and values of a batch on a CPU; on a GPU half of the memory that is free."""
@@ -25,11 +25,7 @@ def on_gpu(model: Any) -> bool:
 
 
 def tokens_at_once(model: Any) -> int:
-    """Return how many tokens' keys and values may be in memory at once, read and written.
-
-    Args:
-        model: A causal language model of transformers.
-    """
+    """Return how many tokens' keys and values may be in memory at once, read and written."""
     config = model.config.get_text_config()
     heads = config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
@@ -42,12 +38,7 @@ def tokens_at_once(model: Any) -> int:
 
 
 def rows_at_once(model: Any, batch_size: int) -> int:
-    """Return how many prompts are decoded at once where memory is no limit.
-
-    Args:
-        model: A causal language model of transformers.
-        batch_size: Their number on a CPU.
-    """
+    """Return how many prompts are decoded at once where memory is no limit."""
     return batch_size * GPU_ROWS if on_gpu(model) else batch_size
 
 

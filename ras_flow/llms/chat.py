@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.components import Generation, Message
-from ras_flow.concurrency import all_or_none
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.answer import without_thoughts
 from ras_flow.llms.clients import Pools
@@ -20,6 +18,8 @@ from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_for
 from ras_flow.llms.slots import make_slots, shared_slots
 from ras_flow.llms.waiting import a_place
 from ras_flow.llms.weights import hash_text
+from ras_flow.parts.records import Generation, Message
+from ras_flow.support.concurrency import all_or_none
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -60,23 +60,7 @@ _PATIENCE = {"default_request_timeout", "max_retries"}
 
 
 class ChatLanguageModel:
-    """A chat model as a :class:`ras_flow.components.LanguageModel`.
-
-    Args:
-        model: A LangChain chat model, used as it is set up, or ``provider:model``, which is asked
-            to decode greedily where the model allows that.
-        base_url: Address of the server, where it is not the provider's own. Only with a name.
-        timeout: Seconds for one attempt; waiting for the model's ``rate_limiter`` is not counted.
-        max_retries: Attempts after the first, for failures that may pass.
-        max_concurrency: Requests under way at once; all models of one name, address and number
-            share these.
-        window: Tokens of a prompt and its answer together; None for the model's own limit, where
-            that is known.
-
-    Raises:
-        ConfigurationError: The provider is unknown, or its key is missing.
-        MissingExtraError: The provider's package is not installed.
-    """
+    """A chat model as a :class:`ras_flow.parts.protocols.LanguageModel`."""
 
     batch_size = 1
 
@@ -132,25 +116,7 @@ class ChatLanguageModel:
         stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
     ) -> list[Generation]:
-        """Send each prompt as one request, several at once.
-
-        Args:
-            prompts: One message list a prompt.
-            max_new_tokens: Limit for each output.
-            stop: Strings at which an output ends; they are not part of it.
-            schema: JSON schema that the server is asked to write by, in OpenAI's and Anthropic's
-                interfaces. A short request finds out first whether the server enforces it; where
-                it does not, the schema is not sent.
-
-        Returns:
-            One generation a prompt, in order.
-
-        Raises:
-            AuthenticationError: The key was refused.
-            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
-            ModelResponseError: The request was rejected, or the answer was refused or withheld.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Send each prompt as one request, several at once."""
         if prompts and schema is not None and not await self._writes_by(schema):
             schema = None
         return await all_or_none(

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -36,12 +36,7 @@ class Pool:
 
 
 class Pools:
-    """Connections of one chat model of OpenAI's or Anthropic's interface.
-
-    Args:
-        chat: The chat model, as LangChain sets it up.
-        by_name: It was set up here; otherwise a client that its owner chose is left as it is.
-    """
+    """Connections of one chat model of OpenAI's or Anthropic's interface."""
 
     def __init__(self, chat: BaseChatModel, *, by_name: bool) -> None:
         self._chat = chat

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms.generation import cut_at
 from ras_flow.llms.providers import check_address, key_in
@@ -24,7 +23,8 @@ from ras_flow.llms.retry import BrokenAnswerError, Endpoint, Retries, call_with_
 from ras_flow.llms.slots import shared_slots
 from ras_flow.llms.text import LOOP, repeats
 from ras_flow.llms.waiting import a_place
-from ras_flow.scoped import PerLoop
+from ras_flow.parts.records import Generation
+from ras_flow.support.scoped import PerLoop
 
 ADDRESS = "VLLM_BASE_URL"
 """Environment variable with the server's address, where no base_url is given."""
@@ -73,15 +73,7 @@ class Written:
     input_tokens: int
 
     def generation(self, tokenizer: Any, stop: Sequence[str] = ()) -> Generation:
-        """Return the text, ended where a model in this process would end it.
-
-        Args:
-            tokenizer: The model's.
-            stop: Strings at which the text ends.
-
-        Returns:
-            The text. All tokens that the server wrote are counted, also those after the end.
-        """
+        """Return the text, ended where a model in this process would end it."""
         end = _loop_end(self.tokens)
         text = str(
             tokenizer.decode(
@@ -98,19 +90,7 @@ class Written:
 
 
 class CompletionsServer:
-    """A vLLM server.
-
-    Args:
-        model: What the server calls the model.
-        base_url: Its address, with ``/v1``; None for that in :data:`ADDRESS`.
-        timeout: Seconds for one attempt.
-        max_retries: Attempts after the first, for failures that may pass.
-        max_concurrency: Requests under way at once; all clients of one model, address and number
-            share these.
-
-    Raises:
-        ConfigurationError: There is no address, or it is none; or the key cannot be one.
-    """
+    """A vLLM server."""
 
     def __init__(
         self,
@@ -151,23 +131,7 @@ class CompletionsServer:
         max_new_tokens: int,
         **more: Any,
     ) -> Written:
-        """Send one prompt, to be continued greedily.
-
-        Args:
-            prompt: Makes what is sent as the prompt, once there is a slot for it: embeddings of
-                many waiting requests would fill the memory.
-            max_new_tokens: Limit for the output.
-            **more: Further fields of the request.
-
-        Returns:
-            What the server wrote.
-
-        Raises:
-            AuthenticationError: The key was refused.
-            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
-            ModelResponseError: The request was rejected.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Send one prompt, to be continued greedily."""
         settings = {"model": self.model, "max_tokens": max_new_tokens, "return_token_ids": True}
         with a_place():
             async with self._slots.here():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from ras_flow.scoped import PerProcess
+from ras_flow.support.scoped import PerProcess
 
 T = TypeVar("T")
 
@@ -15,25 +15,10 @@ _LANE = PerProcess(lambda: ThreadPoolExecutor(1, "ras-flow-compute"))
 
 
 async def run_in_lane(work: Callable[[], T]) -> T:
-    """Run CPU- or GPU-heavy work off the event loop, after the heavy work that came before it.
-
-    Args:
-        work: What to do. It must not wait for other work of this lane.
-
-    Returns:
-        What the work returns; its errors are raised here. Work that still waits when the caller
-        is cancelled is never started.
-    """
+    """Run CPU- or GPU-heavy work off the event loop, after the heavy work that came before it."""
     return await asyncio.wrap_future(submit_to_lane(work))
 
 
 def submit_to_lane(work: Callable[[], T]) -> Future[T]:
-    """Start heavy work after the heavy work that came before it, from any thread.
-
-    Args:
-        work: What to do, as for :func:`run_in_lane`.
-
-    Returns:
-        The work's future.
-    """
+    """Start heavy work after the heavy work that came before it, from any thread."""
     return _LANE.here().submit(work)

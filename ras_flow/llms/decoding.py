@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.extras import require
 from ras_flow.llms.attention import without_copies
 from ras_flow.llms.batch import Batch, states_name
 from ras_flow.llms.capacity import step_at_once
 from ras_flow.llms.text import Text
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     import torch
@@ -40,15 +40,7 @@ def can_share(model: Any) -> bool:
 
 
 def read_prefix(model: Any, tokens: Sequence[int]) -> Prefix:
-    """Compute the keys and values of a common beginning.
-
-    Args:
-        model: A causal language model of transformers for which :func:`can_share` holds.
-        tokens: Token ids, at least one.
-
-    Returns:
-        Keys and values, one pair a layer.
-    """
+    """Compute the keys and values of a common beginning."""
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
     states = transformers.DynamicCache(config=model.config)
@@ -90,9 +82,6 @@ def greedy(
             not hold never do.
         begins_word: Called with the beginning of such an output and a token: whether a word
             begins with that token there.
-
-    Returns:
-        The new tokens of each prompt, including the one that ended it.
     """
     torch = require("torch", extra="local")
     plain = can_share(model)
@@ -102,11 +91,7 @@ def greedy(
     live = set(rows)
 
     def write(row: int, guess: Sequence[int], choices: Sequence[Choice]) -> int:
-        """Write the next token, and as many after it as the guess had right.
-
-        Returns:
-            By how many tokens the text is longer: fewer than none, where it goes on otherwise.
-        """
+        """Write the next token, and as many after it as the guess had right."""
         if row not in live:
             return 0
         text = texts[row]

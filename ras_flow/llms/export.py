@@ -8,32 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
-from ras_flow.files import let_all_read, whole_folder
 from ras_flow.llms.generation import end_tokens, memory_errors_say
 from ras_flow.llms.local import read_model
 from ras_flow.llms.precision import DType
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import extractor_name, find_tuned
 from ras_flow.llms.weights import hash_text, reading_weights
+from ras_flow.support.extras import require
+from ras_flow.support.files import let_all_read, whole_folder
 
 
 def export_extractor(name: str, folder: Path, *, dtype: DType = "float32") -> str:
-    """Merge an extractor's adapter into its base model, and write all that serving needs.
-
-    Args:
-        name: ``local:default``, or ``local:`` with a folder that `ras-flow train triples` wrote.
-        folder: Where to; whole or not there.
-        dtype: Number format of the weights.
-
-    Returns:
-        What the server is to call the model. Another model has another name, so that triples
-        that are kept under it are of this one.
-
-    Raises:
-        ConfigurationError: The name means no trained extractor, or one of Flan-T5's kind; it is
-            damaged; or the folder has files or cannot be written.
-    """
+    """Merge an extractor's adapter into its base model, and write all that serving needs."""
     source = extractor_name(name).partition(":")[2]
     tuned = find_tuned(source)
     if tuned is None:
@@ -53,18 +39,7 @@ def export_extractor(name: str, folder: Path, *, dtype: DType = "float32") -> st
 
 
 def save_plain(model: Any, tokenizer: Any, ends: Iterable[int], folder: Path, dtype: DType) -> None:
-    """Write a language model and its tokenizer.
-
-    Args:
-        model: The model, which is changed to that number format.
-        tokenizer: Its tokenizer.
-        ends: Tokens that end a text.
-        folder: Where to.
-        dtype: Number format of the weights.
-
-    Raises:
-        OSError: The disk refuses.
-    """
+    """Write a language model and its tokenizer."""
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
     model = model.to(getattr(torch, dtype))
@@ -81,18 +56,7 @@ def save_plain(model: Any, tokenizer: Any, ends: Iterable[int], folder: Path, dt
 
 @contextmanager
 def export_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to write an export to, which gets its name when all of it is there.
-
-    Args:
-        folder: The name: of nothing, or of an empty folder that is not the current one.
-
-    Yields:
-        The folder to write.
-
-    Raises:
-        ConfigurationError: The folder has files, is the current one, or cannot be written; or
-            memory ran out.
-    """
+    """Give a folder to write an export to, which gets its name when all of it is there."""
     safetensors = require("safetensors", extra="local")
     folder = folder.resolve()
     if folder in (Path.cwd(), Path(folder.anchor)):

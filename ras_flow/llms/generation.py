@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.components import Generation
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
 from ras_flow.llms import capacity, decoding
 from ras_flow.llms.text import repeats
+from ras_flow.parts.records import Generation
 
 if TYPE_CHECKING:
     import torch
@@ -52,27 +52,7 @@ def generate(
     turns: int = 0,
     given_up: threading.Event | None = None,
 ) -> list[Generation]:
-    """Continue each prompt greedily; a text that only repeats itself ends there.
-
-    Args:
-        loaded: The model, in evaluation mode.
-        tokenizer: Its tokenizer.
-        prompts: The prompts.
-        name: What the model is called in error messages.
-        batch_size: Prompts that are decoded at once; fewer where they are long, more on a GPU
-            (:mod:`ras_flow.llms.capacity`).
-        max_new_tokens: Limit for each output.
-        stop: Strings at which an output ends; they are not part of it.
-        turns: How often a text that repeats itself may turn back and go on otherwise
-            (:class:`ras_flow.llms.text.Text`).
-        given_up: Once set, every text ends at its next token, and no other is begun.
-
-    Returns:
-        One generation a prompt, in order; a result never depends on the other prompts.
-
-    Raises:
-        ModelResponseError: A prompt is longer than the model can read.
-    """
+    """Continue each prompt greedily; a text that only repeats itself ends there."""
     check_lengths(loaded.model, prompts, max_new_tokens, name)
     ends = end_tokens(loaded.model, tokenizer)
 
@@ -137,11 +117,7 @@ def memory_errors_say(what_to_do: str) -> Iterator[None]:
 
 
 def check_lengths(model: Any, prompts: Sequence[Encoded], new: int, name: str) -> None:
-    """Refuse prompts that exceed a model's positions.
-
-    Raises:
-        ModelResponseError: A prompt is longer than the model can read.
-    """
+    """Refuse prompts that exceed a model's positions."""
     limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     longest = max(map(len, prompts), default=0)
     if limit is not None and longest + new > limit:
@@ -181,12 +157,6 @@ def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: boo
 
     Some templates tell the model the date: what was trained would be asked otherwise than it
     learnt, and figures could not be had again.
-
-    Args:
-        tokenizer: One that has a template.
-        messages: The messages.
-        ask: Go on to where the model is to write, at once where the template lets it choose: few
-            of our outputs have room for thoughts.
     """
     written: str = tokenizer.apply_chat_template(
         messages,

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
-from ras_flow.components import Generation, Message
 from ras_flow.errors import RasFlowError
 from ras_flow.llms.compute import submit_to_lane
 from ras_flow.llms.waiting import a_place
+from ras_flow.parts.records import Generation, Message
 
 GATHERING = 0.003
 """Seconds that a call waits for others of the same moment when the lane is free."""
@@ -79,14 +79,7 @@ class _Group(Generic[Item, L, R]):
 
 
 class JoinedCalls(Generic[Item, L, R]):
-    """Serves calls in a lane; those with equal limits that wait there are joined.
-
-    Args:
-        serve: Does the work, in the lane's thread: what became of each call, or why it cannot be
-            served. The event is set once nobody waits for any of the calls.
-        most: Items of all calls that are joined; one that finds no room opens the next group.
-        submit: Puts work into the lane; that of heavy computing by default.
-    """
+    """Serves calls in a lane; those with equal limits that wait there are joined."""
 
     def __init__(
         self,
@@ -104,19 +97,7 @@ class JoinedCalls(Generic[Item, L, R]):
         self._open: dict[L, _Group[Item, L, R]] = {}
 
     async def make(self, items: Sequence[Item], limits: L) -> R:
-        """Make a call. When the awaiting task is cancelled, the others go on without it.
-
-        Args:
-            items: What is asked for.
-            limits: Calls with the same limits are joined.
-
-        Returns:
-            What became of it.
-
-        Raises:
-            OverloadedError: Too many calls wait already.
-            RasFlowError: This call cannot be served.
-        """
+        """Make a call. When the awaiting task is cancelled, the others go on without it."""
         call = Call(items, limits)
         with a_place():
             group, served = self._join(call)
@@ -157,16 +138,7 @@ def serve_together(
     encode: Callable[[PromptCall], list[P]],
     make: Callable[[list[P]], list[Generation]],
 ) -> dict[PromptCall, Outcome]:
-    """Serve calls by one, each different prompt once; what is wrong with a call is its own.
-
-    Args:
-        calls: The calls.
-        encode: Encodes a call's prompts; its error is this call's alone.
-        make: Continues each prompt, whatever the others are.
-
-    Returns:
-        What became of each call.
-    """
+    """Serve calls by one, each different prompt once; what is wrong with a call is its own."""
     encoded: dict[PromptCall, list[P]] = {}
     outcomes: dict[PromptCall, Outcome] = {}
     for call in calls:

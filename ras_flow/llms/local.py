@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.components import Generation, Message
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.llms import decoding, generation
 from ras_flow.llms.batch import states_name
 from ras_flow.llms.generation import (
@@ -38,7 +36,9 @@ from ras_flow.llms.weights import (
     reading_weights,
     resolve,
 )
-from ras_flow.tracing import traced_generation
+from ras_flow.parts.records import Generation, Message
+from ras_flow.support.extras import require
+from ras_flow.support.tracing import traced_generation
 
 if TYPE_CHECKING:
     from ras_flow.llms.batch import Prefix
@@ -76,20 +76,7 @@ _models: dict[tuple[str, str, Precision], LoadedModel] = {}
 
 
 def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCausalLM") -> Any:
-    """Read a model from disk or the hub; nothing is kept.
-
-    Args:
-        name: As for :func:`ras_flow.llms.weights.resolve`.
-        dtype: Number format of the weights in memory.
-        kind: Class of transformers that reads it.
-
-    Returns:
-        A model of transformers in evaluation mode on the GPU where there is one, else the CPU.
-
-    Raises:
-        ConfigurationError: It cannot be found, downloaded or read, weights are missing from it, it
-            has no keys and values, or a file of what training wrote is missing or altered.
-    """
+    """Read a model from disk or the hub; nothing is kept."""
     tuned = find_tuned(name)
     if tuned:
         check_files(tuned.folder, tuned.files)
@@ -139,17 +126,7 @@ def load_model(
     kind: str = "AutoModelForCausalLM",
     precision: Precision = "float32",
 ) -> LoadedModel:
-    """Return a model, loaded once per process, on the GPU where there is one.
-
-    Args:
-        name: As for :func:`ras_flow.llms.weights.resolve`.
-        key: Its fingerprint. The model that was loaded under another one is let go.
-        kind: Class of transformers that reads it.
-        precision: Number format of its weights.
-
-    Raises:
-        ConfigurationError: It cannot be found, downloaded or read, or it has another fingerprint.
-    """
+    """Return a model, loaded once per process, on the GPU where there is one."""
     place = name, kind, precision
     with _loading:
         if place not in _models or _models[place].key != key:
@@ -170,16 +147,6 @@ class LocalLanguageModel(TokenizedModel):
     Everything before a prompt's last message (instruction and examples) is computed once per
     process and kept, so prompts that differ in their last message only are cheap. Calls that wait
     for the same model are made together; see :mod:`ras_flow.llms.joining`.
-
-    Args:
-        name: A folder, or a name on the model hub.
-        window: Input tokens to offer to callers, who trim their prompts to it; fewer for a model
-            that can read no more and write an output too.
-        batch_size: Prompts that are decoded at once; lower it where memory is short.
-
-    Raises:
-        ConfigurationError: The name is a path that does not exist, or the environment names an
-            unknown number format (:mod:`ras_flow.llms.precision`).
     """
 
     def __init__(self, name: str = SMOLLM2, *, window: int = WINDOW, batch_size: int = 32) -> None:
@@ -200,23 +167,7 @@ class LocalLanguageModel(TokenizedModel):
         max_new_tokens: int,
         stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """Continue each prompt greedily.
-
-        Args:
-            prompts: One message list a prompt.
-            max_new_tokens: Limit for each output.
-            stop: Strings at which an output ends; they are not part of it.
-
-        Returns:
-            One generation a prompt, in order; in float32 a result never depends on the other
-            prompts.
-
-        Raises:
-            ConfigurationError: The model cannot be loaded, its files have changed, or memory ran
-                out.
-            ModelResponseError: A prompt is longer than the model can read.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Continue each prompt greedily."""
         if not prompts:
             return []
         limits = Limits(max_new_tokens, tuple(stop))

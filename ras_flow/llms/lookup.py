@@ -14,11 +14,7 @@ SIZES = (2, 1)
 
 
 class Lookup:
-    """What has been read and written, looked up by the last tokens.
-
-    Args:
-        tokens: The prompt's token ids; negative ones are places of something else.
-    """
+    """What has been read and written, looked up by the last tokens."""
 
     def __init__(self, tokens: Iterable[int] = ()) -> None:
         self._tokens: list[int] = []
@@ -37,12 +33,6 @@ class Lookup:
         """Return what followed the last time that the text was as it is at its end now.
 
         If that was so shortly before that less has followed, the text is taken to repeat itself.
-
-        Args:
-            most: Tokens at most.
-
-        Returns:
-            Token ids; none where the last token has not been there before.
         """
         for size in SIZES:
             start = self._next.get(tuple(self._tokens[-size:]))

@@ -22,9 +22,6 @@ def local_precision() -> Precision:
 
     bfloat16 takes half the memory, and less time on GPUs and on processors that compute in it. Its
     rounding lets what is written depend on what is written beside it.
-
-    Raises:
-        ConfigurationError: The variable names no format.
     """
     given = os.environ.get(DTYPE) or "float32"
     match given:

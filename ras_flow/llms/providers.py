@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
-from ras_flow.extras import require
 from ras_flow.llms.retry import Endpoint
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -56,20 +56,7 @@ _PROVIDERS = {
 
 
 def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
-    """Set up a chat model; nothing is sent yet.
-
-    Args:
-        name: ``provider:model``.
-        base_url: Address of the server, or None for the provider's own.
-        timeout: Seconds for one request.
-
-    Returns:
-        A chat model that decodes greedily where it can, and that never retries by itself.
-
-    Raises:
-        ConfigurationError: The provider is unknown, its key is missing, or the address is none.
-        MissingExtraError: The provider's package is not installed.
-    """
+    """Set up a chat model; nothing is sent yet."""
     from langchain.chat_models import init_chat_model  # noqa: PLC0415
 
     kind, _, model = name.partition(":")
@@ -118,17 +105,7 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
 
 
 def key_in(variable: str) -> str:
-    """Return a server's key, without the line end that mounted secrets have.
-
-    Args:
-        variable: The environment variable that has it.
-
-    Returns:
-        The key; empty where there is none.
-
-    Raises:
-        ConfigurationError: It cannot be one.
-    """
+    """Return a server's key, without the line end that mounted secrets have."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(
@@ -139,15 +116,7 @@ def key_in(variable: str) -> str:
 
 
 def check_address(name: str, address: str) -> None:
-    """Refuse what HTTP clients either choke on or take for an address of their own.
-
-    Args:
-        name: The setting that has the address.
-        address: The address.
-
-    Raises:
-        ConfigurationError: It is no address of a server.
-    """
+    """Refuse what HTTP clients either choke on or take for an address of their own."""
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -171,14 +140,7 @@ def _said(error: ValueError) -> str:
 
 
 def endpoint_of(chat: BaseChatModel) -> Endpoint:
-    """Describe a chat model's server for error messages.
-
-    Args:
-        chat: Any chat model.
-
-    Returns:
-        The model's name, its host without user or password, and its secrets.
-    """
+    """Describe a chat model's server for error messages."""
     from pydantic import SecretStr  # noqa: PLC0415
 
     def first(*names: str) -> str:

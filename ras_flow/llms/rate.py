@@ -11,9 +11,6 @@ class UntimedRate(BaseRateLimiter):
     """A rate limiter that is waited for outside of the model's time.
 
     LangChain waits for it within each call that its cache does not answer.
-
-    Args:
-        limiter: The limiter.
     """
 
     def __init__(self, limiter: BaseRateLimiter) -> None:

@@ -111,15 +111,7 @@ class Endpoint:
 
 
 def classify(error: BaseException) -> Kind | None:
-    """Tell what an error of a model call means.
-
-    Args:
-        error: What the client raised.
-
-    Returns:
-        ``"retry"``: a later attempt may succeed. ``"refused"``: the key is wrong, or has no credit
-        left. ``"rejected"``: the request is wrong. None: this is no failure of the call.
-    """
+    """Tell what an error of a model call means."""
     status = status_of(error)
     if status is not None:
         if status in _REFUSED_STATUS or getattr(error, "code", None) == _NO_CREDIT:
@@ -155,21 +147,7 @@ def status_of(error: BaseException) -> int | None:
 async def call_with_retries(
     call: Callable[[], Awaitable[T]], *, retries: Retries, endpoint: Endpoint
 ) -> T:
-    """Await a model call, again after timeouts, broken connections, 429 and 5xx.
-
-    Args:
-        call: Starts one attempt.
-        retries: How often and how long to try.
-        endpoint: Who is called.
-
-    Returns:
-        What the first successful attempt returned.
-
-    Raises:
-        AuthenticationError: The key was refused (401, 403), or has no credit left; not retried.
-        ModelResponseError: The request was rejected (400, 404, 422, ...); not retried.
-        ModelUnavailableError: The last attempt failed too.
-    """
+    """Await a model call, again after timeouts, broken connections, 429 and 5xx."""
     tries = 0
     timer = asyncio.timeout(retries.timeout)
 

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
+from ras_flow.parts.records import Generation, Message
 
 PROBE: list[Message] = [{"role": "user", "content": "Write the word ready, and nothing else."}]
 """What a server is asked: one that enforces a schema answers with a JSON object all the same."""
@@ -23,11 +23,7 @@ Ask = Callable[[Mapping[str, Any] | None], Awaitable[Generation]]
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field of a request that asks for JSON by a schema, in OpenAI's interfaces.
-
-    Args:
-        schema: A JSON schema of an object.
-    """
+    """Return the field of a request that asks for JSON by a schema, in OpenAI's interfaces."""
     return {
         "type": "json_schema",
         "json_schema": {"name": "output", "schema": dict(schema), "strict": True},
@@ -35,11 +31,7 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SchemaProbe:
-    """What one server does with JSON schemas.
-
-    Args:
-        server: What to call it in the log.
-    """
+    """What one server does with JSON schemas."""
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -50,20 +42,6 @@ class SchemaProbe:
 
         Callers that arrive before the first probe has ended send one of their own. Its few tokens
         are counted nowhere.
-
-        Args:
-            schema: The schema that is to be used.
-            ask: Sends the probe.
-
-        Returns:
-            False where the server rejects the schema or answers as if there were none, which is
-            logged once as a warning; True where it enforces it, and where a model that thinks
-            first has not come to its answer.
-
-        Raises:
-            AuthenticationError: The key was refused.
-            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
-            ModelResponseError: The server also rejects the same request without a schema.
         """
         key = json.dumps(schema, sort_keys=True)
         if key not in self._enforced:

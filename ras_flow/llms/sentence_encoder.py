@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
-from ras_flow.files import checksum
 from ras_flow.llms.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.weights import check_words, load_error, reading_weights
-from ras_flow.paths import path_named
-from ras_flow.scoped import PerProcess
+from ras_flow.support.extras import require
+from ras_flow.support.files import checksum
+from ras_flow.support.paths import path_named
+from ras_flow.support.scoped import PerProcess
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,12 +57,6 @@ class LocalSentenceEncoder:
 
     Making one loads nothing; the first text loads the model. Calls that wait for the same model
     are made together; see :mod:`ras_flow.llms.joining`.
-
-    Args:
-        name: A folder of a sentence-transformers model; or the name of one, which is taken from
-            an installed package that carries it, else from the model hub.
-        cache_size: How many texts' vectors are kept, so that a repeated text costs nothing.
-        batch_size: Texts that the model encodes at once.
     """
 
     def __init__(
@@ -80,41 +74,23 @@ class LocalSentenceEncoder:
 
     @cached_property
     def identity(self) -> str:
-        """The model's name and the start of its weights' SHA-256.
-
-        Raises:
-            ConfigurationError: The model is not found, or its weights are damaged.
-        """
+        """The model's name and the start of its weights' SHA-256."""
         return f"{self.name}@{_hash(_weights(self.name))[:12]}"
 
     @cached_property
     def dimension(self) -> int:
-        """The length of a vector.
-
-        Raises:
-            ConfigurationError: The model is not found, or its weights are damaged.
-            MissingExtraError: sentence-transformers is not installed.
-        """
+        """The length of a vector."""
         if _carried_folder(self.name):
             return _CARRIED[self.name].dimension
         return int(self._model.get_embedding_dimension())
 
     def check(self) -> None:
-        """Find out whether the model can be used; it is not loaded.
-
-        Raises:
-            ConfigurationError: The model is not found, or its weights are damaged.
-            MissingExtraError: sentence-transformers is not installed.
-        """
+        """Find out whether the model can be used; it is not loaded."""
         require("sentence_transformers", extra="local")
         _weights(self.name)
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Encode texts off the event loop; see :meth:`encode_sync`.
-
-        Raises:
-            OverloadedError: Too many calls wait already.
-        """
+        """Encode texts off the event loop; see :meth:`encode_sync`."""
         return await self._calls.make(texts, None)
 
     def _serve(
@@ -132,15 +108,8 @@ class LocalSentenceEncoder:
     def encode_sync(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Encode texts; one call at a time uses the model.
 
-        Args:
-            texts: The texts, of any length; what exceeds the model's window is not seen by it.
-
         Returns:
             L2-normalised vectors of shape (number of texts, dimension), one a text, in order.
-
-        Raises:
-            ConfigurationError: The model is not found, or its weights are damaged.
-            MissingExtraError: sentence-transformers is not installed.
         """
         import numpy as np  # noqa: PLC0415
 
@@ -207,15 +176,7 @@ class LocalSentenceEncoder:
 
 
 def same_encoder(one: str, other: str) -> bool:
-    """Tell whether two identities are of the same sentence encoder.
-
-    Args:
-        one: An encoder's identity.
-        other: Another's.
-
-    Returns:
-        Whether they are equal, or end in the same weights' hash: a folder may have been moved.
-    """
+    """Tell whether two identities are of the same sentence encoder."""
     ours, theirs = _PLAIN.fullmatch(one), _PLAIN.fullmatch(other)
     return one == other or bool(ours and theirs and ours[1] == theirs[1])
 
@@ -234,17 +195,7 @@ def _carried_folder(name: str) -> Path | None:
 
 @lru_cache(maxsize=8)
 def _weights(name: str) -> Path:
-    """Find a model's weights, and check those that a package carries.
-
-    Args:
-        name: A folder or a model's name.
-
-    Returns:
-        The weights' file.
-
-    Raises:
-        ConfigurationError: They are not found or damaged.
-    """
+    """Find a model's weights, and check those that a package carries."""
     if path_named(name).exists():
         path = path_named(name) / WEIGHTS
         if not path.is_file():

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ras_flow.components import Generation
-from ras_flow.extras import require
 from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
 from ras_flow.llms.joining import Limits, Outcome, PromptCall, serve_together
 from ras_flow.llms.local import LocalLanguageModel, load_model
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import SMOLLM2, load_error
-from ras_flow.paths import path_named
+from ras_flow.parts.records import Generation
+from ras_flow.support.extras import require
+from ras_flow.support.paths import path_named
 
 WINDOW = 512
 """Input tokens (appendix D.1)."""
@@ -32,14 +32,7 @@ _TOKENS = (
 
 
 def is_seq2seq(name: str) -> bool:
-    """Tell from its configuration whether a model is an encoder-decoder.
-
-    Args:
-        name: A folder, or a name on the model hub, whose configuration is then downloaded.
-
-    Raises:
-        ConfigurationError: The configuration cannot be found or read.
-    """
+    """Tell from its configuration whether a model is an encoder-decoder."""
     if name == SMOLLM2:
         return False
     tuned = find_tuned(name)
@@ -63,15 +56,6 @@ class LocalSeq2SeqModel(LocalLanguageModel):
     """A sequence-to-sequence model of transformers, run greedily.
 
     It knows no chat: it reads the texts of a prompt's messages, one after the other.
-
-    Args:
-        name: A folder, or a name on the model hub.
-        window: Input tokens to offer to callers.
-        batch_size: Prompts that are decoded at once; lower it where memory is short.
-
-    Raises:
-        ConfigurationError: The name is a path that does not exist, or the environment names an
-            unknown number format (:mod:`ras_flow.llms.precision`).
     """
 
     _chats = False

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ras_flow.components import Generation, Message
-from ras_flow.concurrency import all_or_none
 from ras_flow.llms.completions import CompletionsServer
 from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
 from ras_flow.llms.tokenized import TokenizedModel
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.weights import fingerprint
-from ras_flow.tracing import traced_generation
+from ras_flow.parts.records import Generation, Message
+from ras_flow.support.concurrency import all_or_none
+from ras_flow.support.tracing import traced_generation
 
 
 class ServedLanguageModel(TokenizedModel):
@@ -21,17 +21,6 @@ class ServedLanguageModel(TokenizedModel):
 
     It reads what the same model reads in this process: special tokens that a document spells out
     stay text, which a server's chat interface does not promise.
-
-    Args:
-        name: A folder, or a name on the model hub; the server knows the model by the same name.
-        base_url: Address of the server, with ``/v1``; None for that in ``VLLM_BASE_URL``.
-        timeout: Seconds for one attempt.
-        max_retries: Attempts after the first, for failures that may pass.
-        max_concurrency: Requests under way at once.
-
-    Raises:
-        ConfigurationError: The name is a path that does not exist, there is no address, or the key
-            cannot be one.
     """
 
     batch_size = 1
@@ -65,25 +54,7 @@ class ServedLanguageModel(TokenizedModel):
         stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
     ) -> list[Generation]:
-        """Continue each prompt greedily, each as one request.
-
-        Args:
-            prompts: One message list a prompt.
-            max_new_tokens: Limit for each output.
-            stop: Strings at which an output ends; they are not part of it.
-            schema: JSON schema that the server is asked to write by. A short request finds out
-                first whether the server enforces it; where it does not, the schema is not sent.
-
-        Returns:
-            One generation a prompt, in order.
-
-        Raises:
-            AuthenticationError: The key was refused.
-            ConfigurationError: The tokenizer cannot be loaded.
-            ModelUnavailableError: Timeouts, 429, 5xx or broken answers outlasted the retries.
-            ModelResponseError: The request was rejected.
-            OverloadedError: Too many calls of this process wait already.
-        """
+        """Continue each prompt greedily, each as one request."""
         if not prompts:
             return []
         if schema is not None and not await self._schemas.enforces(

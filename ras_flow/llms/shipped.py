@@ -9,12 +9,5 @@ WEIGHTS = Path(__file__).parent.parent / "weights"
 
 
 def is_default(name: str) -> bool:
-    """Tell whether a model's name means the package's own.
-
-    Args:
-        name: As in the Context.
-
-    Returns:
-        Whether it is ``local:default``, in full or short.
-    """
+    """Tell whether a model's name means the package's own."""
     return name in ("local", "local:", "local:default")

@@ -7,7 +7,7 @@ from threading import Lock
 from weakref import WeakValueDictionary
 
 from ras_flow.llms.retry import Endpoint
-from ras_flow.scoped import PerLoop
+from ras_flow.support.scoped import PerLoop
 
 Slots = PerLoop[asyncio.Semaphore]
 """The slots of each event loop."""
@@ -17,26 +17,11 @@ _shared: WeakValueDictionary[tuple[str, str, int], Slots] = WeakValueDictionary(
 
 
 def make_slots(most: int) -> Slots:
-    """Make slots for one model alone.
-
-    Args:
-        most: Calls at once.
-
-    Returns:
-        The slots.
-    """
+    """Make slots for one model alone."""
     return PerLoop(lambda: asyncio.Semaphore(most))
 
 
 def shared_slots(endpoint: Endpoint, most: int) -> Slots:
-    """Return the slots that all who name a model share.
-
-    Args:
-        endpoint: The model and its server.
-        most: Calls at once; who names another number has slots of their own.
-
-    Returns:
-        The slots; the same ones as long as anybody keeps them.
-    """
+    """Return the slots that all who name a model share."""
     with _lock:
         return _shared.setdefault((endpoint.model, endpoint.host, most), make_slots(most))

@@ -31,10 +31,6 @@ class Text:
     lost. Such a text can turn back to its second copy of what it repeats, and go on there with the
     second likeliest token, at the word where that was nearest to the likeliest.
 
-    Args:
-        words: Token ids that it is likely to copy.
-        turns: How often it may turn back.
-
     Attributes:
         tokens: The token ids that are written.
     """
@@ -57,15 +53,7 @@ class Text:
         return self._lookup.guess(most)
 
     def turn(self, begins_word: Callable[[Sequence[int], int], bool]) -> bool:
-        """Turn back if the text repeats itself.
-
-        Args:
-            begins_word: Called with a beginning of the text and a token: whether a word begins
-                with that token there. Within a word the second likeliest makes another one.
-
-        Returns:
-            Whether it did.
-        """
+        """Turn back if the text repeats itself."""
         places = [
             at
             for at in (second_copy(self.tokens, TWICE) if self._turns else ())
@@ -84,16 +72,7 @@ class Text:
 
 
 def second_copy(tokens: Sequence[int], filled: int) -> range:
-    """Return where a text that repeats itself has its second copy of what it repeats.
-
-    Args:
-        tokens: A text's token ids so far.
-        filled: Tokens at its end that the copies have to fill.
-
-    Returns:
-        Positions in ``tokens``; none unless its last ``filled`` tokens or more are one block, at
-        least twice in a row.
-    """
+    """Return where a text that repeats itself has its second copy of what it repeats."""
     end = len(tokens)
     for size in range(1, min(LONGEST_BLOCK, end // 2) + 1):
         span = max(2 * size, -(-filled // size) * size)
@@ -105,12 +84,5 @@ def second_copy(tokens: Sequence[int], filled: int) -> range:
 
 
 def repeats(tokens: Sequence[int]) -> bool:
-    """Tell whether a text only repeats itself, as greedy decoding of small models may do for ever.
-
-    Args:
-        tokens: A text's token ids so far.
-
-    Returns:
-        Whether its last :data:`LOOP` tokens or more are one block, at least twice in a row.
-    """
+    """Tell whether a text only repeats itself, as greedy decoding may do forever."""
     return bool(second_copy(tokens, LOOP))

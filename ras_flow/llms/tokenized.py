@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.llms.generation import Encoded, as_plain_text, chat_text
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.weights import positions
+from ras_flow.parts.records import Message
+from ras_flow.support.extras import require
 
 WINDOW = 2500
 """Input tokens that callers are offered, where the model can read so many."""
@@ -20,13 +20,7 @@ ROOM_FOR_OUTPUT = 512
 
 
 class TokenizedModel:
-    """What is known of a model from its tokenizer and its configuration.
-
-    Args:
-        name: A folder, or a name on the model hub.
-        window: Input tokens to offer to callers, who trim their prompts to it; fewer for a model
-            that can read no more and write an output too.
-    """
+    """What is known of a model from its tokenizer and its configuration."""
 
     _chats = True
     """Whether it reads messages by a chat template."""

@@ -6,24 +6,16 @@ import threading
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.llms.tuned import find_tuned
 from ras_flow.llms.weights import check_words, load_error, resolve
+from ras_flow.support.extras import require
 
 _loading = threading.Lock()
 _tokenizers: dict[str, Any] = {}
 
 
 def load_tokenizer(name: str, *, chat: bool = True) -> Any:
-    """Return a model's tokenizer, loaded once per process.
-
-    Args:
-        name: As for :func:`ras_flow.llms.weights.resolve`.
-        chat: Whether a chat template is needed.
-
-    Raises:
-        ConfigurationError: There is none, it cannot be read, or it has no chat template.
-    """
+    """Return a model's tokenizer, loaded once per process."""
     tuned = find_tuned(name)
     if tuned and tuned.adapter:
         return load_tokenizer(tuned.base, chat=chat)

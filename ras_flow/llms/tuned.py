@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
-from ras_flow.files import first_wrong
 from ras_flow.llms.shipped import WEIGHTS, is_default
 from ras_flow.llms.text import TWICE
-from ras_flow.paths import path_named
+from ras_flow.support.extras import require
+from ras_flow.support.files import first_wrong
+from ras_flow.support.paths import path_named
 
 MANIFEST = "extractor.json"
 TURNS = 2
@@ -70,17 +70,7 @@ class Tuned:
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def merged(self, model: Any) -> Any:
-        """Put the adapter into its base model.
-
-        Args:
-            model: The base model, which is changed.
-
-        Returns:
-            A model of the same class.
-
-        Raises:
-            ConfigurationError: The adapter fits another model.
-        """
+        """Put the adapter into its base model."""
         peft = require("peft", extra="local")
         try:
             with without_peft_warnings():
@@ -101,18 +91,7 @@ def without_peft_warnings() -> Iterator[None]:
 
 
 def find_tuned(name: str) -> Tuned | None:
-    """Return the description of a folder that training wrote.
-
-    Args:
-        name: A model's name: a folder or a name on the hub.
-
-    Returns:
-        The description; None where the name is of another kind of model.
-
-    Raises:
-        ConfigurationError: The description is damaged, or of another version; or the name cannot be
-            looked up.
-    """
+    """Return the description of a folder that training wrote."""
     folder = path_named(name)
     file = folder / MANIFEST
     if not file.is_file():
@@ -144,24 +123,13 @@ def find_tuned(name: str) -> Tuned | None:
 
 
 def extractor_name(name: str) -> str:
-    """Return the model that a name means for the extractor.
-
-    Args:
-        name: As in the Context.
-
-    Returns:
-        The package's own extractor for ``local:default``, where it has one; else the name.
-    """
+    """Return the model that a name means for the extractor."""
     shipped = is_default(name) and (SHIPPED / MANIFEST).is_file()
     return f"local:{SHIPPED}" if shipped else name
 
 
 def check_files(folder: Path, files: dict[str, str]) -> None:
-    """Check that a folder's files are what its description says.
-
-    Raises:
-        ConfigurationError: A file is missing or altered.
-    """
+    """Check that a folder's files are what its description says."""
     if wrong := first_wrong(folder, files):
         file, state = wrong
         raise ConfigurationError(

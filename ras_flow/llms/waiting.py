@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ras_flow.errors import OverloadedError
-from ras_flow.limits import limit
+from ras_flow.settings.limits import limit
 
 VARIABLE = "RAS_FLOW_MAX_CALLS"
 """Environment variable with the limit, which holds for the whole process."""
@@ -26,12 +26,7 @@ def taken() -> int:
 
 @contextmanager
 def a_place() -> Iterator[None]:
-    """Count a model call from here to the end of the block, however it ends.
-
-    Raises:
-        OverloadedError: As many as the process takes are waiting or under way.
-        ConfigurationError: The limit is no number.
-    """
+    """Count a model call from here to the end of the block, however it ends."""
     global _taken
     most = most_calls()
     with _lock:
@@ -50,12 +45,7 @@ def a_place() -> Iterator[None]:
 
 
 def check_room() -> None:
-    """Refuse new work while half of the places are taken: the rest is for runs under way.
-
-    Raises:
-        OverloadedError: They are.
-        ConfigurationError: The limit is no number.
-    """
+    """Refuse new work while half of the places are taken: the rest is for runs under way."""
     most = most_calls()
     if 2 * _taken >= most:
         raise OverloadedError(
@@ -66,9 +56,5 @@ def check_room() -> None:
 
 
 def most_calls() -> int:
-    """Return how many model calls this process takes at once.
-
-    Raises:
-        ConfigurationError: The environment names no whole number of at least 2.
-    """
+    """Return how many model calls this process takes at once."""
     return limit(VARIABLE, MOST, least=2)

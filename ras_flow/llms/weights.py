@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
-from ras_flow.extras import require
-from ras_flow.files import whole_folder
 from ras_flow.llms.tuned import find_tuned
-from ras_flow.paths import cache_folder, path_named
+from ras_flow.support.extras import require
+from ras_flow.support.files import whole_folder
+from ras_flow.support.paths import cache_folder, path_named
 
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """The default local model: Apache-2.0, 134.5M parameters."""
@@ -60,19 +60,7 @@ def packaged_smollm2() -> Packaged | None:
 
 
 def fingerprint(name: str) -> str:
-    """Return what tells a model's weights apart, for the keys of cached results.
-
-    Args:
-        name: As for :func:`resolve`.
-
-    Returns:
-        The name with the content key of its package, or with the sizes and times of the
-        folder's files; the bare name for models of the hub. No weights are read or downloaded. A
-        folder that training wrote is told apart by its checksums, wherever it is.
-
-    Raises:
-        ConfigurationError: The name is a path that does not exist.
-    """
+    """Return what tells a model's weights apart, for the keys of cached results."""
     tuned = find_tuned(name)
     if tuned:
         return f"extractor@{tuned.key}" + (f"+{fingerprint(tuned.base)}" if tuned.adapter else "")
@@ -90,15 +78,6 @@ def resolve(name: str) -> str:
 
     The order is: an existing folder, a package that carries the weights (converted once to
     safetensors in the cache folder, which takes about half a minute), the model hub.
-
-    Args:
-        name: A folder, or a name on the hub.
-
-    Returns:
-        A folder's path, or the name itself.
-
-    Raises:
-        ConfigurationError: The name is a path that does not exist.
     """
     folder = _folder(name)
     if folder is not None:
@@ -108,15 +87,7 @@ def resolve(name: str) -> str:
 
 
 def positions(name: str) -> int | None:
-    """Return how many tokens a model can read and write together; no weights are read.
-
-    Args:
-        name: As for :func:`resolve`.
-
-    Returns:
-        What its configuration says; None where that says nothing, or cannot be had: whoever
-        loads the model is told why.
-    """
+    """Return how many tokens a model can read and write together; no weights are read."""
     tuned = find_tuned(name)
     if tuned and tuned.adapter:
         return positions(tuned.base)
@@ -132,15 +103,7 @@ def positions(name: str) -> int | None:
 
 
 def load_error(name: str, error: Exception) -> ConfigurationError:
-    """Explain why a model could not be loaded.
-
-    Args:
-        name: As the user gave it.
-        error: What transformers raised.
-
-    Returns:
-        The error to raise: how to install the default model's package, or what to check.
-    """
+    """Explain why a model could not be loaded."""
     if name == SMOLLM2 and packaged_smollm2() is None:
         return MissingExtraError(
             f"The weights of {name} are not installed and the model hub could not be used "
@@ -162,13 +125,6 @@ def check_words(name: str, tokenizer: Any) -> None:
 
     Where its file is missing transformers makes several kinds of tokenizer all the same, of their
     special tokens alone, and a model then reads nothing of any text.
-
-    Args:
-        name: The model, as the user gave it.
-        tokenizer: Its tokenizer, of transformers.
-
-    Raises:
-        ConfigurationError: It knows none.
     """
     # T5's has its mark for a space beside them.
     if len(tokenizer) <= len(tokenizer.added_tokens_decoder) + 1:

@@ -7,36 +7,24 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.citations import cite, cite_passages
-from ras_flow.components import Answerer, AnswerRequest, Reply
-from ras_flow.context import Context
 from ras_flow.events import AnswerEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import report_end, report_loss, texts_read, view, warned
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import Answerer
+from ras_flow.parts.records import AnswerRequest, Reply
 from ras_flow.routing import decide
+from ras_flow.settings.context import Context
+from ras_flow.settings.tasks import get_task
 from ras_flow.state.channels import RasState
+from ras_flow.state.citations import cite, cite_passages
 from ras_flow.state.schema import Citation, Passage
-from ras_flow.tasks import get_task
-from ras_flow.usage import Cost
+from ras_flow.state.usage import Cost
 
 
 async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Answer the question, cite what the answer rests on, and say why the run stopped.
-
-    Args:
-        state: Question, chain and graph.
-        runtime: LangGraph's runtime.
-        parts: Where the answerer comes from.
-
-    Returns:
-        Answer, citations, stop reason and cost.
-
-    Raises:
-        ConfigurationError: The answerer cannot be set up, or its key was refused.
-        ModelError: The answerer cannot be reached or its reply is unusable.
-    """
+    """Answer the question, cite what the answer rests on, and say why the run stopped."""
     context = parts.context(state, runtime)
     # None where the run is resumed with wider settings than routed it here, or where an edit of
     # the state sent it here: to its editor the graph suffices.
@@ -64,21 +52,7 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
 
 
 async def ask(answerer: Answerer, state: RasState, context: Context, parts: Parts) -> Reply:
-    """Ask the answerer with what it reads of the state.
-
-    Args:
-        answerer: The answerer.
-        state: Question, chain and graph.
-        context: The run's settings.
-        parts: Where the sentence encoder comes from.
-
-    Returns:
-        Its reply, as it wrote it.
-
-    Raises:
-        ConfigurationError: The answerer or the sentence encoder cannot be used.
-        ModelError: The answerer cannot be reached or its reply is unusable.
-    """
+    """Ask the answerer with what it reads of the state."""
     task = get_task(context.task)
     texts = texts_read(state, context, parts, answerer)
     seen = await view(state, context, parts, answerer, texts)

@@ -6,30 +6,18 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.context import Context
 from ras_flow.events import EncodedEvent
 from ras_flow.nodes.view import encoding
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
-from ras_flow.usage import Cost
+from ras_flow.state.usage import Cost
 
 
 async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
     """Embed the graph's entities and relations, for the models that come next.
 
     The vectors are kept in the process, not in the state: streams and traces would carry them all.
-
-    Args:
-        state: Holds the graph.
-        runtime: LangGraph's runtime.
-        parts: Where the sentence encoder comes from.
-
-    Returns:
-        The time taken.
-
-    Raises:
-        ConfigurationError: A model or the sentence encoder cannot be set up.
-        MissingExtraError: The sentence encoder's packages are not installed.
     """
     hop = len(state["hops"]) - 1
     cost = Cost("encoder", f"encode:{hop}")

@@ -7,30 +7,17 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.context import Context
 from ras_flow.events import GraphEvent, graph_event
 from ras_flow.nodes.view import check_hop, reads_encoding
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import merge_triples, to_new_triples
 from ras_flow.state.schema import Triple
 
 
 async def merge_graph(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Merge the last hop's triples into the graph.
-
-    Args:
-        state: Holds the graph, the last hop and what was extracted for it.
-        runtime: LangGraph's runtime.
-        parts: Where the models come from that are asked next.
-
-    Returns:
-        The hop's triples by their normalised form; the reducer merges them.
-
-    Raises:
-        ConfigurationError: A model that is asked next cannot be set up.
-        InputError: The state was edited so that it has no hop.
-    """
+    """Merge the last hop's triples into the graph."""
     check_hop(state)
     context = parts.context(state, runtime)
     delta, event = await asyncio.to_thread(_merge, state, context, parts)

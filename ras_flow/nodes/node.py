@@ -10,19 +10,15 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore, Op, Result
 
-from ras_flow.context import Context
 from ras_flow.nodes.sync_loop import run_sync
+from ras_flow.settings.context import Context
 
 Work = Callable[[Any, Runtime[Context]], Coroutine[Any, Any, dict[str, Any]]]
 """Takes the state: RAS's, or that of a graph of one's own."""
 
 
 class Node(Runnable[Any, dict[str, Any]]):
-    """An async function as a node that ``invoke`` and ``stream`` can run too.
-
-    Args:
-        work: The function.
-    """
+    """An async function as a node that ``invoke`` and ``stream`` can run too."""
 
     def __init__(self, work: Work) -> None:
         self._work = work

@@ -6,35 +6,21 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import PlanRequest, Reply
-from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import WarningEvent, plan_event
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import report_loss, texts_read, view, warned
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.records import PlanRequest, Reply
 from ras_flow.routing import pending_plan, read_plan
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan
-from ras_flow.usage import Cost
+from ras_flow.state.usage import Cost
 
 
 async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Ask once; whether to ask again is decided by the routing.
-
-    Args:
-        state: Question, chain and graph so far.
-        runtime: LangGraph's runtime.
-        parts: Where the planner comes from.
-
-    Returns:
-        The plan, usable or not, and its cost.
-
-    Raises:
-        ConfigurationError: The planner cannot be set up, or its key was refused.
-        ModelUnavailableError: The planner cannot be reached and nothing is known yet.
-        ModelResponseError: The planner's server rejects the request.
-    """
+    """Ask once; whether to ask again is decided by the routing."""
     context = parts.context(state, runtime)
     planner = await parts.get_planner(context)
     rejected = pending_plan(state)

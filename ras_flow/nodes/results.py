@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Sequence
 from inspect import isawaitable
 from typing import TypeVar
 
-from ras_flow.context import LARGEST
 from ras_flow.errors import ConfigurationError
+from ras_flow.settings.context import LARGEST
 
 T = TypeVar("T")
 
@@ -15,21 +15,7 @@ T = TypeVar("T")
 async def one_each(
     asked: int, kind: type[T], results: Awaitable[Sequence[T]], part: object
 ) -> Sequence[T]:
-    """Await a part, and check that it answered everything that it was asked.
-
-    Args:
-        asked: How many results it is to return.
-        kind: What each is.
-        results: What its method returned.
-        part: The part.
-
-    Returns:
-        The results.
-
-    Raises:
-        ConfigurationError: There are more or fewer, or they are something else; the message names
-            the part's class.
-    """
+    """Await a part, and check that it answered everything that it was asked."""
     name = type(part).__name__
     if not isawaitable(results):
         raise ConfigurationError(
@@ -40,7 +26,7 @@ async def one_each(
     if not isinstance(made, Sequence) or not all(isinstance(one, kind) for one in made):
         raise ConfigurationError(
             f"{name} returned {made!r:.200}: parts take a list and return a list of the same "
-            f"length, here of {kind.__name__} (see ras_flow.components)."
+            f"length, here of {kind.__name__} (see ras_flow.parts)."
         )
     for result in made:
         _check_fields(result, name)

@@ -7,40 +7,25 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import Retriever, ScoredPassage
-from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import passages_event
 from ras_flow.formats.text import scrub, scrub_all
 from ras_flow.nodes.results import one_each
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import Retriever
+from ras_flow.parts.records import ScoredPassage
 from ras_flow.routing import pending_plan
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Hop, Passage, passage_id
-from ras_flow.tracing import traced_retrieval
-from ras_flow.usage import Cost
+from ras_flow.state.usage import Cost
+from ras_flow.support.tracing import traced_retrieval
 
 
 async def retrieve(
     state: RasState, runtime: Runtime[Context], parts: Parts, *, top_k: int | None = None
 ) -> dict[str, Any]:
-    """Open a hop with the passages for its subquery, without those that a person dropped.
-
-    Args:
-        state: Its last plan holds the subquery.
-        runtime: LangGraph's runtime.
-        parts: Where retriever and answerer come from.
-        top_k: Passages, where the settings do not say; None for as many as the answerer reads best.
-
-    Returns:
-        The new hop, its passages, and the time taken.
-
-    Raises:
-        InputError: The state was edited so that no subquery is planned.
-        ConfigurationError: What the retriever found are no passages, or the answerer's own number
-            of them cannot be told.
-        CorpusIndexError: The index cannot be opened.
-    """
+    """Open a hop with the passages for its subquery, without those that a person dropped."""
     plan = pending_plan(state)
     if plan is None or not plan["subquery"].strip():
         raise InputError("No subquery is planned: give the last plan of the state a `subquery`.")

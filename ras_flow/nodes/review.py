@@ -13,14 +13,14 @@ from langgraph.errors import GraphInterrupt
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from ras_flow.context import Context
-from ras_flow.editing import apply_edits
-from ras_flow.edits import Edit, check_models, parse_edits
+from ras_flow.edits.apply import apply_edits
+from ras_flow.edits.operations import Edit, check_models, parse_edits
 from ras_flow.errors import EditError
 from ras_flow.events import ReviewEvent, ReviewPoint
 from ras_flow.nodes.view import reads_encoding
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.routing import may_retrieve, pending_plan
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
 POINTS: dict[str, ReviewPoint] = {
@@ -42,18 +42,6 @@ async def review(
     ``{"edits": [...]}``, and approved with an empty list. LangGraph takes a bare ``{}`` for an
     empty mapping of interrupts and does not hand it on; as one interrupt's answer in such a
     mapping, ``{id: {}}``, it approves too.
-
-    Args:
-        state: What is reviewed.
-        runtime: LangGraph's runtime.
-        parts: Where the settings and models come from.
-        node: Which of the review nodes this is.
-
-    Returns:
-        What the edits change; nothing when the state was approved.
-
-    Raises:
-        ConfigurationError: A model that is asked next cannot be set up.
     """
     context = parts.context(state, runtime)
     # As they are now, whatever the state keeps: an edit may depend on them.

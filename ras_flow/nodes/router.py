@@ -16,10 +16,6 @@ class Router(RunnableLambda[Any, str]):
     LangGraph writes what a node returned, and only then asks its router. To it a step that is
     cancelled in between is done and leads nowhere: resumed, the run would end without an answer. So
     the decision is made without giving way to other tasks, or, in a thread, waited for.
-
-    Args:
-        decide: The function.
-        blocks: It reads files, or may: it is called in a thread.
     """
 
     def __init__(self, decide: Callable[[Any], str], *, blocks: bool = False) -> None:

@@ -9,13 +9,13 @@ from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
 from ras_flow.formats.text import scrub
-from ras_flow.limits import check_count, check_question, check_sizes
 from ras_flow.llms.waiting import check_room
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.settings.context import Context
+from ras_flow.settings.limits import check_count, check_question, check_sizes
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Document, Hop, Passage, make_passage
 
@@ -32,25 +32,7 @@ _GATHERED: dict[str, type[list[Any]] | type[dict[str, Any]]] = {
 
 
 async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Check the input; given documents become hop 0, the first context t0.
-
-    Args:
-        state: Holds ``question`` and, where given, ``documents``.
-        runtime: LangGraph's runtime.
-        parts: Where the settings and the models come from.
-
-    Returns:
-        What it takes to have nothing of an earlier question in the state.
-
-    Raises:
-        InputError: The question is empty or too long, a document is not usable, there are too many
-            of them, or static inference has none.
-        ConfigurationError: The run is to pause, but nothing keeps its state meanwhile; a limit in
-            the environment is no number; or a model's name, key or package is missing or wrong.
-        CorpusIndexError: The run can search, and the index cannot be opened.
-        MissingExtraError: Packages of a local model or of the retriever are not installed.
-        OverloadedError: This process has too much under way to take a further question.
-    """
+    """Check the input; given documents become hop 0, the first context t0."""
     check_room()
     context = parts.context({**state, "models": {}, "defaults": None}, runtime)
     question = _text(state.get("question"), "question", "question")

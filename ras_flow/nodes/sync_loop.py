@@ -27,14 +27,7 @@ _loops: dict[int, asyncio.AbstractEventLoop] = {}
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
-    """Wait for a coroutine in a thread that may have an event loop at work, as in a notebook.
-
-    Args:
-        work: The coroutine. It is cancelled where the thread is interrupted.
-
-    Returns:
-        What it returns; its errors are raised here.
-    """
+    """Wait for a coroutine in a thread that may have an event loop at work, as in a notebook."""
     if _within.get():
         # A part that asks another graph may hold up the loop or its threads meanwhile.
         with ThreadPoolExecutor(1) as thread:

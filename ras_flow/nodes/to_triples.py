@@ -9,21 +9,22 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import Extraction, Extractor
-from ras_flow.concurrency import all_or_none
-from ras_flow.context import Context
 from ras_flow.errors import InputError, ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.formats.quality import Refined, refine
 from ras_flow.formats.text import scrub
 from ras_flow.nodes.results import one_each
 from ras_flow.nodes.view import check_hop, warned
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import Extractor
+from ras_flow.parts.records import Extraction
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import as_spo, read_in
 from ras_flow.state.schema import Extracted, Passage, name_of, passage_id
-from ras_flow.triple_cache import TripleCache
-from ras_flow.usage import Cost
+from ras_flow.state.usage import Cost
+from ras_flow.support.concurrency import all_or_none
+from ras_flow.triples.cache import TripleCache
 
 
 async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
@@ -32,19 +33,6 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
     A batch's triples are put into the store as soon as they are there, so that a run that is
     killed here asks for none of them again. The store keeps them as extracted; what enters the
     graph is refined by :mod:`ras_flow.formats.quality`.
-
-    Args:
-        state: Its last hop has the passages.
-        runtime: LangGraph's runtime; its store, if any, keeps triples across runs.
-        parts: Where the extractor comes from.
-
-    Returns:
-        The triples by passage, what they cost, and for passages that failed their ids, with the
-        hop, and a warning each.
-
-    Raises:
-        ConfigurationError: The extractor cannot be set up, or its key was refused.
-        InputError: The state was edited so that it has no hop, or the hop names an unknown passage.
     """
     check_hop(state)
     *earlier, hop = state["hops"]

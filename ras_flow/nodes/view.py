@@ -7,32 +7,22 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from ras_flow.components import (
-    Answerer,
-    AttributedGraph,
-    ChainLink,
-    Planner,
-    Reply,
-    reading_of,
-)
-from ras_flow.context import Context
 from ras_flow.errors import InputError
 from ras_flow.events import WarningEvent
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.nearest import nearest_triples
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import Answerer, Planner, reading_of
+from ras_flow.parts.records import AttributedGraph, ChainLink, Reply
 from ras_flow.routing import decide
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Passage, Triple
 
 
 def check_hop(state: RasState) -> None:
-    """Refuse a state that was edited so that there is no hop to work on.
-
-    Raises:
-        InputError: There is none.
-    """
+    """Refuse a state that was edited so that there is no hop to work on."""
     if not state["hops"]:
         raise InputError(
             "The state has no hop whose triples could be found: give its `hops` one, or go on from "
@@ -60,20 +50,7 @@ async def view(
     reader: Planner | Answerer,
     texts: list[list[Passage]],
 ) -> View:
-    """Return what planner or answerer reads of the state.
-
-    Args:
-        state: Hops and graph.
-        context: The run's settings.
-        parts: Where the sentence encoder comes from.
-        reader: The planner or answerer.
-        texts: The passages of each hop that it reads; see :func:`texts_read`.
-
-    Raises:
-        ConfigurationError: The sentence encoder is needed and not found, or its weights are
-            damaged.
-        MissingExtraError: It is needed, and its packages are not installed.
-    """
+    """Return what planner or answerer reads of the state."""
     triples = await in_view(state, context, parts, reader)
     return View(
         await asyncio.to_thread(_chain, state, triples, texts),
@@ -82,17 +59,7 @@ async def view(
 
 
 async def encoding(state: RasState, context: Context, parts: Parts) -> AttributedGraph:
-    """Return the attributed graph that is read next; no text of it is embedded again.
-
-    Args:
-        state: Hops and graph.
-        context: The run's settings.
-        parts: Where the models and the sentence encoder come from.
-
-    Raises:
-        ConfigurationError: A model or the sentence encoder cannot be set up.
-        MissingExtraError: The sentence encoder's packages are not installed.
-    """
+    """Return the attributed graph that is read next; no text of it is embedded again."""
     reader: Planner | Answerer | None = None
     if decide(state, context).step != "answer":
         reader = await parts.get_planner(context)
@@ -105,19 +72,7 @@ async def encoding(state: RasState, context: Context, parts: Parts) -> Attribute
 async def in_view(
     state: RasState, context: Context, parts: Parts, reader: Planner | Answerer
 ) -> dict[str, Triple]:
-    """Return the triples that planner or answerer reads: all, or those nearest to each subquery.
-
-    Args:
-        state: Hops and graph.
-        context: The run's settings.
-        parts: Where the sentence encoder comes from.
-        reader: The planner or answerer.
-
-    Raises:
-        ConfigurationError: The sentence encoder is needed and not found, or its weights are
-            damaged.
-        MissingExtraError: It is needed, and its packages are not installed.
-    """
+    """Return the triples that planner or answerer reads: all, or those nearest to each subquery."""
     most = reading_of(reader).max_triples if context.max_triples is None else context.max_triples
     if most is None:
         return state["triples"]
@@ -128,14 +83,7 @@ async def in_view(
 def texts_read(
     state: RasState, context: Context, parts: Parts, answerer: Answerer | None
 ) -> list[list[Passage]]:
-    """Return the passages of each hop that are read as text, best first.
-
-    Args:
-        state: Hops and passages.
-        context: The run's settings.
-        parts: Whether there is an extractor; without one all passages are read.
-        answerer: Who reads; None for the planner, which reads triples alone.
-    """
+    """Return the passages of each hop that are read as text, best first."""
     most: int | None = context.answer_passages
     if parts.keeps_text(context):
         most = None
@@ -170,29 +118,12 @@ def reads_encoding(state: RasState, context: Context, parts: Parts) -> bool:
 
     Nodes call this before the routing after them does: to LangGraph a step whose routing fails is
     done, and a run that is resumed there would end without an answer.
-
-    Args:
-        state: The state after a merge.
-        context: The run's settings.
-        parts: Where the models come from.
-
-    Raises:
-        ConfigurationError: A model's name, key or package is missing or wrong.
     """
     return parts.takes_soft_tokens(context, plans=decide(state, context).step != "answer")
 
 
 def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]:
-    """Warn of triples, or of passages kept as text, that did not fit into the model's window.
-
-    Args:
-        runtime: LangGraph's runtime, whose stream gets the warning.
-        role: Whose window it is.
-        reply: The model's reply.
-
-    Returns:
-        The warnings, for the state; empty when nothing was lost.
-    """
+    """Warn of triples, or of passages kept as text, that did not fit into the model's window."""
     if not reply.lost_triples:
         return []
     message = (
@@ -204,17 +135,7 @@ def report_loss(runtime: Runtime[Context], role: str, reply: Reply) -> list[str]
 
 
 def report_end(runtime: Runtime[Context], role: str, text: str, reply: Reply) -> list[str]:
-    """Warn of an answer that is empty, or that ends where its writer had to stop.
-
-    Args:
-        runtime: LangGraph's runtime, whose stream gets the warning.
-        role: Who wrote it.
-        text: The answer, clean.
-        reply: The reply that it was taken from.
-
-    Returns:
-        The warnings, for the state; empty for a whole answer.
-    """
+    """Warn of an answer that is empty, or that ends where its writer had to stop."""
     if not text:
         message = f"The {role} wrote nothing: there is no answer."
     elif reply.truncated:

@@ -33,12 +33,7 @@ _HEADERS = {
 
 
 class SecureHeaders:
-    """Adds the security headers to every answer.
-
-    Args:
-        app: The application.
-        cache: The ``Cache-Control`` of its answers.
-    """
+    """Adds the security headers to every answer."""
 
     def __init__(self, app: ASGIApp, *, cache: str) -> None:
         self._app = app
@@ -58,12 +53,7 @@ class SecureHeaders:
 
 
 class KnownHost:
-    """Refuses requests to another Host, as a rebound DNS name sends them.
-
-    Args:
-        app: The application.
-        hosts: The allowed values of the Host header, port included.
-    """
+    """Refuses requests to another Host, as a rebound DNS name sends them."""
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
         self._app = app
@@ -83,11 +73,7 @@ class KnownHost:
 
 
 class OwnOrigin:
-    """Refuses requests that a page of another site sends.
-
-    Args:
-        app: The application.
-    """
+    """Refuses requests that a page of another site sends."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -102,12 +88,7 @@ class OwnOrigin:
 
 
 class BearerToken:
-    """Refuses requests without the token.
-
-    Args:
-        app: The application.
-        token: What ``Authorization: Bearer`` must carry.
-    """
+    """Refuses requests without the token."""
 
     def __init__(self, app: ASGIApp, *, token: str) -> None:
         self._app = app

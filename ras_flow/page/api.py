@@ -15,8 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ras_flow.context import Context
-from ras_flow.edits import Edit, parse_edits
+from ras_flow.edits.operations import Edit, parse_edits
 from ras_flow.errors import InputError
 from ras_flow.events import Event
 from ras_flow.page.bodies import read_body
@@ -29,6 +28,7 @@ from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.times import parse_time
 from ras_flow.runs.why import explain
+from ras_flow.settings.context import Context
 
 OpenRuns = Callable[[Request], AbstractAsyncContextManager[Runs]]
 """Opens the runs that the sender of a request may see."""
@@ -41,13 +41,7 @@ POLL_SECONDS = 1.0
 
 
 class Api:
-    """The page's API.
-
-    Args:
-        open_runs: Opens the runs that the sender of a request may see.
-        work: Where runs are worked on.
-        streaming: Makes the response that sends a stream of events.
-    """
+    """The page's API."""
 
     def __init__(self, open_runs: OpenRuns, work: Work, streaming: Streaming) -> None:
         self._open = open_runs

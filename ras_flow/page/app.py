@@ -38,19 +38,7 @@ def create_app(
     stopped: Callable[[str], None] = lambda run: None,
     streaming: Streaming = _event_stream,
 ) -> Starlette:
-    """Make the page's application.
-
-    Args:
-        open_runs: Opens the runs that the sender of a request may see.
-        guards: What every request must pass.
-        api_guards: What requests for data must pass beside that.
-        refused: The status where the runs' home refuses access; at 401 the page asks for a key.
-        stopped: Told each run that the end of the application's lifespan stopped at work.
-        streaming: Makes the response that sends a stream of events.
-
-    Returns:
-        The application. Its lifespan ends the work that it began.
-    """
+    """Make the page's application."""
     work = Work()
 
     @asynccontextmanager

@@ -15,19 +15,7 @@ MAX_BYTES = 256 * 1024
 
 
 async def read_body(request: Request, *known: str) -> dict[str, Any]:
-    """Read a request's body.
-
-    Args:
-        request: The request.
-        known: The fields that the body may have.
-
-    Returns:
-        The body.
-
-    Raises:
-        HTTPException: It is too long, cut off, or not declared as JSON.
-        InputError: It is no JSON object, or has another field.
-    """
+    """Read a request's body."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # Another site's form can send any other type without asking the browser for permission.
     if kind != "application/json":

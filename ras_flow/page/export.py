@@ -26,17 +26,6 @@ def to_html(document: RunDocument, branch: int | None = None) -> str:
 
     The page's Content-Security-Policy lets exactly the scripts and the style in it run, by their
     hashes, and no request leave it.
-
-    Args:
-        document: The run with all its branches.
-        branch: The branch that the page opens first; None for the current one.
-
-    Returns:
-        The HTML text. It is ASCII where the run's own text is concerned, and no character of that
-        text can end the element that it is in.
-
-    Raises:
-        RunError: The run has no such branch.
     """
     shown: RunDocument = {**document, "current": get_branch(document, branch)["number"]}
     allowed: dict[str, list[str]] = {"script": [], "style": []}

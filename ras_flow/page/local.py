@@ -30,19 +30,7 @@ async def serve_page(
     branch: int | None = None,
     port: int = 0,
 ) -> None:
-    """Serve the page until the process is interrupted, or the task cancelled.
-
-    Args:
-        runs: What the page shows.
-        ready: Told the page's link, token included, once it can be opened.
-        stopped: Told each run that was at work in the end; it can be resumed.
-        run: The run to open first; None for the list.
-        branch: The branch of that run; None for its current one.
-        port: The port; 0 for any free one.
-
-    Raises:
-        ConfigurationError: The port cannot be used.
-    """
+    """Serve the page until the process is interrupted, or the task cancelled."""
     try:
         listener = socket.create_server((HOST, port))
     except (OSError, OverflowError) as error:

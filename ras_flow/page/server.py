@@ -18,11 +18,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ras_flow.extras import require
 from ras_flow.page.app import create_app
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.server import ServerThreads
+from ras_flow.support.extras import require
 
 PATH = "/ras-flow"
 """Where the page is. Not ``/runs``: that is the server's own."""
@@ -39,11 +39,7 @@ _OF_THE_MESSAGE = frozenset(
 
 
 class OnServer:
-    """Notes on which server a request came in.
-
-    Args:
-        app: The page.
-    """
+    """Notes on which server a request came in."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

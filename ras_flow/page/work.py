@@ -33,15 +33,7 @@ class Work:
     def begin(
         self, run: str, events: AsyncGenerator[JsonEvent]
     ) -> AsyncGenerator[JsonEvent | None]:
-        """Start to work.
-
-        Args:
-            run: The run's id.
-            events: What does the work.
-
-        Returns:
-            The events, for as long as someone listens, and None now and then in between.
-        """
+        """Start to work."""
         queue: asyncio.Queue[JsonEvent | None] = asyncio.Queue()
         task = asyncio.create_task(_pump(events, queue))
         self._tasks[task] = run
@@ -58,14 +50,7 @@ class Work:
 
 
 async def failing_softly(events: AsyncGenerator[JsonEvent]) -> AsyncGenerator[JsonEvent]:
-    """Pass on events; a failure of ours becomes the last of them.
-
-    Args:
-        events: The events.
-
-    Yields:
-        The events.
-    """
+    """Pass on events; a failure of ours becomes the last of them."""
     try:
         async with aclosing(events):
             async for event in events:

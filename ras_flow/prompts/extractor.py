@@ -61,12 +61,5 @@ def source(title: str, text: str) -> str:
 
     A model that was trained to extract reads nothing else; a prompted one reads it as the last
     message.
-
-    Args:
-        title: The passage's title, possibly empty.
-        text: Its text.
-
-    Returns:
-        Two lines. Neither title nor text can add one, so neither can pose as another passage.
     """
     return f"Title: {' '.join(title.split())}\nText: {' '.join(text.split())}"

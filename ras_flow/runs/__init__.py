@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ras_flow.lazy import load_on_use
+from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
     from ras_flow.runs.runs import Runs

@@ -21,15 +21,7 @@ class Address(NamedTuple):
 
 
 async def find_address(runs: Runs, text: str) -> Address:
-    """Take ``RUN/2`` apart, unless all of it is a run's id, as callers may choose one.
-
-    Args:
-        runs: Where the run is.
-        text: What a person wrote.
-
-    Returns:
-        The run, which need not exist, and the branch.
-    """
+    """Take ``RUN/2`` apart, unless all of it is a run's id, as callers may choose one."""
     text = scrub(text)  # Arguments need not be UTF-8.
     address = parse_address(text)
     if address.branch is not None:

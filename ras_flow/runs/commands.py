@@ -11,16 +11,7 @@ PLACE: ContextVar[str] = ContextVar("PLACE", default="")
 
 
 def command(verb: str, *runs: str, options: Sequence[str] = ()) -> str:
-    """Write a command of ``ras-flow runs``.
-
-    Args:
-        verb: What it does.
-        runs: The runs that it is about, by id.
-        options: Its options, with their values.
-
-    Returns:
-        The command, as a shell takes it; ids that begin with a dash are last, told from options.
-    """
+    """Write a command of ``ras-flow runs``."""
     if any(run.startswith("-") for run in runs):
         told = shlex.join([verb, *options]) + PLACE.get() + f" -- {shlex.join(runs)}"
     else:

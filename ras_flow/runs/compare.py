@@ -12,7 +12,7 @@ from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.runs.document import Branch, RunDocument, Status
 from ras_flow.runs.reading import get_branch, graph_after, passages_of, spent
 from ras_flow.state.schema import Hop, Plan, StopReason, name_of
-from ras_flow.usage import Spent
+from ras_flow.state.usage import Spent
 
 Name = Literal["a", "b"]
 What = Literal["question", "plan", "passages", "triples", "answer"]
@@ -123,20 +123,7 @@ class Comparison(TypedDict):
 
 
 def compare(a: RunDocument, a_branch: int, b: RunDocument, b_branch: int) -> Comparison:
-    """Compare two branches.
-
-    Args:
-        a: The run of the first.
-        a_branch: Its number.
-        b: The run of the second; may be the same run.
-        b_branch: Its number.
-
-    Returns:
-        What is in one only, what is in both, and which triples made the difference.
-
-    Raises:
-        RunError: A run has no such branch.
-    """
+    """Compare two branches."""
     one, two = get_branch(a, a_branch), get_branch(b, b_branch)
     graphs = graph_after(a, one), graph_after(b, two)
     same_answer = _alike(one["answer"], two["answer"], normalize_name)

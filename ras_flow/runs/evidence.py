@@ -20,14 +20,6 @@ def find_evidence(
 
     Of a triple's words those count the most that few sentences of the passage have; words of the
     passage's title count a quarter.
-
-    Args:
-        triples: Triples by id.
-        passages: Passages by id.
-
-    Returns:
-        For each triple, the sentence's span by passage; the earliest of equally good ones, and
-        none where no sentence has any word of it.
     """
     read: dict[str, _Sentences] = {}
     found: dict[str, dict[str, Span]] = {}

@@ -12,14 +12,14 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
-from ras_flow.context import Context
-from ras_flow.edits import Edit, check_models
+from ras_flow.edits.operations import Edit, check_models
 from ras_flow.errors import EditError, RecordError, RunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.formats.text import UNSTORABLE
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on, current_values
 from ras_flow.runs.times import stored_time
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput, RasState
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -51,9 +51,6 @@ class LocalThreads:
     """The threads of a compiled graph's checkpointer that are runs.
 
     Those of other graphs, which may embed this one, are left alone as if they were not there.
-
-    Args:
-        graph: Compiled with a checkpointer.
     """
 
     def __init__(self, graph: Graph) -> None:

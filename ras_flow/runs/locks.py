@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from ras_flow.errors import RunError
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 OPTIONS = {"autocommit": True, "client_encoding": "utf8"}
 """Of every connection; the environment or a user's settings may name another encoding."""
@@ -33,18 +33,7 @@ _NOT_SHARED = "SELECT pg_advisory_unlock_shared(hashtextextended(%s, 7))"
 
 @asynccontextmanager
 async def only_one(address: str, work: str) -> AsyncIterator[bool]:
-    """Have some work to oneself, among all processes that share a database.
-
-    Args:
-        address: The database, as psycopg takes it.
-        work: Names the work; no id of a thread.
-
-    Yields:
-        Whether it is ours; then nobody else gets it before the end.
-
-    Raises:
-        psycopg.Error: The database cannot be reached.
-    """
+    """Have some work to oneself, among all processes that share a database."""
     connect = require("psycopg", extra="postgres").AsyncConnection.connect
     async with await connect(address, **OPTIONS) as connection:
         await connection.execute(_MAY_BE_IDLE)
@@ -62,9 +51,6 @@ class ThreadLocks:
 
     LangGraph itself lets two processes go on from the same checkpoint. Both would make its next
     model call, and of the two results only the first is kept, beside what either made of its own.
-
-    Args:
-        address: The database, as psycopg takes it.
     """
 
     def __init__(self, address: str) -> None:
@@ -75,20 +61,7 @@ class ThreadLocks:
 
     @asynccontextmanager
     async def at_work(self, thread: str, *, alone: bool) -> AsyncIterator[None]:
-        """Count as at work on a thread.
-
-        Args:
-            thread: Its id.
-            alone: Nobody else may be at work there now; others may begin branches of their own
-                later.
-
-        Yields:
-            Nothing; while it does, nobody gets the thread alone.
-
-        Raises:
-            RunError: Another process, or another task of this one, is at work on the thread.
-            psycopg.Error: The database cannot be reached.
-        """
+        """Count as at work on a thread."""
         # Whoever is cancelled half-way would leave a lock behind: begin and end are tasks apart.
         begun = asyncio.create_task(self._begin(thread, alone))
         try:

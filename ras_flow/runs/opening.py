@@ -8,31 +8,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ras_flow.errors import RunError
-from ras_flow.paths import expanded
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.runs.sqlite import open_runs
+from ras_flow.support.paths import expanded
 
 
 @asynccontextmanager
 async def open_runs_at(
     address: str | None = None, *, builder: Builder | None = None, new: bool = False
 ) -> AsyncIterator[Runs]:
-    """Open the runs at an address.
-
-    Args:
-        address: A folder that has runs in it, ``postgresql://…``, or the ``http://…`` or
-            ``https://…`` of a LangGraph server; None for the user's own folder.
-        builder: The graph to run, where it runs here; the shipped one by default.
-        new: Make the folder, or runs in it, where there are none.
-
-    Yields:
-        The runs.
-
-    Raises:
-        MissingExtraError: The packages for this kind of address are not installed.
-        ConfigurationError: A home folder is not known.
-        RunError: There are no runs at this address, or they cannot be opened.
-    """
+    """Open the runs at an address."""
     scheme, found, _ = (address or "").partition("://")
     match scheme.lower() if found else "":
         case "":

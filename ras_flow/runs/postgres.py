@@ -14,12 +14,12 @@ from langgraph.types import Command
 
 from ras_flow.errors import RunError
 from ras_flow.events import Event
-from ras_flow.extras import require
 from ras_flow.graph import build_graph
 from ras_flow.runs.local import DATA_ONLY, Graph, LocalThreads
 from ras_flow.runs.locks import OPTIONS, ThreadLocks
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.state.channels import RasInput
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -51,18 +51,6 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
 
     Only that takes a user who may create tables. Any number of processes may do this at once.
     Connections are made when they are needed, and made anew after the database was restarted.
-
-    Args:
-        address: ``postgresql://USER:PASSWORD@HOST:PORT/NAME``.
-        connections: To the database, at most.
-
-    Yields:
-        Checkpointer and store.
-
-    Raises:
-        MissingExtraError: The packages for PostgreSQL are not installed.
-        RunError: The address is malformed, or the database cannot be used. The message holds no
-            password.
     """
     savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
     stores = require("langgraph.store.postgres.aio", extra="postgres")
@@ -97,20 +85,7 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
 async def open_postgres_runs(
     address: str, *, builder: Builder | None = None
 ) -> AsyncIterator[Runs]:
-    """Open the runs of a database; the tables are made if they are not there.
-
-    Args:
-        address: ``postgresql://USER:PASSWORD@HOST:PORT/NAME``.
-        builder: The graph to run; the shipped one by default.
-
-    Yields:
-        The runs. A run that another process is at work on is not resumed.
-
-    Raises:
-        MissingExtraError: The packages for PostgreSQL are not installed.
-        RunError: The address is malformed, or the database cannot be used. The message holds no
-            password.
-    """
+    """Open the runs of a database; the tables are made if they are not there."""
     async with open_postgres(address) as database:
         database.saver.serde = DATA_ONLY
         graph = (builder or build_graph()).compile(
@@ -124,12 +99,7 @@ async def open_postgres_runs(
 
 
 class PostgresThreads(LocalThreads):
-    """Threads of a database that several processes share.
-
-    Args:
-        graph: Compiled with the database's checkpointer.
-        locks: Of the same database.
-    """
+    """Threads of a database that several processes share."""
 
     def __init__(self, graph: Graph, locks: ThreadLocks) -> None:
         super().__init__(graph)

@@ -9,22 +9,11 @@ from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Triple
-from ras_flow.usage import Spent, add_up
+from ras_flow.state.usage import Spent, add_up
 
 
 def get_branch(document: RunDocument, number: int | None = None) -> Branch:
-    """Return a branch.
-
-    Args:
-        document: The run.
-        number: The branch's number; None for the current one.
-
-    Returns:
-        The branch.
-
-    Raises:
-        UnknownRunError: The run has no such branch.
-    """
+    """Return a branch."""
     wanted = document["current"] if number is None else number
     for branch in document["branches"]:
         if branch["number"] == wanted:
@@ -37,18 +26,7 @@ def get_branch(document: RunDocument, number: int | None = None) -> Branch:
 
 
 def branch_with(document: RunDocument, checkpoint: str) -> Branch:
-    """Return the branch that a checkpoint is a step of.
-
-    Args:
-        document: The run.
-        checkpoint: The step.
-
-    Returns:
-        The branch whose own step it is, not one that left it later.
-
-    Raises:
-        UnknownRunError: The run has no such step.
-    """
+    """Return the branch that a checkpoint is a step of."""
     for branch in document["branches"]:
         if checkpoint in branch["steps"]:
             return branch
@@ -67,16 +45,7 @@ def steps_of(document: RunDocument, branch: Branch) -> list[Step]:
 
 
 def graph_after(document: RunDocument, branch: Branch, step: int | None = None) -> list[str]:
-    """Return the graph as it was after a step.
-
-    Args:
-        document: The run.
-        branch: One of its branches.
-        step: The step's position in the branch; None for the last.
-
-    Returns:
-        The ids of its triples, in the order in which they came.
-    """
+    """Return the graph as it was after a step."""
     graph: dict[str, None] = {}
     last = len(branch["steps"]) - 1 if step is None else step
     for done in steps_of(document, branch)[: last + 1]:
@@ -132,20 +101,7 @@ def by_hand(step: Step) -> bool:
 
 
 def find_step(document: RunDocument, branch: Branch, where: str) -> int:
-    """Find a step by what a person calls it.
-
-    Args:
-        document: The run.
-        branch: One of its branches.
-        where: The step's number (``4``), or its name: ``plan:1`` is the last step in which
-            ``plan`` worked on hop 1, ``answer`` the last ``answer``.
-
-    Returns:
-        The step's position in the branch; 0 is the question.
-
-    Raises:
-        InputError: The branch has no such step.
-    """
+    """Find a step by what a person calls it."""
     names = [step_name(step) for step in steps_of(document, branch)]
     wanted = where.strip()
     found = [index for index, name in enumerate(names) if wanted in (str(index), name)]
@@ -158,19 +114,7 @@ def find_step(document: RunDocument, branch: Branch, where: str) -> int:
 
 
 def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
-    """Return the position of the last step that worked on a hop's graph.
-
-    Args:
-        document: The run.
-        branch: One of its branches.
-        hop: The hop's index.
-
-    Returns:
-        The last step before the next hop was planned: edits and reviews of the hop's graph count.
-
-    Raises:
-        InputError: The branch has no such hop, or its triples are not merged yet.
-    """
+    """Return the position of the last step that worked on a hop's graph."""
     steps = steps_of(document, branch)
     merged = [
         index
@@ -192,19 +136,7 @@ def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
 
 
 def unique_id(what: str, prefix: str, ids: Iterable[str]) -> str:
-    """Complete an id of which the beginning is given.
-
-    Args:
-        what: What it is the id of, for messages: ``triple``.
-        prefix: The id, or its beginning.
-        ids: Those it can be.
-
-    Returns:
-        The whole id.
-
-    Raises:
-        InputError: No id begins so, or several do.
-    """
+    """Complete an id of which the beginning is given."""
     candidates = list(ids)
     if prefix in candidates:
         return prefix

@@ -11,9 +11,8 @@ from typing import Any, cast
 from langgraph.graph import StateGraph
 from langgraph.types import Command, StateSnapshot
 
-from ras_flow.context import Context
-from ras_flow.editing import apply_edits
-from ras_flow.edits import Edit, parse_edits
+from ras_flow.edits.apply import apply_edits
+from ras_flow.edits.operations import Edit, parse_edits
 from ras_flow.errors import InputError, RecordError, RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.formats.text import UNSTORABLE
@@ -25,6 +24,7 @@ from ras_flow.runs.threads import Saved, Threads
 from ras_flow.runs.timeline import build_document, check_values
 from ras_flow.runs.times import with_zone
 from ras_flow.runs.ways import find_ways
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput, RasState
 
 Builder = StateGraph[Any, Any, Any, Any]

@@ -18,11 +18,10 @@ from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import UnprocessableEntityError
 from langgraph_sdk.schema import StreamPart
 
-from ras_flow.context import Context
-from ras_flow.edits import Edit, check_models
+from ras_flow.edits.operations import Edit, check_models
 from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.server_errors import (
     TOKEN,
@@ -33,6 +32,7 @@ from ras_flow.runs.server_errors import (
     unknown_run,
 )
 from ras_flow.runs.threads import FORKED_FROM, Saved, check_not_gone_on, current_values
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
 
 _PAGE = 100
@@ -49,21 +49,7 @@ _RETRY_SECONDS = 0.5
 async def open_server_runs(
     url: str, headers: Mapping[str, str] | None = None, *, graph: str = "ras"
 ) -> AsyncIterator[Runs]:
-    """Open the runs of a LangGraph server.
-
-    Args:
-        url: The server's address. LangGraph's client takes an API key for it from the environment
-            (``LANGGRAPH_API_KEY``, ``LANGSMITH_API_KEY``).
-        headers: Sent with every request; by default ``Authorization: Bearer`` with the
-            environment's ``RAS_FLOW_TOKEN``, if that is set.
-        graph: The graph's name in the server's ``langgraph.json``.
-
-    Yields:
-        The runs.
-
-    Raises:
-        RunError: The address is malformed.
-    """
+    """Open the runs of a LangGraph server."""
     if headers is None and (token := os.environ.get(TOKEN)):
         headers = {"Authorization": f"Bearer {token}"}
     try:
@@ -83,11 +69,6 @@ class ServerThreads:
     """The threads of a LangGraph server that are runs, as far as the client may see them.
 
     Those of the server's other graphs are left alone as if they were not there.
-
-    Args:
-        client: LangGraph's client.
-        graph: The graph's name on the server.
-        parts: Where the server's runs get their models, if this process is the server.
     """
 
     def __init__(

@@ -30,15 +30,7 @@ class BusyThreadError(RunError):
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn the client's errors into ours.
-
-    Raises:
-        AuthenticationError: The server refuses access.
-        UnknownRunError: It has no such thread, or shows it to others only.
-        BusyThreadError: A run of the thread is at work.
-        InputError: It takes the request, or what the thread holds, for wrong (400).
-        RunError: It does not answer, not as a LangGraph server, or with another error.
-    """
+    """Turn the client's errors into ours."""
     try:
         yield
     except httpx.HTTPStatusError as error:

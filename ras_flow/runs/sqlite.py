@@ -12,10 +12,10 @@ from sqlite3 import DatabaseError
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ras_flow.errors import RunError
-from ras_flow.paths import home_folder
 from ras_flow.runs.local import DATA_ONLY
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.runs.stores import advice, open_sqlite_store
+from ras_flow.support.paths import home_folder
 
 PAGE_SIZE = 1024
 """Bytes. Checkpoints take one to two KiB each; the larger default pages stay a fifth empty."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ras_flow.context import Context, kept_settings
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.threads import Saved
+from ras_flow.settings.context import Context, kept_settings
 from ras_flow.state.channels import RasState
 
 _INTERNAL = {"documents", "extracted", "defaults"}

@@ -15,7 +15,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
-from ras_flow.paths import expanded, home_folder
+from ras_flow.support.paths import expanded, home_folder
 
 STORE = "store.sqlite"
 """The file of the triples in a folder of runs."""

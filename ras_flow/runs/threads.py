@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 from langgraph.types import Command
 
-from ras_flow.context import Context
-from ras_flow.edits import Edit
+from ras_flow.edits.operations import Edit
 from ras_flow.errors import RunError
 from ras_flow.events import Event
 from ras_flow.runs.commands import command
 from ras_flow.runs.ways import find_ways
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
 
 FORKED_FROM = "ras_forked_from"
@@ -58,16 +58,7 @@ class Saved:
 def current_values(
     values: dict[str, Any], next: tuple[str, ...], given: object = None
 ) -> dict[str, Any]:
-    """Return what of a state belongs to its question.
-
-    Args:
-        values: The state.
-        next: The nodes that come next.
-        given: The input, where it has not become part of the state yet.
-
-    Returns:
-        The state; before ``start`` has run only what was asked, without what it will refuse.
-    """
+    """Return what of a state belongs to its question."""
     if not set(next) & set(_BEGINNING):
         return values
     asked = {name: values[name] for name in _ASKED if name in values}
@@ -148,17 +139,7 @@ class Threads(Protocol):
 async def check_not_gone_on(
     threads: Threads, run_id: str, seen: str, checkpoint: str | None
 ) -> None:
-    """Refuse to go on with a branch from what is no longer its end.
-
-    Args:
-        threads: Where the run is.
-        run_id: The run's id.
-        seen: The end of the branch as the caller saw it.
-        checkpoint: Where to go on; None for the newest checkpoint, which then must be ``seen``.
-
-    Raises:
-        RunError: Somebody else has gone on.
-    """
+    """Refuse to go on with a branch from what is no longer its end."""
     if checkpoint is None:
         newest = await threads.state(run_id)
         ends = [newest.checkpoint] if newest else []

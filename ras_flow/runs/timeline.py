@@ -9,16 +9,16 @@ from typing import Any, Literal, cast
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from ras_flow.context import kept_settings
 from ras_flow.errors import RunError
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
 from ras_flow.runs.evidence import find_evidence
 from ras_flow.runs.reading import passages_of
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.ways import Way, find_ways
+from ras_flow.settings.context import kept_settings
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Triple, Usage
-from ras_flow.usage import add_up
+from ras_flow.state.usage import add_up
 
 
 class _Kept(TypedDict, total=False):
@@ -47,16 +47,6 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
 
     Of a thread that answered several questions it tells the one that its newest checkpoint
     belongs to.
-
-    Args:
-        run_id: The run's id.
-        history: All its checkpoints, oldest first; at least one.
-
-    Returns:
-        The document.
-
-    Raises:
-        RunError: Another version of ras_flow wrote the run in a form that cannot be read.
     """
     ways = find_ways(history)
     for way in ways:
@@ -98,15 +88,7 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
 
 
 def check_values(run_id: str, values: Mapping[str, Any]) -> None:
-    """Refuse a state that this version cannot read.
-
-    Args:
-        run_id: The run's id.
-        values: A checkpoint's state.
-
-    Raises:
-        RunError: A part of it has another form than this version's.
-    """
+    """Refuse a state that this version cannot read."""
     try:
         _SHAPE.validate_python(values)
     except ValidationError as error:

@@ -10,19 +10,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def parse_time(text: str, option: str) -> datetime:
-    """Read a time.
-
-    Args:
-        text: How long ago (``30m``, ``2h``, ``7d``, ``4w``), or a date or time in ISO 8601, in
-            UTC where it says nothing else.
-        option: Whose value it is, for messages.
-
-    Returns:
-        The time, with a time zone.
-
-    Raises:
-        InputError: It is neither.
-    """
+    """Read a time."""
     number, unit = text[:-1], text[-1:]
     try:
         if unit in _UNITS and number.isdecimal():
@@ -41,11 +29,7 @@ def with_zone(time: datetime) -> datetime:
 
 
 def stored_time(value: object) -> str:
-    """Return when a checkpoint was written: ISO 8601, or the year 1 where a file says no time.
-
-    Args:
-        value: What the checkpoint says; a file may be somebody else's.
-    """
+    """Return when a checkpoint was written: ISO 8601, or the year 1 where a file says no time."""
     try:
         return with_zone(datetime.fromisoformat(str(value))).isoformat()
     except ValueError:

@@ -33,12 +33,6 @@ def find_ways(history: Sequence[Saved]) -> list[Way]:
     A branch ends where nothing follows: where the run was over, where it stopped or waits, and
     where only edits follow, since an edit begins a branch of its own. A replay begins one too,
     except that of a step where the run had stopped: there the run goes on.
-
-    Args:
-        history: All checkpoints of a run, oldest first; at least one.
-
-    Returns:
-        The branches by number.
     """
     tree = _Tree(history)
     firsts = tree.path(history[-1])[:1]

@@ -9,10 +9,10 @@ from itertools import takewhile
 
 from typing_extensions import TypedDict
 
-from ras_flow.citations import paths_to_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, RunDocument
 from ras_flow.runs.reading import by_hand, get_branch, graph_of, passages_of, steps_of
+from ras_flow.state.citations import paths_to_answer
 from ras_flow.state.kg import QueryKG, read_in
 from ras_flow.state.schema import StopReason, name_of
 
@@ -90,18 +90,7 @@ class Explanation(TypedDict):
 
 
 def explain(document: RunDocument, branch: int | None = None) -> Explanation:
-    """Explain an answer by the triples and passages beneath it.
-
-    Args:
-        document: The run.
-        branch: The branch's number; None for the current one.
-
-    Returns:
-        The parts of the answer and what each rests on. Deterministic; no model is asked.
-
-    Raises:
-        RunError: The run has no such branch.
-    """
+    """Explain an answer by the triples and passages beneath it."""
     way = get_branch(document, branch)
     kg = QueryKG.from_triples(graph_of(document, way))
     cited = [citation["triple"] for citation in way["citations"]]
@@ -141,17 +130,7 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
 
 
 def source_of(document: RunDocument, branch: Branch, triple: str, passage: str) -> Source:
-    """Say how a passage that states a triple was found.
-
-    Args:
-        document: The run.
-        branch: A branch of it that retrieved the passage.
-        triple: The triple's id; empty where the passage is cited itself.
-        passage: The passage's id.
-
-    Returns:
-        Its first hop in this branch, with subquery and score, and the sentence that states it.
-    """
+    """Say how a passage that states a triple was found."""
     retrieved = [hop for hop in branch["hops"] if passage in hop["passages"]]
     hop = next((hop for hop in retrieved if passage in read_in(hop)), retrieved[0])
     text = document["passages"][passage]["text"]

@@ -7,16 +7,16 @@ from typing import cast
 
 from typing_extensions import TypedDict
 
-from ras_flow.citations import MAX_CITATIONS
 from ras_flow.errors import RunError
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.nodes.answer import ask
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import address_of, get_branch, graph_of
 from ras_flow.state.channels import RasState
+from ras_flow.state.citations import MAX_CITATIONS
 
 
 class Without(TypedDict):
@@ -45,20 +45,6 @@ async def answers_without(
     """Ask the answerer again, each time without one of the triples that the answer cites.
 
     Nothing is stored: the run stays as it is.
-
-    Args:
-        document: The run.
-        branch: The branch's number; None for the current one.
-        parts: Where the answerer comes from; by default what the branch's settings name.
-        limit: Triples to try at most, in the order of the citations. One call each, and one more.
-
-    Yields:
-        The answer with the whole graph, then one for each triple taken away.
-
-    Raises:
-        RunError: The run has no such branch, or it has no answer yet.
-        ConfigurationError: The answerer cannot be set up.
-        ModelError: The answerer cannot be reached or its reply is unusable.
     """
     way = get_branch(document, branch)
     if way["stop_reason"] is None:

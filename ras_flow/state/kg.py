@@ -19,32 +19,13 @@ from ras_flow.state.schema import Extracted, Hop, Triple
 
 @lru_cache(maxsize=16_384)
 def triple_id(subject: str, predicate: str, object: str) -> str:
-    """Return the key of a triple: 12 hex digits of a SHA-256 of its normalised parts.
-
-    Args:
-        subject: The subject, in any spelling.
-        predicate: The predicate.
-        object: The object.
-
-    Returns:
-        The same id for all spellings that :func:`normalize_name` joins, on every machine.
-    """
+    """Return the key of a triple: 12 hex digits of a SHA-256 of its normalised parts."""
     key = "\0".join(map(normalize_name, (subject, predicate, object)))
     return sha256(key.encode()).hexdigest()[:12]
 
 
 def as_spo(parts: Sequence[str]) -> tuple[str, str, str]:
-    """Check that something is a triple.
-
-    Args:
-        parts: What an extractor made, or an edit left.
-
-    Returns:
-        Subject, predicate and object.
-
-    Raises:
-        InputError: These are no three texts.
-    """
+    """Check that something is a triple."""
     match parts:
         case [str(subject), str(predicate), str(object)]:
             return subject, predicate, object
@@ -52,18 +33,7 @@ def as_spo(parts: Sequence[str]) -> tuple[str, str, str]:
 
 
 def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
-    """Key what extractors found and note where it was found.
-
-    Args:
-        extracted: The triples of each passage, as (subject, predicate, object).
-
-    Returns:
-        Triples by id, in the order found, fields cleaned, each with all its passages. Triples
-        with a field that has nothing visible in it are left out.
-
-    Raises:
-        InputError: What was extracted is no list of three texts each, as an edit may leave it.
-    """
+    """Key what extractors found and note where it was found."""
     found: dict[str, Triple] = {}
     for passage in extracted:
         for parts in passage["triples"]:
@@ -88,16 +58,6 @@ def merge_triples(
     Merging the same update twice changes nothing, and the result does not depend on how updates
     were grouped. A triple that is known gains the new passages; each of its fields takes the
     better spelling. One that someone edited, so that it says something else, takes its place.
-
-    Args:
-        current: The graph so far; not changed.
-        update: Triples by id; None removes one.
-
-    Returns:
-        The merged graph: known triples first, in their order, then new ones in theirs.
-
-    Raises:
-        InputError: A triple, as someone edited it, lacks a field.
     """
     merged = dict(current)
     for id, triple in update.items():
@@ -151,17 +111,7 @@ def read_in(hop: Hop) -> list[str]:
 
 
 def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]]:
-    """Return the ids of each g_i: the triples of the passages that hop i retrieved and read.
-
-    Args:
-        triples: The graph.
-        hops: The subquery chain.
-
-    Returns:
-        One list for each hop, in the order of the graph. A triple of a passage that several hops
-        read is in each of them; one that is of no hop's passages, as where a person added it, is
-        in the last.
-    """
+    """Return the ids of each g_i: the triples of the passages that hop i retrieved and read."""
     hops_of: dict[str, list[int]] = {}
     for index, hop in enumerate(hops):
         for passage in read_in(hop):
@@ -193,14 +143,7 @@ class QueryKG:
 
     @classmethod
     def from_triples(cls, triples: Mapping[str, Triple]) -> QueryKG:
-        """Build the view.
-
-        Args:
-            triples: The graph as the state holds it; not changed.
-
-        Returns:
-            The view; it shares nothing with ``triples`` that it would change.
-        """
+        """Build the view."""
         entities: dict[str, str] = {}
         relations: dict[str, str] = {}
         labels: dict[str, str] = {}
@@ -226,15 +169,7 @@ class QueryKG:
         return found
 
     def neighbours(self, entity: str) -> dict[str, list[str]]:
-        """Return what an entity is linked to, in either direction.
-
-        Args:
-            entity: Its name in any spelling.
-
-        Returns:
-            Ids of the linking triples by the neighbour's normalised name; empty for an unknown
-            entity.
-        """
+        """Return what an entity is linked to, in either direction."""
         name = normalize_name(entity)
         found: dict[str, list[str]] = {}
         for id in self.incident.get(name, []):
@@ -243,16 +178,7 @@ class QueryKG:
         return found
 
     def paths(self, sources: Iterable[str], targets: Iterable[str]) -> dict[str, list[str]]:
-        """Find a shortest path to each of some entities; edges count in both directions.
-
-        Args:
-            sources: Entities to begin at, in any spelling; unknown ones are ignored.
-            targets: Entities to end at.
-
-        Returns:
-            For each target that a path leads to, by normalised name: ids of the triples on the
-            path from source to target, earlier triples preferred; empty if it is a source itself.
-        """
+        """Find a shortest path to each of some entities; edges count in both directions."""
         goals = dict.fromkeys(map(normalize_name, targets))
         starts = [name for name in map(normalize_name, sources) if name in self.entities]
         came_by: dict[str, tuple[str, str] | None] = dict.fromkeys(starts)

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from langgraph.channels import LastValue
 
-from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError
+from ras_flow.settings.context import Context
 
 _KEPT, _REFUSED = "kept", "refused"
 """Keys of a checkpoint that has both; no setting is called so."""

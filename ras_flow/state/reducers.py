@@ -73,17 +73,7 @@ USAGE = Record(
 def delta(
     reducer: Callable[[V, V], V], kind: type, record: Record | None = None
 ) -> DeltaChannel[V]:
-    """Make a channel whose checkpoints hold only what each step changed.
-
-    Args:
-        reducer: Takes the value and one update, returns the new value, changes neither.
-        kind: ``list`` or ``dict``; the value of a fresh channel is ``kind()``.
-        record: What each record in the value has to have.
-
-    Returns:
-        The channel, for use in ``Annotated``. It refuses malformed edits with an InputError;
-        records that are stored already it takes as they are.
-    """
+    """Make a channel whose checkpoints hold only what each step changed."""
 
     def fold(value: V, updates: Sequence[V]) -> V:
         for update in updates:
@@ -113,14 +103,7 @@ def delta(
 
 
 def last(check: Callable[[Any], None]) -> LastValue[Any]:
-    """Make a channel that holds the last value.
-
-    Args:
-        check: Raises an InputError for a value that someone edited so that it is no good.
-
-    Returns:
-        The channel, for use in ``Annotated``; what is stored already it takes as it is.
-    """
+    """Make a channel that holds the last value."""
 
     class Checked(LastValue[Any]):
         def update(self, values: Sequence[Any]) -> bool:
@@ -132,31 +115,19 @@ def last(check: Callable[[Any], None]) -> LastValue[Any]:
 
 
 def check_answer(value: object) -> None:
-    """Refuse what is no text.
-
-    Raises:
-        InputError: It is none.
-    """
+    """Refuse what is no text."""
     _check_kind(value, str)
 
 
 def check_citations(value: Any) -> None:
-    """Refuse what is no list of citations.
-
-    Raises:
-        InputError: It is none; the message tells what is missing.
-    """
+    """Refuse what is no list of citations."""
     _check_kind(value, list)
     for item in value:
         _check_record(item, CITATION)
 
 
 def check_stop_reason(value: object) -> None:
-    """Refuse what is neither a stop reason nor None, for a run that is not over.
-
-    Raises:
-        InputError: It is neither.
-    """
+    """Refuse what is neither a stop reason nor None, for a run that is not over."""
     if value not in STOP_REASONS:
         raise InputError(
             f"{value!r} is no stop reason: give one of {', '.join(map(str, STOP_REASONS))}."
@@ -164,18 +135,7 @@ def check_stop_reason(value: object) -> None:
 
 
 def by_index(items: list[dict[str, Any]], update: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Merge records by their ``index``: new ones are added, known ones updated field by field.
-
-    Args:
-        items: Records in order of their index.
-        update: New records, or parts of known ones with their ``index``.
-
-    Returns:
-        The merged records in order of their index.
-
-    Raises:
-        InputError: A record, as someone edited it, has no index.
-    """
+    """Merge records by their ``index``: new ones are added, known ones updated field by field."""
     merged = {item["index"]: item for item in items}
     for item in update:
         if not isinstance(item, dict) or not isinstance(item.get("index"), int):
@@ -185,25 +145,13 @@ def by_index(items: list[dict[str, Any]], update: list[dict[str, Any]]) -> list[
 
 
 def by_key(items: Mapping[str, V], update: Mapping[str, V | None]) -> dict[str, V]:
-    """Merge mappings: later values win, None removes a key.
-
-    Args:
-        items: The mapping so far.
-        update: Values to set, or None to remove.
-
-    Returns:
-        The merged mapping.
-    """
+    """Merge mappings: later values win, None removes a key."""
     merged = {**items, **update}
     return {key: value for key, value in merged.items() if value is not None}
 
 
 def once(items: list[str], update: list[str]) -> list[str]:
-    """Append the strings that are not there yet.
-
-    Raises:
-        InputError: They are no strings, as someone edited them.
-    """
+    """Append the strings that are not there yet."""
     if wrong := [text for text in update if not isinstance(text, str)]:
         raise InputError(f"{wrong[0]!r} is no text: give texts alone.")
     return list(dict.fromkeys([*items, *update]))
@@ -218,9 +166,6 @@ def storable(known: str, text: Any) -> Any:
     """Keep the last question, without what checkpoints cannot hold.
 
     A first one that is no text is refused by ``start``.
-
-    Raises:
-        InputError: It is no text, as someone edited it.
     """
     if known and not isinstance(text, str):
         raise InputError(f"The question is a {type(text).__name__}: pass a text.")

@@ -6,7 +6,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 from ras_flow.training.processes import one_gpu, processes
 from ras_flow.training.run import Logger
 
@@ -21,17 +21,7 @@ def training_arguments(
     log: Logger,
     **own: Any,
 ) -> Any:
-    """Return ``transformers.TrainingArguments``, which keep a process to one GPU.
-
-    Args:
-        run: Where checkpoints go.
-        optimizer: The settings' table of this name.
-        an_epoch: Records that are seen in an epoch.
-        every: Steps between checkpoints, and between measurements.
-        watched: Whether there is anything to measure the loss on.
-        log: Told if GPUs are left idle.
-        own: What only one training says.
-    """
+    """Return ``transformers.TrainingArguments``, which keep a process to one GPU."""
     transformers = require("transformers", extra="local")
     require("accelerate", extra="local")
     torch = require("torch", extra="local")

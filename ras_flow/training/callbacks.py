@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 from ras_flow.training.finite import finite_steps
 from ras_flow.training.processes import any_says
 
@@ -17,13 +17,7 @@ _TOLD = ("loss", "eval_loss", "plan_label_accuracy", "answer_exact_match", "answ
 
 
 def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], None]) -> list[Any]:
-    """Return callbacks for transformers' Trainer.
-
-    Args:
-        deadline: When to stop, as ``time.monotonic()`` counts; None for never.
-        patience: Measurements without a lower loss after which to stop; 0 for never.
-        log: Told losses, measures and steps that were left out, a line at a time.
-    """
+    """Return callbacks for transformers' Trainer."""
     base: Any = require("transformers", extra="local").TrainerCallback
 
     class Tell(base):  # type: ignore[misc]
@@ -79,31 +73,18 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
 
 
 def at_end(state: Any, patience: int) -> bool:
-    """Tell whether a run is at its end, or must stop for lack of improvement.
-
-    Args:
-        state: Trainer's state.
-        patience: As for :func:`callbacks`.
-    """
+    """Tell whether a run is at its end, or must stop for lack of improvement."""
     ended = patience > 0 and stale(state.log_history) >= patience
     return ended or bool(state.global_step >= state.max_steps)
 
 
 def stale(history: list[dict[str, Any]]) -> int:
-    """Return how many measurements there were since the lowest loss.
-
-    Args:
-        history: The log's history, as Trainer keeps it.
-    """
+    """Return how many measurements there were since the lowest loss."""
     losses = [entry["eval_loss"] for entry in history if "eval_loss" in entry]
     return len(losses) - 1 - losses.index(min(losses)) if losses else 0
 
 
 def measuring_time(history: list[dict[str, Any]]) -> float:
-    """Return how many seconds the longest measurement took; 0 where there was none.
-
-    Args:
-        history: The log's history, as Trainer keeps it.
-    """
+    """Return how many seconds the longest measurement took; 0 where there was none."""
     names = ("eval_runtime", MEASURED)
     return max((entry[name] for entry in history for name in names if name in entry), default=0.0)

@@ -22,17 +22,6 @@ def last_checkpoint(run: Path, begun: int = 1) -> Path | None:
     """Return the newest whole checkpoint.
 
     What a killed process left half-written is removed, and so is what is newer and lacks a file.
-
-    Args:
-        run: The run's folder.
-        begun: How many processes it was begun by; as many may have written a checkpoint.
-
-    Returns:
-        It; None where there is none at all.
-
-    Raises:
-        ConfigurationError: Each lacks a file or has a damaged state, or another file of the newest
-            whole one is damaged.
     """
     found: dict[int, Path] = {}
     for folder in run.glob("checkpoint-*"):

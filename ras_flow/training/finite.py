@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 MOST = 5
 """Such steps in a row at which training ends: then it is no longer one odd batch."""
@@ -16,12 +16,6 @@ def finite_steps(log: Callable[[str], None]) -> Any:
     """Return a callback for transformers' Trainer that leaves such steps out.
 
     In bfloat16 on a GPU there was one in eight hundred, and all that was learnt was lost by it.
-
-    Args:
-        log: Told of each.
-
-    Raises:
-        ConfigurationError: From the training, where many come in a row.
     """
     torch = require("torch", extra="local")
     base: Any = require("transformers", extra="local").TrainerCallback

@@ -13,16 +13,7 @@ from ras_flow.errors import ConfigurationError, InputError
 
 @contextmanager
 def hold(path: Path, *, by: str = "build") -> Iterator[None]:
-    """Hold the lock of a file, taken at once or not at all.
-
-    Args:
-        path: The file; its folder is made where there is none, and the lock stands beside it.
-        by: What writes there, for the message.
-
-    Raises:
-        ConfigurationError: Another one has it.
-        InputError: The folder cannot be written to.
-    """
+    """Hold the lock of a file, taken at once or not at all."""
     lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

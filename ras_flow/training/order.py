@@ -14,13 +14,7 @@ POOL = 50
 
 
 class LengthGrouped:
-    """Positions of examples, anew for each epoch.
-
-    Args:
-        lengths: The examples' lengths.
-        batch_size: Examples of one step.
-        seed: Decides the order.
-    """
+    """Positions of examples, anew for each epoch."""
 
     def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
         self._lengths = lengths

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 
 def processes() -> int:
@@ -21,12 +21,7 @@ def is_first() -> bool:
 
 
 def any_says(said: bool, device: Any) -> bool:
-    """Tell each process what one of them says: all must stop at the same step.
-
-    Args:
-        said: What this process says.
-        device: Where it computes.
-    """
+    """Tell each process what one of them says: all must stop at the same step."""
     if processes() == 1:
         return said
     torch = require("torch", extra="local")
@@ -54,12 +49,7 @@ def _leave(distributed: Any) -> None:
 
 
 def one_gpu(arguments: Any, log: Callable[[str], None]) -> None:
-    """Keep a process to one GPU: transformers would give each of them a batch of its own.
-
-    Args:
-        arguments: ``transformers.TrainingArguments``, which are changed.
-        log: Told if other GPUs are left idle.
-    """
+    """Keep a process to one GPU: transformers would give each of them a batch of its own."""
     if arguments.n_gpu > 1:
         log(f"one of {arguments.n_gpu} GPUs is used; start it by torchrun to train on more of them")
         arguments._n_gpu = 1

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.extras import require
-from ras_flow.files import write_whole
+from ras_flow.support.extras import require
+from ras_flow.support.files import write_whole
 from ras_flow.training.callbacks import at_end
 from ras_flow.training.checkpoints import STATE
 from ras_flow.training.lock import hold
@@ -50,19 +50,7 @@ class Progress:
 
 @contextmanager
 def own_run(output: Path) -> Iterator[Path]:
-    """Give this training the folder of a run, beside the one that it is to write.
-
-    Args:
-        output: The folder to write.
-
-    Yields:
-        The run's folder, which no other training gets meanwhile. Left before :func:`claim`, it is
-        removed.
-
-    Raises:
-        ConfigurationError: The output is there already, or another training is writing it.
-        InputError: The folder cannot be written to.
-    """
+    """Give this training the folder of a run, beside the one that it is to write."""
     output = Path(os.path.abspath(output))
     if not output.name:
         raise ConfigurationError(f"{output} cannot be written: name a folder in it.")
@@ -82,14 +70,7 @@ def own_run(output: Path) -> Iterator[Path]:
 
 @contextmanager
 def full_disks_say(run: Path) -> Iterator[None]:
-    """Say what to do where a run's files cannot be written.
-
-    Args:
-        run: The run's folder.
-
-    Raises:
-        InputError: There is no room; whatever package was writing, each with an error of its own.
-    """
+    """Say what to do where a run's files cannot be written."""
     safetensors = require("safetensors", extra="local")
     try:
         yield
@@ -111,13 +92,7 @@ def _is_full(error: Exception) -> bool:
 
 
 def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:
-    """Write what a run was for, whole or not at all, and remove the run's folder.
-
-    Args:
-        run: The run's folder.
-        output: The folder to write.
-        write: Makes a folder of it.
-    """
+    """Write what a run was for, whole or not at all, and remove the run's folder."""
     scratch = run / "finished"
     # What a killed process may have left.
     shutil.rmtree(scratch, ignore_errors=True)
@@ -128,20 +103,7 @@ def finish(run: Path, output: Path, write: Callable[[Path], None]) -> None:
 
 
 def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]]) -> int:
-    """Note a run's settings and data, or check that it was begun with the same.
-
-    Args:
-        run: The run's folder.
-        record: The settings, as JSON-like data.
-        data: All that is learnt from and watched by, by part, as JSON-like data.
-
-    Returns:
-        How many processes it was begun by.
-
-    Raises:
-        ConfigurationError: It was begun with others; the message names the first that differs. Or
-            what was noted is damaged.
-    """
+    """Note a run's settings and data, or check that it was begun with the same."""
     records = {part: _checksum(rows) for part, rows in data.items()}
     noted = {**record, RECORDS: records, "processes": processes()}
     wanted = json.loads(json.dumps(noted))
@@ -170,14 +132,7 @@ def claim(run: Path, record: Mapping[str, Any], data: Mapping[str, Iterable[Any]
 
 
 def read_settings(run: Path) -> dict[str, Any] | None:
-    """Return what :func:`claim` noted; None where it noted nothing.
-
-    Args:
-        run: The run's folder.
-
-    Raises:
-        ConfigurationError: It is damaged.
-    """
+    """Return what :func:`claim` noted; None where it noted nothing."""
     file = run / SETTINGS
     if not file.is_file():
         return None
@@ -196,14 +151,6 @@ def train_on(trainer: Any, checkpoint: Path | None, *, patience: int = 0) -> boo
     """Train until the run's end or a callback stops it, and keep the best or the last weights.
 
     A checkpoint that is at the run's end already is loaded and not trained further.
-
-    Args:
-        trainer: A ``transformers.Trainer``.
-        checkpoint: Where to go on; None to begin.
-        patience: As for :func:`ras_flow.training.callbacks.callbacks`.
-
-    Returns:
-        Whether the run is at its end.
     """
     if checkpoint is not None:
         trainer_state = require("transformers", extra="local").TrainerState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, TypeVar, cast
 
-from ras_flow.toml import read_section, read_toml
+from ras_flow.support.toml import read_section, read_toml
 
 T = TypeVar("T")
 
@@ -22,15 +22,6 @@ Schedule = Literal[
 
 
 def read_config(kind: type[T], path: Path) -> T:
-    """Read the settings of a training.
-
-    Args:
-        kind: The dataclass of all its settings.
-        path: A TOML file.
-
-    Raises:
-        ConfigurationError: It cannot be read, or a table or key is unknown or wrong; the message
-            names it.
-    """
+    """Read the settings of a training."""
     tables, _ = read_toml(path)
     return cast(T, read_section(kind, tables, str(path)))

@@ -26,9 +26,6 @@ class Splitter:
         seed: Another seed is another split.
         dev: Share of the questions for development, between 0 and 1.
         test: Share of the questions for testing.
-
-    Raises:
-        ConfigurationError: The shares leave nothing for training.
     """
 
     seed: int = 13

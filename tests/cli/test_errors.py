@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ras_flow import __version__
-from ras_flow.paths import home_folder
+from ras_flow.support.paths import home_folder
 from tests.cli.command import ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.servers import Answer
@@ -231,7 +231,7 @@ def nobody(*_):
     raise KeyError
 
 pwd.getpwuid = nobody
-from ras_flow.paths import home_folder
+from ras_flow.support.paths import home_folder
 from ras_flow.cli import main
 main()
 """

@@ -17,8 +17,9 @@ from PIL import Image
 from rich.console import Console
 
 from ras_flow.cli.progress import progress_on
-from ras_flow.retrieval import CorpusIndex, IndexProgress, read_documents
-from ras_flow.retrieval.manifest import read_manifest
+from ras_flow.documents import read_documents
+from ras_flow.indexes import CorpusIndex, IndexProgress
+from ras_flow.indexes.manifest import read_manifest
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.retrieval.helpers import WordEncoder

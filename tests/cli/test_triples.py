@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from ras_flow.cli.triples import export
-from ras_flow.components import Extraction
 from ras_flow.errors import InputError, RunError
+from ras_flow.parts import Extraction
 from ras_flow.runs import open_store
-from ras_flow.triple_cache import TripleCache
+from ras_flow.triples.cache import TripleCache
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.graph.world import DOCUMENTS, TRIPLES

@@ -22,12 +22,13 @@ from ras_flow.cluster.encoder import encoder_on
 from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.cluster.parts import parts_on
 from ras_flow.cluster.workers import RETRIES, Workers, open_workers
-from ras_flow.context import Context
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import ClusterError, DocumentError, MissingExtraError
-from ras_flow.precompute import Filling, precompute
-from ras_flow.retrieval import CorpusIndex, SourceDocument, vector_writer
-from ras_flow.retrieval.contents import IndexProgress
-from ras_flow.triple_cache import KeptTriples, read_kept
+from ras_flow.indexes import CorpusIndex, vector_writer
+from ras_flow.indexes.contents import IndexProgress
+from ras_flow.settings.context import Context
+from ras_flow.triples.cache import KeptTriples, read_kept
+from ras_flow.triples.precompute import Filling, precompute
 from tests.cli.command import Command, Done, ras_flow
 from tests.cli.model import Model, write_documents
 from tests.cluster import work

@@ -12,8 +12,8 @@ from ras_flow import Context
 from ras_flow.demo import passages
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import IndexCorruptError
-from ras_flow.named import retriever_of
-from ras_flow.retrieval import CorpusIndex
+from ras_flow.indexes import CorpusIndex
+from ras_flow.parts.named import retriever_of
 from tests.retrieval.helpers import WordEncoder
 
 

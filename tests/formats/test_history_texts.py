@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ras_flow.components import ChainLink
 from ras_flow.errors import InputError
 from ras_flow.formats.history import format_history
+from ras_flow.parts import ChainLink
 from ras_flow.state.schema import Triple
 from ras_flow.state.schema import make_passage as passage
 from tests.formats.parsed_history import ParsedHistory, parse_history

@@ -17,7 +17,7 @@ from ras_flow.nodes.answer import answer
 from ras_flow.nodes.node import Node
 from ras_flow.nodes.router import Router
 from ras_flow.nodes.start import start
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.state.kg import to_new_triples
 from ras_flow.state.schema import Extracted, Hop
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest, Reading
 from ras_flow.errors import ConfigurationError
-from ras_flow.roles import KeptText
+from ras_flow.parts import AnswerRequest, Reading
+from ras_flow.parts.prompted import KeptText
 from ras_flow.testing import ListRetriever, ScriptedAnswerer
 from tests.graph.world import DOCUMENTS, QUESTION, build, world
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ras_flow import Context
-from ras_flow.roles import PromptedExtractor
+from ras_flow.parts.prompted import PromptedExtractor
 from ras_flow.testing import ListRetriever, ScriptedModel
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
 

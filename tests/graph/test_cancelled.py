@@ -12,8 +12,8 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from ras_flow import Context
-from ras_flow.components import PlanRequest, Reply
 from ras_flow.nodes.router import Router
+from ras_flow.parts import PlanRequest, Reply
 from tests.graph.world import QUESTION, SECOND, build, world
 
 PLANS = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]

@@ -10,7 +10,7 @@ import pytest
 from langchain.chat_models import init_chat_model
 
 from ras_flow import Context
-from ras_flow.concurrency import to_its_end
+from ras_flow.support.concurrency import to_its_end
 from tests.graph.world import build, world
 from tests.servers import OpenAIServer
 from tests.servers.scripted import AtOnce

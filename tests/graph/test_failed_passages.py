@@ -8,8 +8,8 @@ import pytest
 from langgraph.types import Command
 
 from ras_flow import Context
-from ras_flow.components import Extraction
 from ras_flow.errors import AuthenticationError, ModelUnavailableError
+from ras_flow.parts import Extraction
 from ras_flow.runs import Runs
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import by_hop

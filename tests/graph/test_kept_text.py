@@ -8,12 +8,12 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.citations import cite_passages
-from ras_flow.components import AnswerRequest
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.history import format_history
-from ras_flow.parts import Parts
+from ras_flow.parts import AnswerRequest
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs import Runs
+from ras_flow.state.citations import cite_passages
 from ras_flow.state.schema import Passage
 from ras_flow.testing import ScriptedAnswerer
 from ras_flow.tool import describe

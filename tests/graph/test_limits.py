@@ -8,9 +8,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from ras_flow.context import Context
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.limits import (
+from ras_flow.settings.context import Context
+from ras_flow.settings.limits import (
     DEFAULTS,
     INDEXES,
     MAX_CHARACTERS,

@@ -12,16 +12,16 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest, Extraction, PlanRequest, Reply
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
     InputError,
     ModelUnavailableError,
 )
+from ras_flow.parts import AnswerRequest, Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage
+from ras_flow.state.usage import usage_by_role
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
-from ras_flow.usage import usage_by_role
 from tests.graph.world import (
     DOCUMENTS,
     QUESTION,
@@ -178,7 +178,7 @@ async def test_a_time_budget_ends_the_run_with_the_graph_so_far(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = 0.0
-    monkeypatch.setattr("ras_flow.usage.perf_counter", lambda: clock)
+    monkeypatch.setattr("ras_flow.state.usage.perf_counter", lambda: clock)
 
     class SlowRetriever(ListRetriever):
         async def retrieve(self, queries: Any, k: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ras_flow import RasInput
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from tests.graph.own_graph import build, runs_of
 from tests.graph.world import QUESTION, world
 

@@ -8,7 +8,7 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
 from ras_flow.testing import MappingExtractor, ScriptedPlanner
-from ras_flow.triple_cache import read_kept
+from ras_flow.triples.cache import read_kept
 from tests.graph.world import QUESTION, build, world
 
 ROUGH = {

@@ -21,7 +21,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest, Reply
+from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
 from tests.servers import Answer, AnthropicServer, OpenAIServer, ScriptedServer

@@ -12,7 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError
-from ras_flow.limits import MODEL_SERVERS
+from ras_flow.settings.limits import MODEL_SERVERS
 from tests.graph.world import QUESTION, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}

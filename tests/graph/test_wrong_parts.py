@@ -14,8 +14,8 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Overwrite
 
 from ras_flow import Context, Runs
-from ras_flow.components import Extraction, Reply, ScoredPassage
 from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.parts import Extraction, Reply, ScoredPassage
 from ras_flow.state import reducers
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Passage, make_passage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ras_flow import build_graph
-from ras_flow.components import AnswerRequest
+from ras_flow.parts import AnswerRequest
 from ras_flow.testing import HashEncoder, ListRetriever, MappingExtractor, ScriptedAnswerer
 from ras_flow.testing import ScriptedPlanner as ScriptedPlanner
 

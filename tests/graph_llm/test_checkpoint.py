@@ -11,7 +11,6 @@ import pytest
 import safetensors.torch
 import torch
 
-from ras_flow.components import PlanRequest
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import checkpoint
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights, save_graph_llm
@@ -20,6 +19,7 @@ from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms.generation import end_tokens
 from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.parts import PlanRequest
 from tests.graph_llm.tiny import BRIDGE, build, chain, graph, save_base
 
 REQUEST = PlanRequest("Where was she born?", chain(*BRIDGE), graph(*BRIDGE))

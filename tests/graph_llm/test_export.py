@@ -13,7 +13,6 @@ import safetensors.torch
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from ras_flow.components import PlanRequest
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.checkpoint import load_graph_llm, save_graph_llm
 from ras_flow.graph_llm.embedder import PromptEmbedder
@@ -22,6 +21,7 @@ from ras_flow.graph_llm.exported import PART, WORDS, is_export, read_export
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import PromptFormatter
 from ras_flow.graph_llm.served import ServedGraphLLM
+from ras_flow.parts import PlanRequest
 from tests.cli.command import ras_flow
 from tests.graph_llm.tiny import APART, BRIDGE, build, chain, graph
 

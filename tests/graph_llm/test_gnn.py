@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import torch
 
-from ras_flow.components import AttributedGraph
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
+from ras_flow.parts import AttributedGraph
 from tests.graph_llm.tiny import APART, BRIDGE, FAILED, HALF, LOOP, graph
 
 KINDS = ("transformer", "gat", "gcn")

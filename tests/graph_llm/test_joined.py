@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import gnn
 from ras_flow.graph_llm.checkpoint import save_graph_llm
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms.waiting import taken
+from ras_flow.parts import AnswerRequest, PlanRequest
 from tests.graph_llm.tiny import APART, BRIDGE, HALF, LOOP, build, chain, graph
 from tests.llms.test_joining import Busy
 

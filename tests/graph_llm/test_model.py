@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 
-from ras_flow.components import AnswerRequest, AttributedGraph, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.graph_llm.batching import GraphBatch, batch_graphs
 from ras_flow.graph_llm.checkpoint import load_weights, save_graph_llm
@@ -26,6 +25,7 @@ from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms import decoding
 from ras_flow.llms.local import read_model
 from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.parts import AnswerRequest, AttributedGraph, PlanRequest
 from tests.graph_llm.tiny import (
     APART,
     BRIDGE,

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.packed import PackedGraphLLM, _attend_padded, check_packed
+from ras_flow.parts import AnswerRequest, PlanRequest
 from tests.graph_llm.tiny import APART, BRIDGE, LINEAR, LOOP, build, chain, graph
 
 Q = "Where was she born?"

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
-from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
 from ras_flow.graph_llm.prompt import ANSWER_INSTRUCTION, PLAN_INSTRUCTION, SOFT, PromptFormatter
+from ras_flow.parts import AnswerRequest, PlanRequest
 from tests.formats.parsed_history import parse_history
 from tests.graph_llm.tiny import BRIDGE, chain, config, graph
 

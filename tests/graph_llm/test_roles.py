@@ -12,7 +12,6 @@ import torch
 from langchain_core.callbacks import AsyncCallbackHandler
 
 from ras_flow import Context, named
-from ras_flow.components import AnswerRequest, Generation, PlanRequest, Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import shared
 from ras_flow.graph_llm.checkpoint import save_graph_llm
@@ -21,7 +20,8 @@ from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms import decoding
-from ras_flow.parts import Parts
+from ras_flow.parts import AnswerRequest, Generation, PlanRequest, Reading
+from ras_flow.parts.chosen import Parts
 from ras_flow.testing import HashEncoder, ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
 from tests.graph_llm.tiny import BRIDGE, GNN, LINEAR, LOOP, chain, config, graph
@@ -265,7 +265,7 @@ async def test_the_graph_is_embedded_as_the_graph_llm_learnt_it(
             super().__init__()
             self.identity = name if name == "testing:encoder" else f"{name}@other"
 
-    monkeypatch.setattr("ras_flow.named._encoder", Named)
+    monkeypatch.setattr("ras_flow.parts.named._encoder", Named)
     other = "openai:gpt-5-mini"
 
     async def used(name: str, **own: Any) -> str:

@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest, PlanRequest, Reading
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -30,7 +29,8 @@ from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms.text import LOOP
-from ras_flow.parts import Parts
+from ras_flow.parts import AnswerRequest, PlanRequest, Reading
+from ras_flow.parts.chosen import Parts
 from tests.graph_llm.tiny import BRIDGE, build, chain, graph
 from tests.servers import Answer
 from tests.servers.completions_server import CompletionsServer

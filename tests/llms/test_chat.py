@@ -25,7 +25,6 @@ from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, StateGraph
 
-from ras_flow.components import Message
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -34,7 +33,8 @@ from ras_flow.errors import (
     ModelUnavailableError,
 )
 from ras_flow.llms import ChatLanguageModel, load_language_model
-from ras_flow.roles import make_extractor
+from ras_flow.parts import Message
+from ras_flow.parts.prompted import make_extractor
 from ras_flow.state.schema import make_passage
 from tests.servers import Answer, AnthropicServer, OpenAIServer, ScriptedServer
 from tests.servers.scripted import last_message

@@ -27,9 +27,7 @@ from transformers import (
 )
 
 from ras_flow import Context, named
-from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
-from ras_flow.files import checksum
 from ras_flow.graph_llm.served import find_export
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import (
@@ -44,6 +42,8 @@ from ras_flow.llms import (
 )
 from ras_flow.llms.generation import chat_text
 from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.parts import Message
+from ras_flow.support.files import checksum
 from tests.llms.tiny import TEMPLATE, save_tiny_model
 
 

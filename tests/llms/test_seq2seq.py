@@ -13,10 +13,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
 from ras_flow import Context
-from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms import LocalLanguageModel, LocalSeq2SeqModel, load_language_model
-from ras_flow.parts import Parts
+from ras_flow.parts import Message
+from ras_flow.parts.chosen import Parts
 from ras_flow.state.schema import Passage
 from tests.llms.tiny import save_tiny_model
 

@@ -20,8 +20,8 @@ from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.schemas import PROBE_TOKENS
 from ras_flow.llms.shipped import WEIGHTS
 from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.parts.prompted import make_extractor
 from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
-from ras_flow.roles import make_extractor
 from ras_flow.state.schema import Passage
 from tests.llms.tiny import save_tiny_model
 from tests.servers import Answer

@@ -14,11 +14,11 @@ import pytest
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ras_flow.components import Message
 from ras_flow.errors import ConfigurationError, OverloadedError
 from ras_flow.llms import load_language_model
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.waiting import VARIABLE, a_place, taken
+from ras_flow.parts import Message
 from tests.faults.world import builder, question, settings, town
 from tests.faults.world import model as answers
 from tests.servers import Answer, AnthropicServer, OpenAIServer
@@ -59,7 +59,7 @@ async def test_a_request_of_more_calls_than_places_is_served(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(VARIABLE, "4")
-    monkeypatch.setattr("ras_flow.concurrency.AT_ONCE", 3)
+    monkeypatch.setattr("ras_flow.support.concurrency.AT_ONCE", 3)
     kind = OpenAIServer if name.startswith("openai") else AnthropicServer
     with kind(lambda body: Answer(last_message(body).upper())) as server:
         model = load_language_model(name, base_url=server.url)

@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from ras_flow import Context, build_graph, open_runs
-from ras_flow.components import AnswerRequest, Reply
 from ras_flow.llms.compute import run_in_lane
+from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.testing import ScriptedAnswerer
 from tests.cli.command import Command, Done, ras_flow_main
 from tests.graph.world import QUESTION, world

@@ -22,10 +22,10 @@ from langgraph.config import get_stream_writer
 from langgraph.types import interrupt
 
 from ras_flow import Context, Runs, build_graph, open_runs
-from ras_flow.components import AnswerRequest, Reply, ScoredPassage
 from ras_flow.errors import AuthenticationError, ModelUnavailableError
 from ras_flow.page import api, work
 from ras_flow.page.export import to_html
+from ras_flow.parts import AnswerRequest, Reply, ScoredPassage
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.server import open_server_runs

@@ -14,8 +14,8 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.types import Command
 
 from ras_flow import Context, build_graph
-from ras_flow.components import Reply
 from ras_flow.errors import InputError, RunError
+from ras_flow.parts import Reply
 from ras_flow.runs.locks import ThreadLocks
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.runs.postgres import open_postgres

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow import Context, build_graph
-from ras_flow.components import Reply
+from ras_flow.parts import Reply
 from ras_flow.runs.opening import open_runs_at
 from ras_flow.testing import HashEncoder, ListRetriever
 from tests.graph.world import DOCUMENTS

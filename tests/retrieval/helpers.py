@@ -10,9 +10,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from ras_flow.components import Retriever
-from ras_flow.retrieval import SourceDocument
-from ras_flow.retrieval.manifest import MANIFEST, _digest
+from ras_flow.documents import SourceDocument
+from ras_flow.indexes.manifest import MANIFEST, _digest
+from ras_flow.parts import Retriever
 
 DOCUMENTS = [
     SourceDocument("curie.txt", "Marie Curie", "She studied radioactivity in Paris."),

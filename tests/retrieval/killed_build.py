@@ -6,7 +6,8 @@ import asyncio
 import sys
 import time
 
-from ras_flow.retrieval import CorpusIndex, SourceDocument, writer
+from ras_flow.documents import SourceDocument
+from ras_flow.indexes import CorpusIndex, writer
 from tests.retrieval.helpers import WordEncoder
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ras_flow.retrieval.arrays import open_array
+from ras_flow.indexes.arrays import open_array
 
 
 @pytest.fixture

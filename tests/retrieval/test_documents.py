@@ -25,9 +25,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from pypdf.generic import ArrayObject, NameObject, TextStringObject
 
+from ras_flow.documents import ReadReport, SourceDocument, read_documents
+from ras_flow.documents.readers import READERS
 from ras_flow.errors import DocumentError
-from ras_flow.retrieval import CorpusIndex, ReadReport, SourceDocument, read_documents
-from ras_flow.retrieval.readers import READERS
+from ras_flow.indexes import CorpusIndex
 
 
 def read(*paths: Path) -> list[SourceDocument]:

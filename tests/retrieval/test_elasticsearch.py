@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from langchain_core.retrievers import BaseRetriever
 
-from ras_flow.components import Reading
 from ras_flow.errors import RasFlowError
-from ras_flow.retrieval import LangChainRetriever
+from ras_flow.indexes import LangChainRetriever
+from ras_flow.parts import Reading
 from tests.graph.world import DOCUMENTS
 
 SCALE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()

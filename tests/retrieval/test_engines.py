@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ras_flow.cli.index import app, settings_of
-from ras_flow.context import Context
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import (
     ConfigurationError,
     IndexMismatchError,
@@ -25,10 +25,11 @@ from ras_flow.errors import (
     InputError,
     RasFlowError,
 )
-from ras_flow.parts import Parts
-from ras_flow.retrieval import CorpusIndex, SourceDocument, ann, open_retriever
-from ras_flow.retrieval.engines.config import read_engine
-from ras_flow.retrieval.engines.retriever import push
+from ras_flow.indexes import CorpusIndex, ann, open_retriever
+from ras_flow.indexes.engines.config import read_engine
+from ras_flow.indexes.engines.retriever import push
+from ras_flow.parts.chosen import Parts
+from ras_flow.settings.context import Context
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
 from tests.retrieval.test_vectors import WORDS, corpus, small, unit
 
@@ -239,7 +240,7 @@ def test_a_local_folder_is_let_go_of_at_the_end_of_a_process(tmp_path: Path) -> 
     program = (
         "import asyncio, sys\n"
         "from ras_flow import Context\n"
-        "from ras_flow.parts import Parts\n"
+        "from ras_flow.parts.chosen import Parts\n"
         "asyncio.run(Parts.of().get_retriever(Context(index=sys.argv[1])))\n"
     )
     done = subprocess.run([sys.executable, "-c", program, path], stderr=subprocess.PIPE)

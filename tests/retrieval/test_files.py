@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.retrieval.files import IndexedFiles
+from ras_flow.documents.files import IndexedFiles
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ras_flow.context import Context
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import (
     ConfigurationError,
     CorpusIndexError,
@@ -29,9 +29,10 @@ from ras_flow.errors import (
     IndexMissingError,
     InputError,
 )
-from ras_flow.parts import Parts
-from ras_flow.retrieval import CorpusIndex, IndexProgress, SourceDocument, open_retriever
-from ras_flow.retrieval.manifest import read_manifest
+from ras_flow.indexes import CorpusIndex, IndexProgress, open_retriever
+from ras_flow.indexes.manifest import read_manifest
+from ras_flow.parts.chosen import Parts
+from ras_flow.settings.context import Context
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +56,7 @@ def files(path: Path) -> dict[str, bytes]:
 
 async def test_an_index_opens_in_another_process(path: Path) -> None:
     program = (
-        "import asyncio, sys; from ras_flow.retrieval import open_retriever; "
+        "import asyncio, sys; from ras_flow.indexes import open_retriever; "
         "found = asyncio.run(open_retriever(sys.argv[1], 'bm25').retrieve(['首都'], 1)); "
         "sys.stdout.buffer.write(found[0][0].passage['title'].encode())"
     )
@@ -92,7 +93,7 @@ async def test_damage_to_any_file_is_noticed_on_opening(
     path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     if damage == "truncated":  # Of a file that is too big to be hashed the size is looked at.
-        monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+        monkeypatch.setattr("ras_flow.indexes.manifest.SMALL", 0)
     manifest = read_manifest(path)
     names = ["manifest.json", *(f"{manifest.generation}/{name}" for name in manifest.files)]
     assert len(names) == 10
@@ -125,7 +126,7 @@ async def test_damage_to_any_file_is_noticed_on_opening(
 async def test_damage_to_a_big_file_is_noticed_by_verify_and_on_reading(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    monkeypatch.setattr("ras_flow.indexes.manifest.SMALL", 0)
     file = path / read_manifest(path).generation / "passages.jsonl"
     file.write_bytes(file.read_bytes().replace(b'"text"', b'"txet"'))
     index = CorpusIndex.open(path)
@@ -138,7 +139,7 @@ async def test_damage_to_a_big_file_is_noticed_by_verify_and_on_reading(
 async def test_damage_to_a_big_file_of_bm25_is_told(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    monkeypatch.setattr("ras_flow.indexes.manifest.SMALL", 0)
     file = path / read_manifest(path).generation / "bm25" / "indices.csc.index.npy"
     content = file.read_bytes()
     file.write_bytes(content[:-128] + b"\x7f" * 128)
@@ -161,7 +162,7 @@ async def test_an_update_gives_no_new_checksum_to_damage(
     name: str,
     damage: Callable[[bytes], bytes],
 ) -> None:
-    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    monkeypatch.setattr("ras_flow.indexes.manifest.SMALL", 0)
     file = path / read_manifest(path).generation / name
     file.write_bytes(damage(file.read_bytes()))
     before = files(path)
@@ -392,7 +393,7 @@ async def test_an_index_that_is_slow_to_open_holds_up_its_own_runs_alone(
             assert release.wait(60)
         return open_retriever(path, *rest)
 
-    monkeypatch.setattr("ras_flow.named.open_retriever", waits)
+    monkeypatch.setattr("ras_flow.parts.named.open_retriever", waits)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
     parts = Parts.of()
     waiting = [asyncio.create_task(parts.get_retriever(slow)) for _ in range(8)]
@@ -591,7 +592,7 @@ async def test_text_that_utf8_cannot_hold_is_stored_with_a_replacement(tmp_path:
 def test_importing_retrieval_is_light() -> None:
     heavy = "bm25s faiss torch numpy scipy langchain_core sentence_transformers bs4 pypdf docx"
     program = (
-        f"import sys, ras_flow.retrieval; print([m for m in '{heavy}'.split() if m in sys.modules])"
+        f"import sys, ras_flow.indexes; print([m for m in '{heavy}'.split() if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
     assert done.stdout.strip() == b"[]", done.stderr.decode()
@@ -614,7 +615,7 @@ async def test_an_index_that_the_system_does_not_give_is_not_called_damaged(
 import os, resource, sys
 from pathlib import Path
 from ras_flow.errors import CorpusIndexError
-from ras_flow.retrieval import CorpusIndex
+from ras_flow.indexes import CorpusIndex
 
 path = Path({str(tmp_path / "index")!r})
 CorpusIndex.open(path)

@@ -11,7 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from ras_flow.errors import ConfigurationError, InputError, RasFlowError
-from ras_flow.retrieval import HybridRetriever, LangChainRetriever
+from ras_flow.indexes import HybridRetriever, LangChainRetriever
 from tests.retrieval.helpers import WordEncoder, titles
 
 

@@ -9,12 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ras_flow.cli.index import app
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import IndexMismatchError
 from ras_flow.formats.tokens import tokenize
-from ras_flow.retrieval import CorpusIndex, SourceDocument, open_retriever
-from ras_flow.retrieval.bm25 import ANALYSIS, K1, B, searchable
-from ras_flow.retrieval.manifest import read_manifest
-from ras_flow.retrieval.sync import sync_index
+from ras_flow.indexes import CorpusIndex, open_retriever
+from ras_flow.indexes.bm25 import ANALYSIS, K1, B, searchable
+from ras_flow.indexes.manifest import read_manifest
+from ras_flow.indexes.sync import sync_index
 from ras_flow.state.schema import make_passage
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
 from tests.retrieval.test_index import files
@@ -29,7 +30,7 @@ async def make_old(
 ) -> None:
     """Build an index as it was when words were split at spaces and kept their accents."""
     with monkeypatch.context() as old:
-        old.setattr("ras_flow.retrieval.bm25.tokenize", lambda text: text.casefold().split())
+        old.setattr("ras_flow.indexes.bm25.tokenize", lambda text: text.casefold().split())
         await CorpusIndex.build(path, DOCUMENTS, encoder=encoder)
     edit_manifest(path, analysis=None)
 

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ras_flow.components import Retriever
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.retrieval import (
+from ras_flow.indexes import (
     BM25Retriever,
     CorpusIndex,
     DenseRetriever,
     HybridRetriever,
     RetrieverKind,
-    SourceDocument,
 )
-from ras_flow.retrieval.bm25 import build_bm25
-from ras_flow.retrieval.vectors import Shard, VectorIndex
+from ras_flow.indexes.bm25 import build_bm25
+from ras_flow.indexes.vectors import Shard, VectorIndex
+from ras_flow.parts import Retriever
 from ras_flow.state.schema import Passage
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
 
@@ -173,7 +173,7 @@ async def test_fusion_prefers_what_both_find(index: CorpusIndex) -> None:
             identity = "fixed"
 
             async def retrieve(self, queries: Sequence[str], k: int):  # type: ignore[no-untyped-def]
-                from ras_flow.components import ScoredPassage
+                from ras_flow.parts import ScoredPassage
 
                 ranking = [ScoredPassage(index.passages[at], 1.0) for at in order]
                 return [ranking[:k] for _ in queries]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ras_flow.retrieval.split import split_document, split_text
+from ras_flow.documents.split import split_document, split_text
 
 TEXTS = st.text(
     st.one_of(

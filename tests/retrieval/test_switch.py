@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ras_flow.retrieval import writer
-from ras_flow.retrieval.index import CorpusIndex
-from ras_flow.retrieval.source import SourceDocument
+from ras_flow.documents.source import SourceDocument
+from ras_flow.indexes import writer
+from ras_flow.indexes.index import CorpusIndex
 
 
 class Held:

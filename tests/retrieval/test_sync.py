@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import CorpusIndexError
-from ras_flow.retrieval import SourceDocument, manifest
-from ras_flow.retrieval.sync import cached_index_path, sync_index
+from ras_flow.indexes import manifest
+from ras_flow.indexes.sync import cached_index_path, sync_index
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.components import Retriever, ScoredPassage
-from ras_flow.retrieval import BM25Retriever, CorpusIndex, SourceDocument
-from ras_flow.retrieval.titles import named_first
+from ras_flow.documents import SourceDocument
+from ras_flow.indexes import BM25Retriever, CorpusIndex
+from ras_flow.indexes.titles import named_first
+from ras_flow.parts import Retriever, ScoredPassage
 from ras_flow.state.schema import Passage, passage_id
 from tests.retrieval.helpers import titles
 

@@ -19,18 +19,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ras_flow.cli.index import app
+from ras_flow.documents import SourceDocument
 from ras_flow.errors import ConfigurationError, CorpusIndexError, IndexCorruptError, InputError
-from ras_flow.retrieval import (
-    CorpusIndex,
-    IndexProgress,
-    SourceDocument,
-    open_retriever,
-    vector_writer,
-)
-from ras_flow.retrieval.ann import build_ann, choose
-from ras_flow.retrieval.manifest import DenseRecord, read_manifest
-from ras_flow.retrieval.passages import PassageFile, write_passages
-from ras_flow.retrieval.vectors import Shard, VectorIndex, load_vectors
+from ras_flow.indexes import CorpusIndex, IndexProgress, open_retriever, vector_writer
+from ras_flow.indexes.ann import build_ann, choose
+from ras_flow.indexes.manifest import DenseRecord, read_manifest
+from ras_flow.indexes.passages import PassageFile, write_passages
+from ras_flow.indexes.vectors import Shard, VectorIndex, load_vectors
 from ras_flow.state.schema import Passage
 from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest
 from tests.retrieval.test_index import files
@@ -218,7 +213,7 @@ async def test_a_damaged_graph_is_noticed_however_big(
     hnsw: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """FAISS would follow its links out of memory."""
-    monkeypatch.setattr("ras_flow.retrieval.manifest.SMALL", 0)
+    monkeypatch.setattr("ras_flow.indexes.manifest.SMALL", 0)
     file = hnsw / read_manifest(hnsw).generation / "vectors-001.faiss"
     content = file.read_bytes()
     file.write_bytes(content[:-9] + b"\x7f" + content[-8:])
@@ -369,7 +364,7 @@ async def test_an_index_without_a_word_on_vectors_is_flat(tmp_path: Path) -> Non
 async def test_bm25_of_an_approximate_index_needs_no_faiss(hnsw: Path) -> None:
     program = (
         "import asyncio, sys; sys.modules['faiss'] = None;"
-        "from ras_flow.retrieval import open_retriever;"
+        "from ras_flow.indexes import open_retriever;"
         "print(asyncio.run(open_retriever(sys.argv[1], 'bm25').retrieve(['ba'], 1))[0][0].score)"
     )
     done = subprocess.run([sys.executable, "-c", program, hnsw], capture_output=True, text=True)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ras_flow.components import Generation, Message
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples
-from ras_flow.roles import PromptedExtractor
-from ras_flow.roles.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
-from ras_flow.roles.extractor_forms import Form, json_form, read_json_triples, text_form
+from ras_flow.parts import Generation, Message
+from ras_flow.parts.prompted import PromptedExtractor
+from ras_flow.parts.prompted.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
+from ras_flow.parts.prompted.extractor_forms import Form, json_form, read_json_triples, text_form
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage
 from ras_flow.testing import ScriptedModel
@@ -222,7 +222,7 @@ def test_triples_of_texts_that_ended_elsewhere_are_anothers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = PromptedExtractor(ScriptedModel(first_word)).identity
-    monkeypatch.setattr("ras_flow.roles.extractor.LOOP", 32)
+    monkeypatch.setattr("ras_flow.parts.prompted.extractor.LOOP", 32)
     assert PromptedExtractor(ScriptedModel(first_word)).identity != before
 
 

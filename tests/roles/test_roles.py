@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from ras_flow.components import AnswerRequest, ChainLink, Generation, Message, PlanRequest
 from ras_flow.errors import AuthenticationError, InputError, ModelResponseError
 from ras_flow.formats.history import format_history
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.formats.triples import format_triples, parse_triples
+from ras_flow.parts import AnswerRequest, ChainLink, Generation, Message, PlanRequest
+from ras_flow.parts.prompted import PromptedAnswerer, PromptedExtractor, PromptedPlanner
 from ras_flow.prompts import answerer, extractor
-from ras_flow.roles import PromptedAnswerer, PromptedExtractor, PromptedPlanner
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import ScriptedModel
 from tests.formats.parsed_history import parse_history

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from ras_flow.components import Extraction
 from ras_flow.errors import ModelUnavailableError
-from ras_flow.roles import SharedExtractor
+from ras_flow.parts import Extraction
+from ras_flow.parts.prompted import SharedExtractor
 from ras_flow.state.schema import Passage
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ras_flow.citations import cite
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Step
+from ras_flow.state.citations import cite
 from ras_flow.state.kg import QueryKG, by_hop, triple_id
 from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage
 from tests.graph.world import QUESTION

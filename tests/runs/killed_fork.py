@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow import build_graph, open_runs
-from ras_flow.components import AnswerRequest
+from ras_flow.parts import AnswerRequest
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import world
 from tests.runs.stories import drop, events

@@ -11,9 +11,9 @@ import pytest
 from langgraph.types import Command, interrupt
 
 from ras_flow import Context, Runs
-from ras_flow.edits import parse_edits
+from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import ModelUnavailableError, RasFlowError, RunError
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs.compare import compare
 from ras_flow.runs.export import to_graphml, to_turtle
 from ras_flow.runs.reading import find_hop_step, graph_after, graph_of

@@ -13,7 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ras_flow import build_graph, open_runs
-from ras_flow.edits import parse_edits
+from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import RecordError, RunError
 from tests.cli.command import Command, ras_flow
 from tests.graph.world import QUESTION, world

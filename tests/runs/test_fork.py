@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ras_flow import Context, Runs
-from ras_flow.edits import parse_edits
+from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import ConfigurationError, EditError, ModelUnavailableError, RunError
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import branch_with, graph_after

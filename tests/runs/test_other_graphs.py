@@ -8,13 +8,13 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from ras_flow import Runs
-from ras_flow.components import Reply
 from ras_flow.errors import EditError, RunError
+from ras_flow.parts import Reply
 from ras_flow.runs.reading import get_branch, spent
 from ras_flow.runs.threads import SYSTEM
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 from ras_flow.state.kg import to_new_triples
-from ras_flow.usage import Cost
+from ras_flow.state.usage import Cost
 from tests.graph.world import QUESTION, build, world
 from tests.runs.stories import drop, events, steps
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow import Context, Runs
-from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import ConfigurationError, RunError
-from ras_flow.parts import Parts
+from ras_flow.parts import AnswerRequest, Reply
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.why import Explanation, explain

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ras_flow import Context
+from ras_flow.documents.source import SourceDocument
+from ras_flow.indexes.index import CorpusIndex
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.paths import cache_folder
-from ras_flow.retrieval.index import CorpusIndex
-from ras_flow.retrieval.source import SourceDocument
+from ras_flow.support.paths import cache_folder
 from tests.graph.world import DOCUMENTS
 from tests.server.aegra import Aegra
 from tests.server.dev import KEYS, DevServer, langgraph_dev

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ras_flow.limits import MODEL_SERVERS
+from ras_flow.settings.limits import MODEL_SERVERS
 
 CONFIG = Path(__file__).parents[2] / "langgraph.json"
 SECONDS_TO_START = 120

@@ -23,9 +23,9 @@ from langgraph_sdk.errors import APIStatusError
 from pydantic import TypeAdapter
 
 from ras_flow import Context
+from ras_flow.documents.source import SourceDocument
 from ras_flow.events import Event
-from ras_flow.retrieval.index import CorpusIndex
-from ras_flow.retrieval.source import SourceDocument
+from ras_flow.indexes.index import CorpusIndex
 from ras_flow.runs.server import open_server_runs
 from ras_flow.state.kg import triple_id
 from tests.graph.world import DOCUMENTS, QUESTION

@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from ras_flow import Context
-from ras_flow.components import AnswerRequest, PlanRequest, Reply
 from ras_flow.errors import AuthenticationError, ConfigurationError, ModelResponseError
 from ras_flow.graph_llm.checkpoint import save_graph_llm
 from ras_flow.graph_llm.config import GnnConfig
@@ -25,7 +24,8 @@ from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms.completions import CompletionsServer
 from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.parts import Parts
+from ras_flow.parts import AnswerRequest, PlanRequest, Reply
+from ras_flow.parts.chosen import Parts
 from ras_flow.prompts.extractor import SCHEMA
 from ras_flow.state.schema import Passage
 from tests.graph_llm.tiny import build, chain, graph

@@ -161,11 +161,7 @@ async def _resume(
 
 
 async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str | None:
-    """Show events as they come, all but the answer: the outcome has it.
-
-    Returns:
-        The first checkpoint of the branch that began, if one did.
-    """
+    """Show events as they come, all but the answer: the outcome has it."""
     first = None
     with resumable(run), screen:
         async for event in events:
@@ -177,20 +173,7 @@ async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str
 
 
 async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -> int:
-    """Show how a run stands, and what it asks if it waits.
-
-    Args:
-        runs: Where the run is.
-        run: Its id.
-        as_json: Print one JSON object instead.
-        number: The branch; the newest by default.
-
-    Returns:
-        The number of the branch.
-
-    Raises:
-        EditError: The branch waits because the last answer to it was refused.
-    """
+    """Show how a run stands, and what it asks if it waits."""
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.reading import get_branch
 

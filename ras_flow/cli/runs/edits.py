@@ -11,7 +11,7 @@ import typer
 from ras_flow.errors import InputError
 
 if TYPE_CHECKING:
-    from ras_flow.edits import Edit
+    from ras_flow.edits.operations import Edit
 
 DropTriples = Annotated[
     list[str] | None,
@@ -64,19 +64,8 @@ class Edits:
         return any(text is not None for text in texts) or any(lists)
 
     def to_list(self, triples: Collection[str], passages: Collection[str]) -> list[Edit]:
-        """Write them in the one form that edits have.
-
-        Args:
-            triples: Ids of the triples in the graph that is edited.
-            passages: Ids of its passages.
-
-        Returns:
-            The edits: models first, then passages, triples, and the plan.
-
-        Raises:
-            InputError: An id fits none or several, a value is malformed, or two plans are given.
-        """
-        from ras_flow.edits import parse_edits
+        """Write them in the one form that edits have."""
+        from ras_flow.edits.operations import parse_edits
         from ras_flow.runs.reading import unique_id
 
         if self.subquery is not None and self.plan is not None:

@@ -59,18 +59,7 @@ def read_run(database: str | None, name: str) -> tuple[RunDocument, Branch]:
 
 
 def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocument, Branch]]:
-    """Read runs, each once.
-
-    Args:
-        database: Where they are.
-        names: Runs, and branches of them; the current branch where none is given.
-
-    Returns:
-        Document and branch for each name.
-
-    Raises:
-        RunError: There is no such run or branch.
-    """
+    """Read runs, each once."""
     from ras_flow.runs.address import Address, find_address
     from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
@@ -97,14 +86,7 @@ def go_on_with(run: str) -> str:
 
 @contextmanager
 def resumable(run: str) -> Iterator[None]:
-    """Tell how to go on with a run that fails or is interrupted.
-
-    Args:
-        run: The run, or the branch.
-
-    Yields:
-        Nothing.
-    """
+    """Tell how to go on with a run that fails or is interrupted."""
     hint = go_on_with(run)
     try:
         yield

@@ -37,10 +37,10 @@ def view(
     """Open a page to step through runs, edit and fork them; it is for this machine alone."""
     import webbrowser
 
-    from ras_flow.extras import require
     from ras_flow.runs.address import find_address
     from ras_flow.runs.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
+    from ras_flow.support.extras import require
 
     for module in ("starlette", "uvicorn"):
         require(module, extra="page")

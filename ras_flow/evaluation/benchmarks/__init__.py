@@ -66,24 +66,6 @@ def load_benchmark(
 
     Rows that nothing can be judged by are left out: those without a gold answer, where the format
     allows for that, and those whose label the task cannot express.
-
-    Args:
-        name: One of :func:`benchmark_names`.
-        path: A file in one of the published forms of the benchmark, plain or gzipped.
-        limit: How many questions to take, by chance. The choice depends on their texts and the
-            seed alone, not on the order of the file, and a smaller one is part of a larger one.
-        seed: For ``limit``.
-        split: Take only the part of the file that is called so: rows whose field ``split``,
-            ``set``, ``kb`` or ``src`` says so, or that have a field of this name that is true.
-        only: Take only the questions for whose text this is true.
-
-    Returns:
-        The benchmark, its questions in the file's order.
-
-    Raises:
-        ConfigurationError: There is no such benchmark or split, or the limit is below 1.
-        InputError: The file cannot be read, a row is malformed, an id comes twice, or there is no
-            question; the message names file, line and field.
     """
     form = FORMS.get(name)
     if form is None:

@@ -19,11 +19,7 @@ from ras_flow.evaluation.question import Question
 
 
 def asqa_rows(path: Path) -> Iterator[Row]:
-    """Yield the questions of either form.
-
-    Raises:
-        InputError: The file cannot be read, or is neither.
-    """
+    """Yield the questions of either form."""
     yield from read_asqa_file(path) if is_one_object(path) else read_rows(path)
 
 

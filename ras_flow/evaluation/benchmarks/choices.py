@@ -16,14 +16,7 @@ from ras_flow.evaluation.question import Question
 
 
 def reader(own: str) -> Callable[[Row], Question | None]:
-    """Make the reader of a benchmark.
-
-    Args:
-        own: What ``set`` is called in files that have several.
-
-    Returns:
-        A function that reads a row; None for one of another set.
-    """
+    """Make the reader of a benchmark."""
 
     def read(row: Row) -> Question | None:
         if row.has("set") and row.text("set") != own:

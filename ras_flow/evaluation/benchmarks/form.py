@@ -22,7 +22,7 @@ class Form:
     """A published format.
 
     Attributes:
-        task: Preset of :mod:`ras_flow.tasks`.
+        task: Preset of :mod:`ras_flow.settings.tasks`.
         metrics: Metrics of single answers, the main one first.
         read: Turns a row into a question; None for a row that cannot be judged. The question's id
             is empty where the row has none.
@@ -41,11 +41,7 @@ class Form:
 
 
 def optional_text(row: Row, *fields: str) -> str:
-    """Return the text of the first of the fields that is there and not blank, else nothing.
-
-    Raises:
-        InputError: It is no text.
-    """
+    """Return the text of the first of the fields that is there and not blank, else nothing."""
     for field in fields:
         value = row.value.get(field)
         if value is not None and (not isinstance(value, str) or value.strip()):
@@ -54,11 +50,7 @@ def optional_text(row: Row, *fields: str) -> str:
 
 
 def some_texts(row: Row, field: str) -> tuple[str, ...]:
-    """Return the texts of a list, each once, blank ones left out.
-
-    Raises:
-        InputError: The field is missing or no list of texts, or nothing is left.
-    """
+    """Return the texts of a list, each once, blank ones left out."""
     found = tuple(dict.fromkeys(text for text in row.texts(field) if text))
     if not found:
         row.fail(field, "expected at least one text")
@@ -66,15 +58,7 @@ def some_texts(row: Row, field: str) -> tuple[str, ...]:
 
 
 def given_documents(row: Row, field: str) -> tuple[Document, ...]:
-    """Return the first :data:`GIVEN` of the documents that come with a question.
-
-    Args:
-        row: The question.
-        field: A list of objects with ``title`` and ``text``; blank texts do not count.
-
-    Raises:
-        InputError: The field holds something else.
-    """
+    """Return the first :data:`GIVEN` of the documents that come with a question."""
     found: list[Document] = []
     for item in row.rows(field) if row.has(field) else []:
         if text := optional_text(item, "text"):

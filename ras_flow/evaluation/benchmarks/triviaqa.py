@@ -23,11 +23,7 @@ from ras_flow.state.schema import Document
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """Yield the questions of either form.
-
-    Raises:
-        InputError: The file cannot be read, or is neither.
-    """
+    """Yield the questions of either form."""
     if is_one_object(path):
         yield from Row(read_json(path), str(path)).rows("Data")
     else:

@@ -74,21 +74,7 @@ CORPUS_METRICS: dict[str, CorpusMetric] = {"mauve": long_answers.mauve}
 
 
 def score(metric: str, prediction: str, question: Question) -> float:
-    """Judge an answer. Every system is to be judged by this function.
-
-    Args:
-        metric: A name in :data:`METRICS`.
-        prediction: The answer; empty where a system failed, which scores as any wrong answer.
-        question: The question with its gold answers.
-
-    Returns:
-        In [0, 1].
-
-    Raises:
-        ConfigurationError: There is no such metric.
-        InputError: The question has nothing to be judged by in this way.
-        MissingExtraError: A package that the metric needs is not installed.
-    """
+    """Judge an answer. Every system is to be judged by this function."""
     if metric not in METRICS:
         raise ConfigurationError(
             f"Unknown metric {metric!r}. Choose one of: {', '.join(METRICS)}; of all answers "

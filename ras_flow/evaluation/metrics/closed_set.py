@@ -75,13 +75,6 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     answer"); the one that is called an option ("Option B fits"); the one option whose text is in
     the answer; the one capital letter that stands alone. An "A" that may be an article does not
     count.
-
-    Args:
-        prediction: What was said.
-        options: Texts by letter.
-
-    Returns:
-        The letter; None where none, or more than one, can be told.
     """
     # The patterns try all ways to share blanks out; a small model may write thousands of them.
     said = _BLANKS.sub(lambda found: "\n" if "\n" in found[0] else " ", clean_answer(prediction))
@@ -107,13 +100,7 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
 
 
 def option_accuracy(prediction: str, gold: str, options: Mapping[str, str]) -> float:
-    """Return 1 if the answer names the right option, else 0 (ARC, appendix E.2).
-
-    Args:
-        prediction: What was said.
-        gold: The right option's letter.
-        options: Texts by letter.
-    """
+    """Return 1 if the answer names the right option, else 0 (ARC, appendix E.2)."""
     return float(read_option(prediction, options) == gold)
 
 
@@ -123,12 +110,6 @@ def read_verdict(prediction: str) -> bool | None:
     The last word that is announced counts ("the answer is no"); else the word that the answer
     begins with; else what it says anywhere, if that is one and the same, and not of what there is
     "no evidence" for.
-
-    Args:
-        prediction: What was said.
-
-    Returns:
-        The verdict; None where there is none, or two that differ.
     """
     said = clean_answer(prediction).lower().replace("’", "'").replace("n't", " not")
     said = _DOUBTED.sub(" ", _CHOICE.sub(" ", said))
@@ -143,12 +124,7 @@ def read_verdict(prediction: str) -> bool | None:
 
 
 def verdict_accuracy(prediction: str, gold: str) -> float:
-    """Return 1 if the answer gives the gold verdict, else 0 (PubHealth, FEVER, StrategyQA).
-
-    Args:
-        prediction: What was said.
-        gold: "true", "false", "yes" or "no".
-    """
+    """Return 1 if the answer gives the gold verdict, else 0 (PubHealth, FEVER, StrategyQA)."""
     verdict = read_verdict(prediction)
     return float(verdict is not None and verdict == read_verdict(gold))
 
@@ -158,12 +134,7 @@ def _letters(found: list[str], options: Mapping[str, str]) -> list[str]:
 
 
 def _named(whole: str, options: Mapping[str, str]) -> list[str]:
-    """Return the options whose words are in an answer; one inside another's words does not count.
-
-    Args:
-        whole: The answer, normalised.
-        options: Texts by letter.
-    """
+    """Return the options whose words an answer has; one within another does not count."""
     texts = {letter: f" {normalize_answer(text)} " for letter, text in options.items()}
     found = [k for k, text in texts.items() if text.strip() and text in f" {whole} "]
     return [

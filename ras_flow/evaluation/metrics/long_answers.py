@@ -10,8 +10,8 @@ from typing import Any
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.metrics.short_answers import contains
 from ras_flow.evaluation.question import Question
-from ras_flow.extras import require
 from ras_flow.formats.sentences import english_spans
+from ras_flow.support.extras import require
 
 MAUVE_MODEL = "gpt2-large"
 """The model whose hidden states are MAUVE's features."""
@@ -27,16 +27,6 @@ def rouge_lsum(prediction: str, answers: Iterable[str]) -> float:
     """Return the best ROUGE-Lsum F-measure with a gold answer, with stemming.
 
     Sentences are split as Punkt does, as in ALCE's script, but by nupunkt, which needs no download.
-
-    Args:
-        prediction: What was said.
-        answers: The gold answers.
-
-    Returns:
-        In [0, 1].
-
-    Raises:
-        MissingExtraError: rouge-score is not installed.
     """
     scorer, said = _scorer(), _by_sentence(prediction)
     return max(
@@ -49,30 +39,14 @@ def rouge_lsum(prediction: str, answers: Iterable[str]) -> float:
 
 
 def str_em(prediction: str, answer_sets: Sequence[Iterable[str]]) -> float:
-    """Return the share of the groups of short answers of which the prediction has one (ASQA).
-
-    Args:
-        prediction: What was said.
-        answer_sets: Short answers of each reading of the question, at least one reading.
-
-    Returns:
-        In [0, 1].
-    """
+    """Return the share of the groups of short answers of which the prediction has one (ASQA)."""
     return sum(
         any(contains(prediction, answer) for answer in answers) for answers in answer_sets
     ) / len(answer_sets)
 
 
 def check_mauve(questions: int) -> None:
-    """Refuse beforehand what :func:`mauve` could not judge in the end.
-
-    Args:
-        questions: How many there are.
-
-    Raises:
-        InputError: There are fewer than two.
-        MissingExtraError: mauve-text is not installed.
-    """
+    """Refuse beforehand what :func:`mauve` could not judge in the end."""
     if questions < 2:
         raise InputError(f"MAUVE compares the answers of at least 2 questions, not of {questions}.")
     require("mauve", extra="mauve")
@@ -90,19 +64,6 @@ def mauve(
     numbers have the features of gpt2-large, which is fetched from a model hub; numbers made with
     other features are only comparable among themselves. It says little of less than some hundred
     texts.
-
-    Args:
-        predictions: What was said.
-        questions: The questions, in the same order.
-        features: Makes the features, instead of that model.
-
-    Returns:
-        In (0, 1], 1 for the same distribution.
-
-    Raises:
-        ConfigurationError: The model cannot be loaded.
-        InputError: There are not as many predictions as questions, or fewer than two.
-        MissingExtraError: mauve-text is not installed.
     """
     if len(predictions) != len(questions):
         raise InputError(

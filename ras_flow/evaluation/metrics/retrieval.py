@@ -36,13 +36,7 @@ class Found:
 
 
 def is_found(support: Support, passages: Iterable[Passage], by: By = "title") -> bool:
-    """Tell whether passages hold a piece of support.
-
-    Args:
-        support: Something that a question rests on.
-        passages: What was retrieved.
-        by: Whether the title is compared, or the text.
-    """
+    """Tell whether passages hold a piece of support."""
     wanted = _name(support, by)
     if not wanted:
         return False
@@ -53,17 +47,7 @@ def is_found(support: Support, passages: Iterable[Passage], by: By = "title") ->
 def recall_by_hop(
     support: Sequence[Support], hops: Sequence[Sequence[Passage]]
 ) -> list[Found] | None:
-    """Measure a run after each of its hops.
-
-    Args:
-        support: What the question rests on, each piece known by its title, or by its text where it
-            has none. The same title or text counts once.
-        hops: What each hop retrieved, the best first.
-
-    Returns:
-        What had been found by the end of each hop, in their order, so that it never falls; None
-        where there is nothing to judge by.
-    """
+    """Measure a run after each of its hops."""
     known = ((part, _by(part)) for part in support)
     wanted = {(by, name): part for part, by in known if (name := _name(part, by))}
     if not wanted:

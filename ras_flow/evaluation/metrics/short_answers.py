@@ -16,15 +16,7 @@ _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
 
 def normalize_answer(text: str) -> str:
-    """Return the form in which answers are compared: the one of SQuAD, not that of our entities.
-
-    Args:
-        text: An answer.
-
-    Returns:
-        Its words in lower case, without ASCII punctuation and English articles, with single spaces
-        between them. Empty for an answer that is nothing else ("A", "The The", "!").
-    """
+    """Return the form in which answers are compared: the one of SQuAD, not that of our entities."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
 
 
@@ -33,10 +25,6 @@ def contains(text: str, answer: str) -> bool:
 
     An answer of which normalisation leaves nothing would be in every text. It counts as contained
     where it stands as it is, in either case of letters, between other words.
-
-    Args:
-        text: What was said.
-        answer: A gold answer.
     """
     if wanted := normalize_answer(answer):
         return wanted in normalize_answer(text)
@@ -56,15 +44,7 @@ def exact_match(prediction: str, answers: Iterable[str]) -> float:
 
 
 def f1(prediction: str, answers: Iterable[str]) -> float:
-    """Return the best token F1 with a gold answer, as SQuAD 1.1 defines it (eq. 10 to 12).
-
-    Args:
-        prediction: What was said.
-        answers: The gold answers.
-
-    Returns:
-        In [0, 1]; 0 where no word is shared, so too where both sides are empty.
-    """
+    """Return the best token F1 with a gold answer, as SQuAD 1.1 defines it (eq. 10 to 12)."""
     said = normalize_answer(prediction).split()
     return max((_f1(said, normalize_answer(answer).split()) for answer in answers), default=0.0)
 
@@ -74,13 +54,6 @@ def hotpotqa_f1(prediction: str, answers: Iterable[str]) -> float:
 
     "yes", "no" and "noanswer" are right or wrong as a whole, on either side: "no" has nothing of
     "no man".
-
-    Args:
-        prediction: What was said.
-        answers: The gold answers.
-
-    Returns:
-        In [0, 1].
     """
     said = normalize_answer(prediction)
     best = 0.0

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ras_flow.evaluation.metrics.short_answers import f1
 from ras_flow.evaluation.question import Support
-from ras_flow.extras import require
 from ras_flow.formats.plan import PlanLabel
+from ras_flow.support.extras import require
 
 _ENDING: dict[PlanLabel | None, PlanLabel] = {"NO_RETRIEVAL": "SUFFICIENT"}
 """After a search [NO_RETRIEVAL] ends it too."""
@@ -18,15 +18,6 @@ def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[boo
 
     It should stop as soon as all support has been found. What it should decide before the first hop
     is not known: that depends on what the model knows.
-
-    Args:
-        labels: Its decisions after the first hop, after the second and so on; None for one that was
-            not usable, which counts as wrong. A planner is not asked after the last hop that is
-            allowed, so that there may be one less than hops.
-        all_support: Whether all support had been found, after each hop.
-
-    Returns:
-        In [0, 1]; None where it decided nothing.
     """
     right = [
         _ENDING.get(label, label) == ("SUFFICIENT" if found else "SUBQ")
@@ -40,16 +31,6 @@ def subquery_f1(subqueries: Sequence[str], support: Iterable[Support]) -> float 
 
     They are paired one to one so that the pairs' token F1 sum up highest; a subquery too many, or
     one that is missing, lowers the result. The order does not count.
-
-    Args:
-        subqueries: What the run searched for.
-        support: What the question rests on.
-
-    Returns:
-        In [0, 1]; None where no gold subquery is known.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
     """
     gold = list(dict.fromkeys(part.subquery for part in support if part.subquery))
     if not gold:

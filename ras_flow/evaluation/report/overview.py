@@ -11,15 +11,7 @@ from ras_flow.evaluation.rows import Row
 
 
 def overview_table(found: Mapping[str, Sequence[Summary]], seed: int) -> Table | None:
-    """Return each system's main score by benchmark and over all questions.
-
-    Args:
-        found: Summaries by benchmark.
-        seed: Of the resampling.
-
-    Returns:
-        The table; None where there is but one benchmark.
-    """
+    """Return each system's main score by benchmark and over all questions."""
     if len(found) < 2:
         return None
     reference = next(one.system for one in next(iter(found.values())) if one.reference)

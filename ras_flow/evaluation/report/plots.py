@@ -30,17 +30,7 @@ class Point(NamedTuple):
 
 
 def scatter(title: str, x_name: str, y_name: str, points: Sequence[Point]) -> str:
-    """Plot scores against what they cost; the numbers of the points are explained beside them.
-
-    Args:
-        title: What is shown.
-        x_name: Name of the horizontal axis, which is logarithmic where it spans more than tenfold.
-        y_name: Name of the vertical axis, in per cent.
-        points: The systems.
-
-    Returns:
-        An ``<svg>`` element.
-    """
+    """Plot scores against what they cost; the numbers of the points are explained beside them."""
     height = max(HEIGHT, TOP + ROW * len(points) + BOTTOM)
     known = [point.x for point in points if point.x >= SMALLEST]
     steep = bool(known) and max(known) > 10 * min(known)
@@ -64,16 +54,7 @@ def scatter(title: str, x_name: str, y_name: str, points: Sequence[Point]) -> st
 
 
 def bars(title: str, groups: Mapping[str, Mapping[str, float]], *, unit: str = "") -> str:
-    """Plot a bar for each group, stacked of its parts.
-
-    Args:
-        title: What is shown.
-        groups: For each group the sizes of its parts by name.
-        unit: What is counted.
-
-    Returns:
-        An ``<svg>`` element.
-    """
+    """Plot a bar for each group, stacked of its parts."""
     names = list(dict.fromkeys(name for parts in groups.values() for name in parts))
     # Legend entries in columns below the title.
     columns = 3
@@ -108,17 +89,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]], *, unit: str = "
 
 
 def lines(title: str, x_name: str, y_name: str, points: Sequence[tuple[float, float]]) -> str:
-    """Plot a score against a share, both in [0, 1].
-
-    Args:
-        title: What is shown.
-        x_name: Name of the horizontal axis, in per cent.
-        y_name: Name of the vertical axis, in per cent.
-        points: In the order of the horizontal axis.
-
-    Returns:
-        An ``<svg>`` element.
-    """
+    """Plot a score against a share, both in [0, 1]."""
     axis = _Axis([1.0], LEFT, WIDTH - RIGHT, scale=100)
     up = _Axis([y for _, y in points], HEIGHT - BOTTOM, TOP, scale=100)
     placed = [(axis.at(x), up.at(y)) for x, y in points]

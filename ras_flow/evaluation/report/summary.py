@@ -110,13 +110,6 @@ def judged_alike(config: EvalConfig, rows: Sequence[Row]) -> tuple[list[Row], li
 
     Rows of systems that the settings no longer name are not judged again, where gold was corrected
     or another version judges otherwise: beside the others they would say what is not so.
-
-    Args:
-        config: The settings.
-        rows: All rows.
-
-    Returns:
-        The rows that can be held against each other, and the systems of which some are left out.
     """
     named = {one.name for one in config.systems}
     today = {(row.benchmark, row.id): _judged(row) for row in rows if row.system in named}
@@ -137,14 +130,6 @@ def summarise(
     """Sum up an evaluation.
 
     The reference is the first system of kind ``ras``, else the first system.
-
-    Args:
-        config: Its settings: the order of benchmarks and systems, and the seed of the intervals.
-        rows: Its rows.
-        together: By ``BENCHMARK/SYSTEM`` the scores of all answers together.
-
-    Returns:
-        By benchmark the summaries of its systems; those without a row are left out.
     """
     cells: dict[str, dict[str, list[Row]]] = {one.name: {} for one in config.benchmarks}
     for row in rows:
@@ -183,15 +168,7 @@ def paired(first: Iterable[Row], second: Iterable[Row]) -> list[tuple[Row, Row]]
 
 
 def difference(pairs: Sequence[tuple[Row, Row]], seed: int) -> Difference | None:
-    """Return by how much the first of each pair is ahead, by the main metric.
-
-    Args:
-        pairs: Rows of the same questions.
-        seed: Of the resampling.
-
-    Returns:
-        Mean, confidence interval and the p-value of a permutation test; None without pairs.
-    """
+    """Return by how much the first of each pair is ahead, by the main metric."""
     if not pairs:
         return None
     ours, theirs = ([row.score for row in side] for side in zip(*pairs, strict=True))

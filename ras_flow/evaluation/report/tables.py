@@ -212,12 +212,7 @@ def interval(value: Interval, *, signed: bool = False) -> str:
 
 
 def p_value(p: float, *, equals: str = "") -> str:
-    """Write a p-value.
-
-    Args:
-        p: The value.
-        equals: What stands before one that is written out.
-    """
+    """Write a p-value."""
     return f"{equals}{p:.3f}" if p >= 0.001 else "< 0.001"
 
 

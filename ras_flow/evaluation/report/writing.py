@@ -56,18 +56,7 @@ def write_report(
     questions: Mapping[str, int] | None = None,
     remarks: Sequence[str] = (),
 ) -> None:
-    """Write ``report.md`` with ``plots/*.svg``, and ``report.html``, which needs no other file.
-
-    Args:
-        config: The evaluation.
-        rows: Its rows.
-        folder: The run folder.
-        questions: How many questions each benchmark has, to tell where some were not asked.
-        remarks: What else is to be known, such as a ceiling that was reached.
-
-    Raises:
-        RunError: The folder cannot be written, or its scores of all answers are damaged.
-    """
+    """Write ``report.md`` with ``plots/*.svg``, and ``report.html``, which needs no other file."""
     rows, left_out = judged_alike(config, rows)
     if left_out:
         remarks = [*remarks, _LEFT_OUT.format(", ".join(left_out))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ras_flow.components import LanguageModel
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.systems.direct import Direct
 from ras_flow.evaluation.systems.ircot import IRCoT
@@ -14,6 +13,7 @@ from ras_flow.evaluation.systems.registry import Ingredients
 from ras_flow.evaluation.systems.self_ask import SelfAsk
 from ras_flow.evaluation.systems.single import Single
 from ras_flow.evaluation.systems.sure import Sure
+from ras_flow.parts.protocols import LanguageModel
 
 _METHODS: dict[str, Callable[[LanguageModel], Method]] = {
     "direct": Direct,
@@ -26,15 +26,7 @@ _METHODS: dict[str, Callable[[LanguageModel], Method]] = {
 
 
 def build(kind: str, given: Ingredients) -> Graph:
-    """Build a baseline's graph.
-
-    Args:
-        kind: The baseline.
-        given: Its model, retriever and settings.
-
-    Raises:
-        ConfigurationError: There is no model.
-    """
+    """Build a baseline's graph."""
     model, parts = given.reader, given.parts
     if model is None:
         raise ConfigurationError("A baseline needs a language model: name one as `reader`.")

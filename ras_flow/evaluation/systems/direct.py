@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from ras_flow.components import LanguageModel, Reply
-from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Thought
 from ras_flow.evaluation.systems.prompting import answer_tokens, is_long, question_blocks, write
 from ras_flow.evaluation.systems.prompts import direct as prompts
-from ras_flow.roles.prompting import few_shot
+from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Reply
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
 STOP = ("\nQuestion:",)
 
 
 class Direct:
-    """Asks the model for the answer.
-
-    Args:
-        model: The model.
-    """
+    """Asks the model for the answer."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

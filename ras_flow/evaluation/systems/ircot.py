@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ras_flow.components import LanguageModel, Reply
-from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import (
     Thought,
     complaint,
@@ -22,7 +20,10 @@ from ras_flow.evaluation.systems.prompting import (
 from ras_flow.evaluation.systems.prompts import ircot as prompts
 from ras_flow.evaluation.systems.replies import first_line, first_sentence, parse_conclusion
 from ras_flow.evaluation.systems.single import Reader
-from ras_flow.roles.prompting import few_shot
+from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Reply
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
 SENTENCE_TOKENS = 80
@@ -33,11 +34,7 @@ MOST_PASSAGES = 15
 
 
 class IRCoT:
-    """Searches for the question, then for each sentence that it adds to its reasoning.
-
-    Args:
-        model: The model.
-    """
+    """Searches for the question, then for each sentence that it adds to its reasoning."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

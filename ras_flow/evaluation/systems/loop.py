@@ -15,9 +15,6 @@ from typing import Any, Protocol
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from ras_flow.citations import cite_passages
-from ras_flow.components import Reading, Reply
-from ras_flow.context import Context
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.evaluation.systems.prompting import is_long
 from ras_flow.events import AnswerEvent, WarningEvent, plan_event
@@ -27,11 +24,14 @@ from ras_flow.formats.text import has_word
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.start import start
 from ras_flow.nodes.view import report_end, report_loss, warned
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.records import Reading, Reply
 from ras_flow.routing import decide, next_node, pending_plan, was_searched
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput, RasOutput, RasState
+from ras_flow.state.citations import cite_passages
 from ras_flow.state.schema import Plan
-from ras_flow.usage import Cost
+from ras_flow.state.usage import Cost
 
 Graph = StateGraph[RasState, Context, RasInput, RasOutput]
 
@@ -89,16 +89,7 @@ class Method(Protocol):
 
 
 def build_loop(method: Method, parts: Parts, *, answer: Any = None) -> Graph:
-    """Build a baseline's graph.
-
-    Args:
-        method: The baseline.
-        parts: Where the retriever and the settings come from.
-        answer: The node that answers, in place of the method's own way.
-
-    Returns:
-        A builder, to be compiled with a checkpointer.
-    """
+    """Build a baseline's graph."""
 
     def follow(state: RasState) -> str:
         return next_node(state, parts.context(state))
@@ -180,15 +171,7 @@ async def _answer(
 def answered(
     state: RasState, runtime: Runtime[Context], context: Context, text: str, reply: Reply
 ) -> dict[str, Any]:
-    """Return the update that ends a run, and tell the stream of it.
-
-    Args:
-        state: The run's state.
-        runtime: LangGraph's runtime.
-        context: The run's settings.
-        text: The answer, clean.
-        reply: The reply that it was taken from.
-    """
+    """Return the update that ends a run, and tell the stream of it."""
     stop_reason = decide(state, context).stop_reason or "sufficient"
     warnings = report_loss(runtime, "model", reply) + report_end(runtime, "model", text, reply)
     citations = cite_passages(text, state["question"], state["passages"])

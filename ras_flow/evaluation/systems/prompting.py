@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ras_flow.components import LanguageModel, Message, Reply
-from ras_flow.context import Context
 from ras_flow.errors import InputError
 from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.history import shorten
-from ras_flow.roles.answerer import LONG_FORM_TOKENS
-from ras_flow.roles.prompting import ask, room
+from ras_flow.parts.prompted.answerer import LONG_FORM_TOKENS
+from ras_flow.parts.prompted.prompting import ask, room
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Message, Reply
+from ras_flow.settings.context import Context
+from ras_flow.settings.tasks import get_task
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Passage
-from ras_flow.tasks import get_task
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,6 @@ def fit(
 
     A block that would not fit even alone is left out before all others, whatever its rank; the
     beginning of the best such passage fills the room that is left.
-
-    Args:
-        model: Counts the tokens.
-        prefix: The messages before the one that is made.
-        blocks: In the order in which they are read.
-
-    Returns:
-        The text, and how many passages were left out or shortened.
-
-    Raises:
-        InputError: What must be there is too long.
     """
     limit = room(model, prefix)
     kept = set(range(len(blocks)))
@@ -95,22 +85,7 @@ async def write(
     max_new_tokens: int,
     stop: Sequence[str] = (),
 ) -> Reply:
-    """Ask a model once.
-
-    Args:
-        model: The model.
-        prefix: Instruction and examples.
-        blocks: The message that asks.
-        max_new_tokens: Limit for the reply.
-        stop: Strings at which it ends.
-
-    Returns:
-        What the model wrote, without its thoughts, and what was lost of the prompt.
-
-    Raises:
-        InputError: The question does not fit into the model's window.
-        ModelError: The model cannot be reached, or its reply is unusable.
-    """
+    """Ask a model once."""
     # In a thread: a local model's first count of tokens loads its tokenizer.
     asked, lost = await asyncio.to_thread(fit, model, prefix, blocks)
     [made] = await model.generate([ask(prefix, asked)], max_new_tokens=max_new_tokens, stop=stop)
@@ -119,15 +94,7 @@ async def write(
 
 
 def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:
-    """Write passages, best first.
-
-    Args:
-        passages: The passages.
-        rank: Rank of the first; each later one's is higher by one.
-
-    Returns:
-        A block for each: its title and its text, on one line.
-    """
+    """Write passages, best first."""
     return [
         Block(
             f"[{' '.join(passage['title'].split())}] {' '.join(passage['text'].split())}", at, True
@@ -137,12 +104,7 @@ def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]
 
 
 def passages_of(state: RasState, hop: int | None = None) -> list[Passage]:
-    """Return the passages that a run has found, each once, in the order of the hops.
-
-    Args:
-        state: The run's state.
-        hop: Only those of this hop that no earlier one found.
-    """
+    """Return the passages that a run has found, each once, in the order of the hops."""
     seen: dict[str, int] = {}
     for found in state["hops"]:
         for id in found["passages"]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeVar
 
-from ras_flow.components import Answerer, Planner
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.systems.loop import Graph
 from ras_flow.evaluation.systems.variants import (
@@ -14,7 +13,8 @@ from ras_flow.evaluation.systems.variants import (
     TextPlanner,
 )
 from ras_flow.graph import build_graph
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import Answerer, Planner
 
 P = TypeVar("P", Planner, Answerer)
 
@@ -29,18 +29,7 @@ def build(
     shuffle: int = 1,
     seed: int = 0,
 ) -> Graph:
-    """Build RAS's graph. Other ablations are settings: no hops, or no extractor.
-
-    Args:
-        parts: Planner and answerer have to be objects for the variants that change them.
-        variant: What is left out.
-        share: Share of the triples that the answerer sees, for ``share``.
-        shuffle: Number of the shuffle, for ``share``.
-        seed: What chance depends on.
-
-    Raises:
-        ConfigurationError: A part is missing, or the share is no share.
-    """
+    """Build RAS's graph. Other ablations are settings: no hops, or no extractor."""
     planner, answerer = parts.planner, parts.answerer
     match variant:
         case "no_graph":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ras_flow.components import LanguageModel, Reply
-from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
 from ras_flow.evaluation.systems.prompting import (
     Block,
@@ -15,7 +13,10 @@ from ras_flow.evaluation.systems.prompting import (
 from ras_flow.evaluation.systems.prompts import react as prompts
 from ras_flow.evaluation.systems.replies import cut_step, parse_action
 from ras_flow.evaluation.systems.single import Reader
-from ras_flow.roles.prompting import few_shot
+from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Reply
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
 STEP_TOKENS = 128
@@ -25,11 +26,7 @@ OLD = 10_000
 
 
 class ReAct:
-    """Keeps the whole transcript of thoughts, actions and observations in view.
-
-    Args:
-        model: The model.
-    """
+    """Keeps the whole transcript of thoughts, actions and observations in view."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

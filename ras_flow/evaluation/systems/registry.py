@@ -8,16 +8,16 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.components import LanguageModel
-from ras_flow.context import NO_EXTRACTOR
 from ras_flow.errors import ConfigurationError
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.settings.context import NO_EXTRACTOR
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     from ras_flow.evaluation.systems.loop import Graph
     from ras_flow.evaluation.systems.ras import Variant
-    from ras_flow.parts import Parts
+    from ras_flow.parts.chosen import Parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +45,8 @@ class System:
         kind: Its name in settings, and in what is kept of its answers.
         about: What it does, in a few words.
         build: Makes its graph, to be compiled: it takes a ``question`` and gives an ``answer``. It
-            is called within the event loop and cannot await: what :class:`ras_flow.parts.Parts`
-            has by ``await``, such as a model by its name, is for the graph's nodes to get.
+            is called within the event loop and cannot await: its nodes get what
+            :class:`ras_flow.parts.chosen.Parts` has by ``await``, such as a model by its name.
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
         searches: Whether it looks for passages in what the benchmark names; without, no index is
             opened, and it is given no documents. What it may look at instead, as a graph of its
@@ -71,18 +71,7 @@ class System:
 
 
 def find_system(kind: str) -> System:
-    """Look a system up.
-
-    Args:
-        kind: A key of :data:`SYSTEMS`; or ``module:name`` for a :class:`System` of one's own, which
-            is imported.
-
-    Returns:
-        The system.
-
-    Raises:
-        ConfigurationError: There is none of this name.
-    """
+    """Look a system up."""
     module, colon, name = kind.partition(":")
     if not colon and kind in SYSTEMS:
         return SYSTEMS[kind]

@@ -68,12 +68,6 @@ def parse_action(text: str) -> Action:
     counts: models like to go on and invent observations. Beside ``Search[…]`` and ``Finish[…]`` it
     takes round brackets, a colon, a missing closing bracket, "lookup" and "retrieve", and a
     conclusion in words ("the answer is …").
-
-    Args:
-        text: What the model wrote.
-
-    Returns:
-        The action; one without text counts as none.
     """
     action = _clearest(text)[0]
     answer = "" if action.kind else parse_conclusion(text)
@@ -126,16 +120,7 @@ def parse_conclusion(text: str) -> str:
 
 
 def parse_self_ask(text: str) -> SelfAskReply:
-    """Read a reply of Self-Ask.
-
-    Args:
-        text: What the model wrote. What it invents after its first follow-up question (another
-            intermediate answer, another question) is left out, a final answer included. Before
-            a follow-up question, only what is called the final answer is one.
-
-    Returns:
-        Its parts.
-    """
+    """Read a reply of Self-Ask."""
     follow_up = _FOLLOW_UP.search(text)
     before = text[: follow_up.start()] if follow_up else text
     intermediate = _INTERMEDIATE.search(before)
@@ -166,16 +151,7 @@ def first_sentence(text: str) -> str:
 
 
 def parse_candidates(text: str, most: int) -> list[str]:
-    """Read a list of answers.
-
-    Args:
-        text: A numbered, lettered or bulleted list, in lines or in one line; else each line is
-            taken as an answer.
-        most: How many at most.
-
-    Returns:
-        The answers, none twice, empty ones left out.
-    """
+    """Read a list of answers."""
     lines = [line for line in clean_answer(text).splitlines() if has_word(line)]
     numbered = [found[1] for line in lines if (found := _NUMBERED.match(line))]
     if len(numbered) < 2 and lines:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ras_flow.components import LanguageModel, Reply
-from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
 from ras_flow.evaluation.systems.prompting import (
     Block,
@@ -14,7 +12,10 @@ from ras_flow.evaluation.systems.prompting import (
 from ras_flow.evaluation.systems.prompts import self_ask as prompts
 from ras_flow.evaluation.systems.replies import parse_self_ask
 from ras_flow.evaluation.systems.single import Reader
-from ras_flow.roles.prompting import few_shot
+from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Reply
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
 STEP_TOKENS = 96
@@ -24,11 +25,7 @@ UNKNOWN = "unknown"
 
 
 class SelfAsk:
-    """Sees the follow-up questions with their answers, and the passages of the last one only.
-
-    Args:
-        model: The model.
-    """
+    """Sees the follow-up questions with their answers, and the passages of the last one only."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

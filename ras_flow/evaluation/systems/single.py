@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ras_flow.components import LanguageModel, Reply
-from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import Thought, search_question
 from ras_flow.evaluation.systems.prompting import (
     Block,
@@ -15,18 +13,17 @@ from ras_flow.evaluation.systems.prompting import (
     write,
 )
 from ras_flow.evaluation.systems.prompts import single as prompts
-from ras_flow.roles.prompting import few_shot
+from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Reply
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
 STOP = ("\nQuestion:", "\n[")
 
 
 class Reader:
-    """Answers from passages; other systems use it where they have nothing but passages.
-
-    Args:
-        model: The model.
-    """
+    """Answers from passages; other systems use it where they have nothing but passages."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -34,13 +31,7 @@ class Reader:
         self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
 
     async def read(self, state: RasState, context: Context, notes: str = "") -> Reply:
-        """Answer from all passages that were found; those of older searches are left out first.
-
-        Args:
-            state: The run's state.
-            context: Its settings.
-            notes: What was found out before, put between passages and question.
-        """
+        """Answer from all passages that were found; those of older searches are left out first."""
         blocks = _found(state)
         blocks += [Block(notes, rank=0)] if notes else []
         return await write(
@@ -69,11 +60,7 @@ def _found(state: RasState) -> list[Block]:
 
 
 class Single:
-    """Searches once, for the question; given passages are read without a search.
-
-    Args:
-        model: The model that answers.
-    """
+    """Searches once, for the question; given passages are read without a search."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._reader = Reader(model)

@@ -15,8 +15,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from ras_flow.components import LanguageModel, Message, Reply
-from ras_flow.context import Context
 from ras_flow.evaluation.systems.loop import answered
 from ras_flow.evaluation.systems.prompting import (
     Block,
@@ -31,11 +29,14 @@ from ras_flow.evaluation.systems.prompts import sure as prompts
 from ras_flow.evaluation.systems.replies import parse_candidates, parse_choice, parse_verdict
 from ras_flow.evaluation.systems.single import Reader
 from ras_flow.formats.answer import clean_answer
-from ras_flow.parts import Parts
-from ras_flow.roles.prompting import few_shot
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Message, Reply
+from ras_flow.settings.context import Context
 from ras_flow.state.reducers import by_key
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Usage
-from ras_flow.usage import Cost, add_up
+from ras_flow.state.usage import Cost, add_up
 
 CANDIDATES = 2
 """Candidate answers, as in the SuRe paper."""
@@ -85,12 +86,7 @@ class SureOutput(TypedDict):
 
 
 class Sure:
-    """The stages of SuRe, each a node.
-
-    Args:
-        model: The model.
-        parts: Where the settings come from.
-    """
+    """The stages of SuRe, each a node."""
 
     def __init__(self, model: LanguageModel, parts: Parts) -> None:
         self._model = model
@@ -206,11 +202,6 @@ def winner(count: int, valid: dict[str, bool], chosen: dict[str, int]) -> int:
 
     A summary that supports its candidate is worth a point; so is winning all comparisons, and each
     of them its share.
-
-    Args:
-        count: Candidates.
-        valid: Verdicts by candidate.
-        chosen: Winners by comparison.
     """
     comparisons = max(2 * (count - 1), 1)
     points = [

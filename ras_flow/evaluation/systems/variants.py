@@ -9,16 +9,8 @@ from random import Random
 
 import numpy as np
 
-from ras_flow.components import (
-    Answerer,
-    AnswerRequest,
-    AttributedGraph,
-    ChainLink,
-    Planner,
-    PlanRequest,
-    Reply,
-    reading_of,
-)
+from ras_flow.parts.protocols import Answerer, Planner, reading_of
+from ras_flow.parts.records import AnswerRequest, AttributedGraph, ChainLink, PlanRequest, Reply
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Triple
 
@@ -38,11 +30,7 @@ class NoPlanner:
 
 
 class TextPlanner:
-    """No graph encoding: a planner that is given the text of the graph alone.
-
-    Args:
-        planner: The planner.
-    """
+    """No graph encoding: a planner that is given the text of the graph alone."""
 
     takes_soft_tokens = False
 
@@ -57,11 +45,7 @@ class TextPlanner:
 
 
 class TextAnswerer:
-    """No graph encoding: an answerer that is given the text of the graph alone.
-
-    Args:
-        answerer: The answerer.
-    """
+    """No graph encoding: an answerer that is given the text of the graph alone."""
 
     takes_soft_tokens = False
 
@@ -80,12 +64,6 @@ class ShareAnswerer:
 
     A question's triples are shuffled by seed and question, and the first ones are kept, so that a
     larger share holds all that a smaller one of the same shuffle holds.
-
-    Args:
-        answerer: The answerer.
-        share: Share of the triples, over 0 and at most 1.
-        shuffle: Number of the shuffle; the paper takes the mean of five.
-        seed: What chance depends on.
     """
 
     def __init__(self, answerer: Answerer, share: float, shuffle: int = 1, seed: int = 0) -> None:
@@ -117,30 +95,14 @@ class ShareAnswerer:
 def draw_share(
     ids: Iterable[str], question: str, share: float, shuffle: int, seed: int
 ) -> set[str]:
-    """Return the triples of a question that :class:`ShareAnswerer` keeps.
-
-    Args:
-        ids: Ids of all that it would read.
-        question: The question.
-        share: Share of the triples, over 0 and at most 1.
-        shuffle: Number of the shuffle.
-        seed: What chance depends on.
-    """
+    """Return the triples of a question that :class:`ShareAnswerer` keeps."""
     order = sorted(set(ids))
     Random(f"{seed}\0{shuffle}\0{question}").shuffle(order)
     return set(order[: math.ceil(share * len(order))])
 
 
 def cut_graph(graph: AttributedGraph, kept: set[str]) -> AttributedGraph:
-    """Return the part of a graph that some of its triples make.
-
-    Args:
-        graph: The graph.
-        kept: Ids of the triples that stay; see :func:`ras_flow.state.kg.triple_id`.
-
-    Returns:
-        Their edges and the nodes at them, numbered anew.
-    """
+    """Return the part of a graph that some of its triples make."""
     subjects, objects = graph.edge_index
     edges = [
         at

@@ -35,14 +35,7 @@ class Writer(NamedTuple):
 
 
 def writer_of(form: Form) -> Writer:
-    """Return what writes a form.
-
-    Args:
-        form: The form.
-
-    Returns:
-        Its writer.
-    """
+    """Return what writes a form."""
     # Here, since the command line names the forms long before it needs a writer.
     from ras_flow.page.export import to_html  # noqa: PLC0415
     from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle  # noqa: PLC0415

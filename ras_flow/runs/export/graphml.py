@@ -34,16 +34,6 @@ def to_graphml(document: RunDocument, branch: int | None = None) -> str:
     Nodes are entities, with their best spelling as ``label``. Edges are triples, with the
     predicate as ``label``, the hops that found them, and ids, titles and sentences of the passages
     that state them, one a line.
-
-    Args:
-        document: The run.
-        branch: The branch's number; None for the current one.
-
-    Returns:
-        XML text. Characters that XML cannot hold are replaced by U+FFFD.
-
-    Raises:
-        RunError: The run has no such branch.
     """
     way = get_branch(document, branch)
     triples = graph_of(document, way)

@@ -8,17 +8,6 @@ from ras_flow.runs.reading import get_branch
 
 
 def to_json(document: RunDocument, branch: int | None = None) -> str:
-    """Write a run as JSON.
-
-    Args:
-        document: The run.
-        branch: The branch that readers are to open first, as ``current``; None to leave that.
-
-    Returns:
-        The document as JSON text.
-
-    Raises:
-        RunError: The run has no such branch.
-    """
+    """Write a run as JSON."""
     number = get_branch(document, branch)["number"]
     return json_text({**document, "current": number}, indent=1)

@@ -10,18 +10,7 @@ from ras_flow.runs.export.rdf import PREFIXES, TYPE, Literal, facts_of
 
 
 def to_json_ld(document: RunDocument, branch: int | None = None) -> str:
-    """Write a branch as JSON-LD; see :mod:`ras_flow.runs.export.rdf` for what is in it.
-
-    Args:
-        document: The run.
-        branch: The branch's number; None for the current one.
-
-    Returns:
-        JSON text with a context of its own: nothing is fetched to read it.
-
-    Raises:
-        RunError: The run has no such branch.
-    """
+    """Write a branch as JSON-LD; see :mod:`ras_flow.runs.export.rdf` for what is in it."""
     nodes: dict[str, dict[str, list[Any]]] = {}
     for subject, predicate, object in facts_of(document, branch):
         key = "@type" if predicate == TYPE else predicate

@@ -39,18 +39,7 @@ Fact = tuple[str, str, str | Literal]
 
 
 def facts_of(document: RunDocument, branch: int | None = None) -> Iterator[Fact]:
-    """Describe a branch in RDF.
-
-    Args:
-        document: The run.
-        branch: The branch's number; None for the current one.
-
-    Yields:
-        The facts, those on one subject together, without blank nodes.
-
-    Raises:
-        RunError: The run has no such branch.
-    """
+    """Describe a branch in RDF."""
     way = get_branch(document, branch)
     triples = graph_of(document, way)
     kg = QueryKG.from_triples(triples)

@@ -14,18 +14,7 @@ _SPECIAL = re.compile(rf'["\\\n{UNSEEN}]')
 
 
 def to_turtle(document: RunDocument, branch: int | None = None) -> str:
-    """Write a branch as Turtle; see :mod:`ras_flow.runs.export.rdf` for what is in it.
-
-    Args:
-        document: The run.
-        branch: The branch's number; None for the current one.
-
-    Returns:
-        Turtle text.
-
-    Raises:
-        RunError: The run has no such branch.
-    """
+    """Write a branch as Turtle; see :mod:`ras_flow.runs.export.rdf` for what is in it."""
     lines = [f"@prefix {name}: <{address}> ." for name, address in PREFIXES.items()]
     for subject, facts in groupby(facts_of(document, branch), key=lambda fact: fact[0]):
         said = [f"{_term(predicate)} {_term(object)}" for _, predicate, object in facts]

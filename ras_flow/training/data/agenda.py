@@ -11,11 +11,7 @@ from ras_flow.training.data.records import Target
 
 
 class Agenda:
-    """Which steps of a case were asked for so far, in which words; no words are used twice.
-
-    Args:
-        case: A question with steps.
-    """
+    """Which steps of a case were asked for so far, in which words; no words are used twice."""
 
     def __init__(self, case: Case) -> None:
         self._steps = case.steps
@@ -23,23 +19,11 @@ class Agenda:
         self._times = [0] * len(case.steps)
 
     def askable(self, missing: Collection[int]) -> list[int]:
-        """Return the missing steps whose subqueries can be put into words by now.
-
-        Args:
-            missing: Positions of the steps whose facts are not all in the graph.
-        """
+        """Return the missing steps whose subqueries can be put into words by now."""
         return [at for at in sorted(missing) if not set(missing) & set(self._steps[at].needs)]
 
     def next(self, missing: Collection[int]) -> tuple[Target | None, int | None]:
-        """Return the plan for what is missing, and the step that it asks for.
-
-        Args:
-            missing: Positions of the steps whose facts are not all in the graph.
-
-        Returns:
-            [SUFFICIENT] where nothing is missing; else [SUBQ] for the step asked for least, the
-            first of these. No plan where all phrasings are used up.
-        """
+        """Return the plan for what is missing, and the step that it asks for."""
         if not missing:
             return {"label": "SUFFICIENT"}, None
         phrased = [(at, words) for at in self.askable(missing) if (words := self._phrasing(at))]
@@ -49,12 +33,7 @@ class Agenda:
         return {"label": "SUBQ", "subquery": words}, step
 
     def ask(self, subquery: str, step: int | None) -> None:
-        """Note that a subquery is searched for.
-
-        Args:
-            subquery: The subquery.
-            step: The step it asks for; None for the question itself.
-        """
+        """Note that a subquery is searched for."""
         self._asked.add(normalize_question(subquery))
         if step is not None:
             self._times[step] += 1

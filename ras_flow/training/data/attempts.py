@@ -7,29 +7,17 @@ in other orders. Yes and no do not count: half of them come by chance.
 
 from __future__ import annotations
 
-from ras_flow.components import Answerer, AnswerRequest
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.parts.protocols import Answerer
+from ras_flow.parts.records import AnswerRequest
 from ras_flow.training.data.case import Case
 
 MAX_NEW_TOKENS = 50
 
 
 async def knows(case: Case, answerer: Answerer) -> bool:
-    """Tell whether a model answers a question out of its own head.
-
-    Args:
-        case: The question.
-        answerer: The base model in its role.
-
-    Returns:
-        Whether all its answers are right.
-
-    Raises:
-        AuthenticationError: The key was refused.
-        ModelUnavailableError: The model cannot be reached.
-        ModelResponseError: The request was rejected.
-    """
+    """Tell whether a model answers a question out of its own head."""
     if case.guessable or not case.answer:
         return False
     for question, answer in [(case.question, case.answer), *case.variants]:

@@ -16,10 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ras_flow.components import Generation, LanguageModel, Message
-from ras_flow.concurrency import to_its_end
 from ras_flow.errors import InputError
-from ras_flow.files import whole_lines
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Generation, Message
+from ras_flow.support.concurrency import to_its_end
+from ras_flow.support.files import whole_lines
 
 
 @dataclass
@@ -42,14 +43,8 @@ class StepUsage:
 class CallLog:
     """The log; what was asked before is read at once, a torn last line dropped.
 
-    Args:
-        path: The file, JSON lines, in a folder that :func:`.writer.own_set` holds.
-
     Attributes:
         usage: What was used by step since the log was opened, reused calls included.
-
-    Raises:
-        InputError: The file cannot be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,21 +63,7 @@ class CallLog:
         max_new_tokens: int,
         stop: Sequence[str],
     ) -> list[Generation]:
-        """Answer prompts from the log, asking the model for those that are not in it.
-
-        Args:
-            step: What the calls are counted under.
-            model: The model.
-            prompts: One message list a prompt.
-            max_new_tokens: Limit for each output.
-            stop: Strings at which an output ends.
-
-        Returns:
-            One generation a prompt, in order.
-
-        Raises:
-            ModelError: The model fails; what it answered before is in the log.
-        """
+        """Answer prompts from the log, asking the model for those that are not in it."""
         keys = [_key(model, prompt, max_new_tokens, stop) for prompt in prompts]
         wanted = dict(zip(keys, prompts, strict=True))
         calls = 0
@@ -150,13 +131,7 @@ class CallLog:
 
 
 class LoggedModel:
-    """A language model whose calls go through a log.
-
-    Args:
-        model: The model.
-        log: The log.
-        step: What the calls are counted under.
-    """
+    """A language model whose calls go through a log."""
 
     def __init__(self, model: LanguageModel, log: CallLog, step: str) -> None:
         self._model, self._log, self._step = model, log, step

@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.paths import short_names
-from ras_flow.ranges import NonNegative, Positive, check_ranges
-from ras_flow.toml import read_section, read_toml
+from ras_flow.support.paths import short_names
+from ras_flow.support.ranges import NonNegative, Positive, check_ranges
+from ras_flow.support.toml import read_section, read_toml
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.splits import Split, Splitter
 
@@ -140,18 +140,7 @@ class MixConfig:
 
 
 def load_config(path: Path) -> MixConfig:
-    """Read a mix from a TOML file.
-
-    Args:
-        path: The file; paths in it are relative to its folder.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ConfigurationError: It cannot be read, or a setting is unknown or wrong; the message names
-            it.
-    """
+    """Read a mix from a TOML file."""
     value, _ = read_toml(path)
     folder, where = path.parent, path.name
     if not value.get("source"):

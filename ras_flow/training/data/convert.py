@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
-from ras_flow.components import LanguageModel
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_question
-from ras_flow.roles import PromptedAnswerer
+from ras_flow.parts.prompted import PromptedAnswerer
+from ras_flow.parts.protocols import LanguageModel
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel, StepUsage
 from ras_flow.training.data.case import Case
@@ -32,24 +32,7 @@ async def convert_mix(
     base_model: LanguageModel | None = None,
     progress: Progress | None = None,
 ) -> Stats:
-    """Convert a mix.
-
-    Args:
-        config: The mix.
-        folder: Where to; ``calls.jsonl`` of an earlier attempt in it is used.
-        base_model: Attempts every question without retrieval; None for no [NO_RETRIEVAL].
-        progress: Told how far the work is.
-
-    Returns:
-        The statistics, as saved.
-
-    Raises:
-        InputError: A file is wrong; the message names file, line and field. Or the folder
-            is none, or holds something else.
-        ConfigurationError: A setting is wrong, or another build uses the folder.
-        ModelError: The base model fails, or rejects every request; what it answered before is kept.
-        MissingExtraError: The mix has ``max_triples``, and the extra ``local`` is not installed.
-    """
+    """Convert a mix."""
     check_folder(folder)
     inputs = await in_thread(read_inputs, config, progress=progress)
     known: dict[Asked, bool] = {}

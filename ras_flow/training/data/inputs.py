@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
-from ras_flow.paths import short_names
+from ras_flow.support.paths import short_names
 from ras_flow.training.data.case import Case, Page
 from ras_flow.training.data.config import MixConfig
 from ras_flow.training.data.progress import Progress
@@ -50,18 +50,7 @@ class Inputs:
 
 
 def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
-    """Read all files of a mix and split what they hold.
-
-    Args:
-        config: The mix.
-        progress: Told which file is being read, at each of its questions or passages.
-
-    Returns:
-        Cases and pages by split.
-
-    Raises:
-        InputError: A file is wrong; the message names file, line and field.
-    """
+    """Read all files of a mix and split what they hold."""
     inputs = Inputs([], {split: [] for split in SPLITS})
     triples: dict[str, tuple[Spo, ...]] = {}
     titled: dict[str, Page] = {}

@@ -21,11 +21,7 @@ OFTEN = 3
 
 
 class Kin:
-    """Relations that go together, and their objects.
-
-    Args:
-        facts: Gold facts of a split's questions.
-    """
+    """Relations that go together, and their objects."""
 
     def __init__(self, facts: Iterable[Spo]) -> None:
         objects: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -43,16 +39,7 @@ class Kin:
                 self._near[one] += [other] * count
 
     def fact(self, subject: str, predicate: str, rng: Random) -> Spo | None:
-        """Make up a fact that could stand beside one of this subject and predicate.
-
-        Args:
-            subject: Whom it is about.
-            predicate: That of a gold fact.
-            rng: Where chance comes from.
-
-        Returns:
-            A fact with another predicate; None where nothing is known to go with this one.
-        """
+        """Make up a fact that could stand beside one of this subject and predicate."""
         near = self._near.get(predicate)
         if not near:
             return None

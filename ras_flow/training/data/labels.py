@@ -14,15 +14,7 @@ from ras_flow.training.splits import Split
 
 
 def input_key(record: Record) -> str:
-    """Name what the model reads, in normalised form.
-
-    Args:
-        record: A record.
-
-    Returns:
-        The same key for two inputs that differ only in spelling, or in the order of the triples
-        or passages of a hop.
-    """
+    """Name what the model reads, in normalised form."""
     parts = [record["task"], record.get("instruction", ""), normalize_question(record["question"])]
     for link in record["chain"]:
         triples = {triple_id(*triple) for triple in link["triples"]}
@@ -40,17 +32,7 @@ def target_key(record: Record) -> str:
 
 
 def check_labels(records: Iterable[Record]) -> int:
-    """Check that no input has two labels and no question is in two splits.
-
-    Args:
-        records: All records of all splits.
-
-    Returns:
-        How many inputs there are.
-
-    Raises:
-        InputError: There are two; the message names their ids.
-    """
+    """Check that no input has two labels and no question is in two splits."""
     labels: dict[str, tuple[str, str]] = {}
     splits: dict[str, tuple[Split, str]] = {}
     for record in records:
@@ -72,15 +54,7 @@ def check_labels(records: Iterable[Record]) -> int:
 
 
 def leave_out_unaskable(records: Iterable[Record], dropped: dict[str, int]) -> Iterator[Record]:
-    """Leave out the first plans of questions that no plan can ask, as of long multiple choice.
-
-    Args:
-        records: Records.
-        dropped: Counts what is left out.
-
-    Yields:
-        The others.
-    """
+    """Leave out the first plans of questions that no plan can ask, as of long multiple choice."""
     for record in records:
         target = record["target"]
         if target.get("label") == "SUBQ" and not is_askable(target["subquery"]):
@@ -91,15 +65,7 @@ def leave_out_unaskable(records: Iterable[Record], dropped: dict[str, int]) -> I
 
 
 def keep_first(records: Iterable[Record], dropped: dict[str, int]) -> Iterator[Record]:
-    """Keep the first record of each input.
-
-    Args:
-        records: Records in order of preference.
-        dropped: Counts what is left out: ``"repeated"`` (same label) and ``"conflicting"``.
-
-    Yields:
-        Records that :func:`check_labels` accepts.
-    """
+    """Keep the first record of each input."""
     seen: dict[str, str] = {}
     for record in records:
         key, label = input_key(record), target_key(record)

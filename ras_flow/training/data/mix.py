@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ras_flow.components import SentenceEncoder
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
@@ -43,27 +43,7 @@ def write_mix(
     encoder: SentenceEncoder | None = None,
     progress: Progress | None = None,
 ) -> Stats:
-    """Write the records of a mix. Not to be called from a running event loop.
-
-    Args:
-        config: The mix.
-        folder: Where to; its files of an earlier build are replaced, ``stats.json`` last.
-        inputs: What the files hold, if it was read already.
-        known: Whether a base model answers a question without retrieval; None where that was not
-            tried.
-        usage: What the base model cost, for the statistics.
-        encoder: Says which triples are near, where the mix has ``max_triples``; None for that of
-            runs, all-MiniLM-L6-v2.
-        progress: Told how many questions are done.
-
-    Returns:
-        The statistics, as saved.
-
-    Raises:
-        InputError: A file is wrong, or the folder cannot be written to or holds something else.
-        ConfigurationError: Another build writes to the folder.
-        MissingExtraError: The mix has ``max_triples``, and the extra ``local`` is not installed.
-    """
+    """Write the records of a mix. Not to be called from a running event loop."""
     check_folder(folder)
     inputs = inputs or read_inputs(config, progress)
     stats = Stats(inputs=inputs.counts, dropped=dict(inputs.dropped), usage=dict(usage or {}))

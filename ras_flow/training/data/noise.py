@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ras_flow.ranges import Positive, Probability
+from ras_flow.support.ranges import Positive, Probability
 
 
 @dataclass(frozen=True)

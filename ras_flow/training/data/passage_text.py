@@ -10,16 +10,7 @@ from ras_flow.training.data.sentences import split_sentences
 
 
 def passage_text(page: Page, hidden: Collection[frozenset[str]]) -> str:
-    """Return what a passage says, without what the run may not see yet.
-
-    Args:
-        page: The page as the run sees it; where only triples are known, they are written out.
-        hidden: Word sets of facts that are not to be told: a sentence with all words of one is
-            left out.
-
-    Returns:
-        Sentences in the order of the passage; empty if none is left.
-    """
+    """Return what a passage says, without what the run may not see yet."""
     sentences = split_sentences(page.text) or [" ".join(triple) + "." for triple in page.triples]
     return " ".join(sentence for sentence in sentences if not _tells(sentence, hidden))
 

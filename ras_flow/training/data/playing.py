@@ -21,15 +21,15 @@ from typing import cast
 from langgraph.store.base import BaseStore
 
 from ras_flow.cluster.engine import in_order
-from ras_flow.components import Extractor, Planner, Retriever, SentenceEncoder
-from ras_flow.concurrency import to_its_end
-from ras_flow.context import Context
+from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.formats.plan import is_askable
 from ras_flow.graph import build_graph
-from ras_flow.retrieval.source import SourceDocument
-from ras_flow.retrieval.sync import sync_index
+from ras_flow.indexes.sync import sync_index
+from ras_flow.parts.protocols import Extractor, Planner, Retriever, SentenceEncoder
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasOutput
+from ras_flow.support.concurrency import to_its_end
 from ras_flow.training.data.calls import StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig
@@ -86,32 +86,7 @@ async def play_mix(
     encoder: SentenceEncoder | None = None,
     progress: Progress | None = None,
 ) -> Stats:
-    """Play a run on each question whose passages and short facts are known.
-
-    Args:
-        config: The mix. Its ``noise`` says how many passages a hop has and how many hops a run;
-            what is a probability there is not used, nor are weights and limits of sources.
-        folder: Where to; its files of an earlier build are replaced.
-        extractor: Makes the triples.
-        store: Keeps them: what was extracted before is not extracted again.
-        planner: Plans the runs, see :class:`~ras_flow.training.data.student.Student`; None for the
-            teacher.
-        limit: Training questions at most, by chance; of the other splits in proportion.
-        encoder: Says which triples are near, where the mix has ``max_triples``, and encodes the
-            graph for the planner; None for that of runs, all-MiniLM-L6-v2.
-        progress: Told how far the work is.
-
-    Returns:
-        The statistics, as saved.
-
-    Raises:
-        ConfigurationError: ``limit`` is below 1, or another build writes to the folder.
-        InputError: A file is wrong, no question can be played, or the folder cannot be written
-            to or holds something else.
-        AuthenticationError: A key was refused.
-        ModelUnavailableError: No question's passages could be extracted, or the planner failed on
-            every one. A question on which a model fails is left out and counted.
-    """
+    """Play a run on each question whose passages and short facts are known."""
     if limit is not None and limit < 1:
         raise ConfigurationError(f"limit = {limit}: play at least 1 question.")
     check_folder(folder)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ras_flow.formats.tokens import tokenize
 from ras_flow.formats.triples import Spo
-from ras_flow.retrieval.bm25 import best, build_bm25
+from ras_flow.indexes.bm25 import best, build_bm25
 from ras_flow.state.schema import Passage
 from ras_flow.training.data.case import Page
 from ras_flow.training.data.kin import Kin
@@ -30,10 +30,6 @@ _ASKING = frozenset(
 
 class Pool:
     """Passages as triples, with search.
-
-    Args:
-        pages: The passages; repeated ones count once.
-        facts: Gold facts of the split, for made-up ones of their kind.
 
     Attributes:
         pages: The passages.
@@ -57,18 +53,7 @@ class Pool:
         related: float,
         refuse: Callable[[Page], bool],
     ) -> list[Page]:
-        """Draw distractors.
-
-        Args:
-            query: The subquery of the hop.
-            count: How many to draw at most.
-            rng: Where chance comes from.
-            related: Probability that one looks like an answer.
-            refuse: Tells which pages may not be drawn.
-
-        Returns:
-            Different pages, none refused; fewer than ``count`` where the pool is small.
-        """
+        """Draw distractors."""
         drawn: dict[Page, None] = {}
         near = [page for page in self._search(query) if not refuse(page)] if count else []
         for _ in range(4 * count):

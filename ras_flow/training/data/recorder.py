@@ -10,13 +10,7 @@ from ras_flow.training.splits import Split
 
 
 class Recorder:
-    """Makes records of one run of one case.
-
-    Args:
-        case: The question.
-        split: Its split.
-        run: Names the run among those of the case.
-    """
+    """Makes records of one run of one case."""
 
     def __init__(self, case: Case, split: Split, run: str) -> None:
         self.case, self.split, self.run = case, split, run
@@ -30,15 +24,7 @@ class Recorder:
         *,
         page: str = "",
     ) -> Record:
-        """Return a record.
-
-        Args:
-            task: Whose record it is.
-            name: Names the record within the run.
-            chain: What planner or answerer see.
-            target: What they should say.
-            page: Title of the page that a subquery looks for; empty if unknown.
-        """
+        """Return a record."""
         record: Record = {
             "id": f"{self.case.source}/{self.case.name}/{self.run}/{name}",
             "source": self.case.source,

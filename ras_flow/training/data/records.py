@@ -68,35 +68,13 @@ class Record(TypedDict):
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Read a file of records, plain or gzipped.
-
-    Args:
-        path: JSON lines.
-
-    Yields:
-        The records, checked.
-
-    Raises:
-        InputError: The file cannot be read, or a line is no record; the message names file, line
-            and field.
-    """
+    """Read a file of records, plain or gzipped."""
     for number, value in read_json_lines(path):
         yield check_record(value, f"{path}:{number}")
 
 
 def check_record(value: Any, where: str) -> Record:
-    """Check that a JSON value is a record.
-
-    Args:
-        value: Any JSON value.
-        where: Names its place, for error messages.
-
-    Returns:
-        The value.
-
-    Raises:
-        InputError: It is none; the message names the field.
-    """
+    """Check that a JSON value is a record."""
 
     def fail(field: str, problem: str) -> NoReturn:
         raise InputError(f"{where}:{field}: {problem}.")

@@ -156,12 +156,7 @@ RELATIONS: dict[str, Relation] = {
 
 
 def ask(predicate: str, subject: str) -> tuple[str, ...]:
-    """Return questions for the object of a triple, the best first; at least two.
-
-    Args:
-        predicate: The relation's label.
-        subject: The subject, as it should be named.
-    """
+    """Return questions for the object of a triple, the best first; at least two."""
     label = " ".join(predicate.replace("_", " ").split())
     known = RELATIONS.get(label, Relation(()))
     asked = [question.replace("X", subject) for question in known.questions]

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from ras_flow.components import AnswerRequest, ChainLink, PlanRequest
 from ras_flow.formats.plan import format_plan
+from ras_flow.parts.records import AnswerRequest, ChainLink, PlanRequest
+from ras_flow.settings.tasks import TASKS
 from ras_flow.state.kg import to_new_triples
 from ras_flow.state.schema import Extracted, Hop, Triple, make_passage
-from ras_flow.tasks import TASKS
 from ras_flow.training.data.records import Record
 
 _LIMITS = {task.instruction: task.max_answer_tokens for task in TASKS.values()}
 
 
 def as_request(record: Record) -> PlanRequest | AnswerRequest:
-    """Return what planner or answerer are asked; its graph is still to be added.
-
-    Args:
-        record: A training record. An answer gets the token limit of the task whose instruction
-            it has.
-    """
+    """Return what planner or answerer are asked; its graph is still to be added."""
     chain = [
         ChainLink(
             link["subquery"],
@@ -35,15 +30,7 @@ def as_request(record: Record) -> PlanRequest | AnswerRequest:
 
 
 def as_graph(record: Record) -> tuple[dict[str, Triple], list[Hop]]:
-    """Return G_Q and the hops as the state holds them, for ``attribute_graph``.
-
-    Args:
-        record: A training record.
-
-    Returns:
-        Triples by id, and hops that retrieved one passage each: that which all its triples are
-        from.
-    """
+    """Return G_Q and the hops as the state holds them, for ``attribute_graph``."""
     names = [f"hop-{index}" for index in range(len(record["chain"]))]
     found = [
         Extracted(passage=name, triples=link["triples"])

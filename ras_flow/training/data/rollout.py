@@ -62,22 +62,7 @@ def roll_out(
     reading: Reading | None = None,
     answer_passages: int = 0,
 ) -> Iterator[Record]:
-    """Play one run.
-
-    Args:
-        case: A question with steps.
-        pool: Where distractors come from, of the same split.
-        noise: How the parts fail.
-        seed: The build's seed.
-        number: Number of the run, for cases that are played more than once.
-        split: The question's split.
-        as_text: Write the passages instead of their triples; labels are the same.
-        reading: What planner and answerer read of the graph; None for all of it.
-        answer_passages: Passages of each hop that the answerer reads beside the triples.
-
-    Yields:
-        A plan for each hop, and the answer where what is read suffices.
-    """
+    """Play one run."""
     if not case.static:
         yield first_plan(case, split)
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")

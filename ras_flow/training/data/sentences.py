@@ -51,16 +51,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def sentence_triples(title: str, sentence: str) -> list[Spo]:
-    """Read a sentence.
-
-    Args:
-        title: What its text is about; stands in for pronouns and for a missing subject.
-        sentence: One sentence.
-
-    Returns:
-        Its triples, none with an empty field; often one, seldom more than three, none for a
-        sentence without a verb.
-    """
+    """Read a sentence."""
     sentence = untokenize(sentence).strip().rstrip(".")
     found: list[Spo] = []
     who = title or sentence.split("(")[0].strip(" ,")

@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from ras_flow import files
 from ras_flow.errors import InputError
-from ras_flow.files import write_whole
 from ras_flow.formats.history import format_history
 from ras_flow.state.kg import QueryKG
+from ras_flow.support import files
+from ras_flow.support.files import write_whole
 from ras_flow.training.data.records import LABELS, Record
 from ras_flow.training.data.requests import as_graph, as_request, target_text
 
@@ -115,12 +115,7 @@ class Stats:
 
 
 def write_card(folder: Path, stats: Stats) -> None:
-    """Write ``README.md`` and, last, ``stats.json``: where that is, the set is complete.
-
-    Args:
-        folder: The set's folder.
-        stats: Its statistics.
-    """
+    """Write ``README.md`` and, last, ``stats.json``: where that is, the set is complete."""
     value = stats.to_json()
     sources: dict[str, Counter[str]] = {}
     for (source, _, label), count in stats.counts.items():
@@ -160,11 +155,7 @@ def write_card(folder: Path, stats: Stats) -> None:
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file.
-
-    Raises:
-        InputError: It cannot be read.
-    """
+    """Return the SHA-256 of a file."""
     try:
         return files.checksum(path)
     except OSError as error:

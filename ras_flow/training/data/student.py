@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ras_flow.components import Planner, PlanRequest, Reply, reading_of
 from ras_flow.errors import ModelResponseError, ModelUnavailableError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
+from ras_flow.parts.protocols import Planner, reading_of
+from ras_flow.parts.records import PlanRequest, Reply
 from ras_flow.training.data.teacher import Teacher
 
 
@@ -23,10 +24,6 @@ class Student:
     Each run begins with the question itself, for which the planner is not asked. Where its plan is
     no subquery, or one that was asked before, the teacher's is taken. What it asks after the graph
     suffices is searched for, and what is recorded there is [SUFFICIENT].
-
-    Args:
-        planner: The planner; it sees what it sees in runs of its own.
-        teacher: Of this run; records what it says.
     """
 
     def __init__(self, planner: Planner, teacher: Teacher) -> None:
@@ -36,12 +33,7 @@ class Student:
         self.reading = reading_of(planner)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
-        """Say what is to be done next, by the planner where its plan can be followed.
-
-        Raises:
-            AuthenticationError: The planner's key was refused.
-            ModelUnavailableError: The planner cannot be reached, or rejects the request.
-        """
+        """Say what is to be done next, by the planner where its plan can be followed."""
         return [await self._plan(request) for request in requests]
 
     async def _plan(self, request: PlanRequest) -> Reply:

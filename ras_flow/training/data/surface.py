@@ -22,12 +22,7 @@ _QUALIFIER = re.compile(r"(?<=\w) \((?:[\w' -]* )?(?:film|song|album|novel|book|
 
 
 class Surface:
-    """Respells triples; the same triple always the same way, as one extractor would.
-
-    Args:
-        rng: Where chance comes from.
-        share: Probability that a triple is respelled in each of the ways that fit it.
-    """
+    """Respells triples; the same triple always the same way, as one extractor would."""
 
     def __init__(self, rng: Random, share: float) -> None:
         self._rng = rng

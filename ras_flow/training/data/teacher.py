@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ras_flow.components import AnswerRequest, ChainLink, PlanRequest, Reply
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import format_plan
 from ras_flow.formats.triples import Spo
+from ras_flow.parts.records import AnswerRequest, ChainLink, PlanRequest, Reply
 from ras_flow.training.data.agenda import Agenda
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.recorder import Recorder, first_plan
@@ -25,11 +25,6 @@ from ras_flow.training.triples.support import supported
 
 class Teacher:
     """Plays planner and answerer of one run on one case.
-
-    Args:
-        case: The question; each of its steps has ``short`` facts, or is ``missing``.
-        split: Its split.
-        run: Names the run among those of the case.
 
     Attributes:
         records: What it was asked and said, as records. Nothing is recorded where there is no
@@ -52,15 +47,7 @@ class Teacher:
         return [Reply(self._plan(request.chain)) for request in requests]
 
     def advise(self, chain: Sequence[ChainLink]) -> tuple[Target | None, int | None]:
-        """Say what is to be done next, and record it.
-
-        Args:
-            chain: What the planner sees.
-
-        Returns:
-            The plan, None where no sensible one is left; and the position of the step that it asks
-            for.
-        """
+        """Say what is to be done next, and record it."""
         if not chain:
             first = first_plan(self._case, self._split)
             self.records.append(first)
@@ -74,12 +61,7 @@ class Teacher:
         return target, step
 
     def ask(self, subquery: str, step: int | None) -> None:
-        """Note what is searched for next, be it what was advised or not.
-
-        Args:
-            subquery: The subquery.
-            step: The position of the step that it is to find out; None for none.
-        """
+        """Note what is searched for next, be it what was advised or not."""
         self._agenda.ask(subquery, step)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:

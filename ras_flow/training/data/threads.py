@@ -16,17 +16,7 @@ T = TypeVar("T")
 async def in_thread(
     work: Callable[..., T], *given: Any, progress: Progress | None, **more: Any
 ) -> T:
-    """Do work in a thread, which ends at its next word of progress where the caller is cancelled.
-
-    Args:
-        work: What to do.
-        given: Its arguments.
-        progress: Told how far it is.
-        more: Its other arguments, by name.
-
-    Returns:
-        What the work returns; its errors are raised here.
-    """
+    """Work in a thread that stops at its next progress report once the caller is cancelled."""
     stopped = threading.Event()
 
     def tell(what: str, done: int, total: int) -> None:

@@ -42,14 +42,7 @@ def tidy(text: str) -> str:
 
 
 def as_question(text: str) -> str:
-    """Write a step of a decomposition as a question.
-
-    Args:
-        text: A question in any spelling, or a noun phrase ("the founder of X").
-
-    Returns:
-        One line with a capital in front and a question mark behind.
-    """
+    """Write a step of a decomposition as a question."""
     text = tidy(text).rstrip(" ?.,")
     if not text:
         return ""
@@ -77,17 +70,7 @@ def shorthand(text: str) -> tuple[str, str] | None:
 
 
 def fact_of(question: str, answer: str, entities: list[str]) -> tuple[Spo, tuple[str, ...]] | None:
-    """Make a triple of an answered question, as an extractor might have found it.
-
-    Args:
-        question: A step with its references filled in, in words or as "subject >> relation".
-        answer: Its answer.
-        entities: Names that may be its subject, the likeliest first; used if it names them.
-
-    Returns:
-        The triple and phrasings of the question, the best first; None where no subject can be
-        told apart.
-    """
+    """Make a triple of an answered question, as an extractor might have found it."""
     if parts := shorthand(question):
         subject, relation = parts
         return (subject, relation, answer), ask(relation, subject)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from ras_flow.errors import InputError
-from ras_flow.files import writing
-from ras_flow.paths import short_names
+from ras_flow.support.files import writing
+from ras_flow.support.paths import short_names
 from ras_flow.training.data.labels import check_labels, keep_first, leave_out_unaskable
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.stats import Stats, checksum, write_card
@@ -23,14 +23,7 @@ _OURS = ("train.jsonl", "stats.json", "calls.jsonl")
 
 
 def check_folder(folder: Path) -> None:
-    """Check before any work that a data set can be written to a folder.
-
-    Args:
-        folder: Where to; it need not be there.
-
-    Raises:
-        InputError: It is no folder, or is full of something else: its README.md would be replaced.
-    """
+    """Check before any work that a data set can be written to a folder."""
     try:
         names = [path.name for path in folder.iterdir()]
     except FileNotFoundError:
@@ -42,15 +35,7 @@ def check_folder(folder: Path) -> None:
 
 
 def own_set(folder: Path) -> AbstractContextManager[None]:
-    """Have the folder of a data set to oneself, until the set is written.
-
-    Args:
-        folder: It is made where there is none.
-
-    Raises:
-        ConfigurationError: Another build writes to it.
-        InputError: It cannot be written to.
-    """
+    """Have the folder of a data set to oneself, until the set is written."""
     return hold(folder / "train.jsonl")
 
 
@@ -58,12 +43,6 @@ class RecordWriter:
     """Writes records into ``<path>.part``, which becomes ``path`` when all are written.
 
     As a context manager: leaving it by an error leaves ``path`` as it was.
-
-    Args:
-        path: The file to write; one that is there is replaced at the end.
-
-    Raises:
-        InputError: The folder cannot be written to.
     """
 
     def __init__(self, path: Path) -> None:
@@ -80,14 +59,7 @@ class RecordWriter:
         return self
 
     def write(self, record: Record) -> None:
-        """Append a record.
-
-        Args:
-            record: It is checked as if it were read.
-
-        Raises:
-            InputError: It is no valid record, has the id of an earlier one, or the disk refuses it.
-        """
+        """Append a record."""
         if self._file is None:
             raise InputError(f"The writer of {self.path} is closed: use it in a with statement.")
         check_record(record, record["id"])
@@ -102,11 +74,7 @@ class RecordWriter:
         self._ids.add(record["id"])
 
     def flush(self) -> None:
-        """Bring what was written to the disk, so that only the name is left to change.
-
-        Raises:
-            InputError: The disk refuses it.
-        """
+        """Bring what was written to the disk, so that only the name is left to change."""
         if self._file is not None:
             with writing(self.path):
                 self._file.flush()
@@ -136,24 +104,7 @@ def write_set(
     inputs: Iterable[Path],
     settings: Mapping[str, Any],
 ) -> Stats:
-    """Write a data set, and check its files against each other.
-
-    Args:
-        folder: Where to, held by :func:`own_set`; its files of an earlier build are replaced when
-            all records are written, ``stats.json`` last. An error before leaves them as they were.
-        records: The records of each split; of those with the same input the first is kept, and of
-            plans those that can be asked.
-        stats: What is known of the build; the rest is counted.
-        inputs: The files that it was made from.
-        settings: Those of the build, as JSON-like data.
-
-    Returns:
-        The statistics, as saved.
-
-    Raises:
-        InputError: The folder cannot be written to, an input cannot be read, or a record is
-            malformed.
-    """
+    """Write a data set, and check its files against each other."""
     files = [folder / f"{split}.jsonl" for split in SPLITS]
     with ExitStack() as stack:
         writers = [stack.enter_context(RecordWriter(path)) for path in files]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ras_flow.components import Reading
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.llms.weights import SMOLLM2
-from ras_flow.ranges import NonNegative, Positive, Share, check_ranges
+from ras_flow.parts.records import Reading
+from ras_flow.support.ranges import NonNegative, Positive, Share, check_ranges
 from ras_flow.training.settings import Schedule
 
 Task = Literal["both", "plan", "answer"]
@@ -184,11 +184,7 @@ class WatchSettings:
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """All settings; each attribute is a table of the file.
-
-    Raises:
-        ConfigurationError: A setting makes no sense; the message names it.
-    """
+    """All settings; each attribute is a table of the file."""
 
     data: DataSettings
     mix: MixSettings = MixSettings()
@@ -211,15 +207,7 @@ class TrainingConfig:
         check_ranges(self)
 
     def graph_llm(self, encoder: str, dimension: int) -> GraphLLMConfig:
-        """Return what the model is made of.
-
-        Args:
-            encoder: Identity of the sentence encoder.
-            dimension: Length of its vectors.
-
-        Raises:
-            ConfigurationError: Nothing is left to train, or a value is out of range.
-        """
+        """Return what the model is made of."""
         return GraphLLMConfig(
             base=self.model.base,
             encoder=encoder,

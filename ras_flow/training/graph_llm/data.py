@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ras_flow.components import SentenceEncoder
 from ras_flow.errors import InputError
-from ras_flow.paths import cache_folder
+from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.support.paths import cache_folder
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
@@ -45,16 +45,7 @@ class TrainingData:
 
 
 def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
-    """Read the records that settings name.
-
-    Args:
-        config: The settings.
-        folder: Where the data sets are.
-
-    Raises:
-        InputError: A set is not complete, a file cannot be read, there is nothing to train on, or
-            records contradict each other; the message names file and line.
-    """
+    """Read the records that settings name."""
     folders = [folder / name for name in config.data.sets]
     train = read_split(folders, "train", task=config.model.task)
     dev = read_split(folders, "dev", task=config.model.task)
@@ -72,14 +63,7 @@ def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
 def examples_of(
     config: TrainingConfig, records: Sequence[Placed], encoder: SentenceEncoder, log: Logger
 ) -> Examples:
-    """Return records with their graphs, or those of others where the settings shuffle them.
-
-    Args:
-        config: The settings.
-        records: The records.
-        encoder: Embeds the texts of the graphs.
-        log: Told how many texts these are.
-    """
+    """Return records with their graphs, or those of others where the settings shuffle them."""
     if "graph" in config.model.without:
         return Examples(records, None)
     graphs = graphs_of([one.record for one in records], encoder)
@@ -92,19 +76,7 @@ def examples_of(
 def plans_for_pretraining(
     config: TrainingConfig, data: Path, train: Examples, encoder: SentenceEncoder, log: Logger
 ) -> Examples:
-    """Return what the graph encoder learns from alone: what all learn from, or sets of its own.
-
-    Args:
-        config: The settings.
-        data: Where the data sets are.
-        train: What all learn from.
-        encoder: Embeds the texts of the graphs.
-        log: Told how many texts these are.
-
-    Raises:
-        InputError: A file cannot be read, or has no such plans or such of questions that are
-            measured on.
-    """
+    """Return what the graph encoder learns from alone: what all learn from, or sets of its own."""
     sets = [data / name for name in config.pretrain.sets]
     if not sets or not config.pretrain.epochs:
         return train

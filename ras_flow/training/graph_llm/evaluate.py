@@ -8,15 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ras_flow.components import AnswerRequest, LanguageModel, PlanRequest, SentenceEncoder
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.roles import PLAN_TOKENS
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.indexes import open_retriever
 from ras_flow.llms import load_language_model
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.retrieval import open_retriever
-from ras_flow.roles import PromptedAnswerer, PromptedPlanner
+from ras_flow.parts.prompted import PromptedAnswerer, PromptedPlanner
+from ras_flow.parts.protocols import LanguageModel, SentenceEncoder
+from ras_flow.parts.records import AnswerRequest, PlanRequest
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_request
 from ras_flow.training.graph_llm.config import TrainingConfig
@@ -48,28 +49,6 @@ def evaluate(
     """Measure a model on a split of the data that settings name.
 
     Not to be called from a running event loop.
-
-    Args:
-        config: The settings; with ``model.graphs = "shuffled"`` each record gets another's graph.
-        model: A folder that training wrote, a checkpoint of a run that is not at its end
-            (``OUTPUT.run/checkpoint-500``, with the run's settings), or a Graph LLM's name, such
-            as ``local:default``; or a language model's name, such as ``local:`` with a base model
-            or ``openai:gpt-5-mini``, which then plans and answers by few-shot prompts.
-        data: Where the data sets are.
-        split: ``dev`` or ``test``.
-        most: At most so many records, of both tasks alike, the same for each seed; None for all.
-        index: A passage index in which BM25 searches for the next gold passage by the subqueries;
-            None to leave that out.
-        encoder: Replaces the sentence encoder that the Graph LLM names.
-        log: Told how far it is.
-
-    Returns:
-        The figures.
-
-    Raises:
-        ConfigurationError: The model cannot be loaded, or there is no such split.
-        InputError: The data cannot be read, or is empty.
-        CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
     """
     retriever = open_retriever(index, "bm25") if index else None
     if split not in ("dev", "test"):
@@ -120,24 +99,6 @@ def evaluate_graph_llm(
     """Let a model plan and answer, and compare with the targets.
 
     Not to be called from a running event loop.
-
-    Args:
-        model: A Graph LLM, or a checkpoint's folder.
-        records: What to ask, of either task.
-        encoder: The sentence encoder of its training; by default the one that it names.
-        graphs: The graphs of ``records``, where they were built already and are to be read whole.
-        shuffle: Seed by which each record gets another one's graph, as a control; None for its
-            own.
-        batch_size: Records that are decoded at once.
-        log: Told how far it is.
-
-    Returns:
-        Scores by task and source; see :func:`.scores.measure`.
-
-    Raises:
-        ConfigurationError: The model cannot be loaded, or the encoder is another one than that
-            of its training.
-        InputError: A question does not fit into the model's window.
     """
     if isinstance(model, Path):
         model = load_graph_llm(model)
@@ -182,22 +143,7 @@ async def evaluate_language_model(
     *,
     log: Callable[[str], None] = lambda _: None,
 ) -> Measures:
-    """Let a language model that was not trained plan and answer by few-shot prompts.
-
-    Args:
-        model: The language model.
-        records: What to ask, of either task.
-        log: Told how far it is.
-
-    Returns:
-        Scores by task and source; see :func:`.scores.measure`.
-
-    Raises:
-        InputError: A question does not fit into the model's window.
-        AuthenticationError: The key was refused.
-        ModelUnavailableError: The model cannot be reached.
-        ModelResponseError: The model's answer is unusable.
-    """
+    """Let a language model that was not trained plan and answer by few-shot prompts."""
     planner, answerer = PromptedPlanner(model), PromptedAnswerer(model)
     texts: dict[int, str] = {}
     for start in range(0, len(records), AT_ONCE):
@@ -214,10 +160,6 @@ async def evaluate_language_model(
 
 
 def token_limit(record: Record) -> int:
-    """Return how many tokens a model may write for a record, as in a run.
-
-    Args:
-        record: A plan or an answer.
-    """
+    """Return how many tokens a model may write for a record, as in a run."""
     request = as_request(record)
     return request.max_new_tokens if isinstance(request, AnswerRequest) else PLAN_TOKENS

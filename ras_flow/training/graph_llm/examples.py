@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class Examples:
-    """A data set by position, as Trainer reads it.
-
-    Args:
-        records: The records.
-        graphs: Their graphs; None for a model without graph encoder.
-    """
+    """A data set by position, as Trainer reads it."""
 
     def __init__(self, records: Sequence[Placed], graphs: Graphs | None) -> None:
         self.records = records

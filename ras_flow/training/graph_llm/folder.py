@@ -21,14 +21,7 @@ REPORT = "training.json"
 def write_folder(
     folder: Path, model: GraphLLM, config: TrainingConfig, report: Mapping[str, Any]
 ) -> None:
-    """Write a trained Graph LLM.
-
-    Args:
-        folder: A folder to make.
-        model: The model.
-        config: The settings of its training.
-        report: What becomes ``training.json``.
-    """
+    """Write a trained Graph LLM."""
     save_graph_llm(model, folder, card=_facts(config, report), dtype=config.watch.dtype)
     text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
     (folder / REPORT).write_text(text, encoding="utf-8")

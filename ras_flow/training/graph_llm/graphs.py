@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ras_flow.components import AttributedGraph, SentenceEncoder
 from ras_flow.graph_llm.attributes import NamedGraph
 from ras_flow.graph_llm.nearest import nearest_triples
+from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.parts.records import AttributedGraph
 from ras_flow.state.kg import triple_id
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_graph
@@ -52,16 +53,7 @@ class Graphs:
 def build_graphs(
     records: Sequence[Record], encoder: SentenceEncoder, cache: Path | None = None
 ) -> Graphs:
-    """Build the graphs of records. Not to be called from a running event loop.
-
-    Args:
-        records: Training records.
-        encoder: Embeds entities, relations and subqueries, each text once.
-        cache: Folder where vectors are kept by text for the next time; None keeps none.
-
-    Returns:
-        One graph a record, in order.
-    """
+    """Build the graphs of records. Not to be called from a running event loop."""
     rows: dict[str, int] = {}
     shapes: list[AttributedGraph] = []
     for record in records:
@@ -75,15 +67,7 @@ def build_graphs(
 
 
 def shuffled(graphs: Graphs, seed: int) -> Graphs:
-    """Give each position another one's graph, as a control.
-
-    Args:
-        graphs: The graphs.
-        seed: Another seed is another order.
-
-    Returns:
-        The same graphs, none at its own place (unless it is the only one).
-    """
+    """Give each position another one's graph, as a control."""
     order = list(range(len(graphs.shapes)))
     random.Random(seed).shuffle(order)
     shapes = list(graphs.shapes)
@@ -98,14 +82,6 @@ def nearest_records(
     """Leave of each record what a model reads that takes the nearest triples of each hop alone.
 
     Not to be called from a running event loop.
-
-    Args:
-        records: Training records; not changed.
-        encoder: Says what is near.
-        most: Triples of a hop at most; None for all.
-
-    Returns:
-        One record each, in order.
     """
     if most is None:
         return list(records)

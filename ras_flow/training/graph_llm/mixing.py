@@ -24,19 +24,7 @@ def kind_of(record: Record) -> str:
 
 
 class Mixed:
-    """Positions of records, anew for each epoch, those of similar length together.
-
-    Args:
-        records: The records.
-        lengths: Their lengths.
-        settings: How often each kind is seen.
-        step: Records of one optimizer step: the order does not depend on how they are cut into
-            batches.
-        seed: Decides everything.
-
-    Raises:
-        ConfigurationError: The mix leaves nothing.
-    """
+    """Positions of records, anew for each epoch, those of similar length together."""
 
     def __init__(
         self,

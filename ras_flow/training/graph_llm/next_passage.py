@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ras_flow.components import Retriever
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import parse_plan
+from ras_flow.parts.protocols import Retriever
 from ras_flow.training.data.records import Record
 
 
@@ -44,17 +44,7 @@ class NextPassage:
 async def find_next(
     records: Sequence[Record], texts: Sequence[str], retriever: Retriever, *, k: int = 5
 ) -> NextPassage:
-    """Search for the next gold passage of each plan.
-
-    Args:
-        records: Records; those that are no such plans are passed over.
-        texts: What a model wrote for each.
-        retriever: Over an index that holds the pages.
-        k: Passages that count.
-
-    Returns:
-        How often it is found.
-    """
+    """Search for the next gold passage of each plan."""
     rows = [row for row, one in enumerate(records) if one["chain"] and "page" in one]
     asking = [records[row] for row in rows]
     own = [record["target"]["subquery"] for record in asking]

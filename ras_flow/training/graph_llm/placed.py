@@ -39,21 +39,7 @@ class Placed:
 
 
 def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") -> list[Placed]:
-    """Read a split of data sets.
-
-    Args:
-        folders: Folders that ``ras-flow data`` wrote. One that is named again counts again for
-            ``train`` alone.
-        split: Which file of each.
-        task: Keep this task's records only.
-
-    Returns:
-        The records, checked, in order.
-
-    Raises:
-        InputError: A set is not complete, a file cannot be read, or a line is no record, or one of
-            another split; the message names file and line.
-    """
+    """Read a split of data sets."""
     found: list[Placed] = []
     for folder in folders if split == "train" else dict.fromkeys(folders):
         check_complete(folder)
@@ -76,14 +62,7 @@ def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") ->
 
 
 def check_complete(folder: Path) -> None:
-    """Check that all files of a data set are of one build, which may be going on, or was killed.
-
-    Args:
-        folder: The set's folder.
-
-    Raises:
-        InputError: It has no ``stats.json``, which is written last.
-    """
+    """Check that all files of a data set are of one build, which may be going on, or was killed."""
     if not (folder / "stats.json").exists():
         raise InputError(
             f"{folder} holds no complete data set: there is no stats.json in it. Start the build "
@@ -92,16 +71,7 @@ def check_complete(folder: Path) -> None:
 
 
 def sample(records: Sequence[Placed], most: int, *, seed: int) -> list[Placed]:
-    """Choose records, the same ones whatever else there is.
-
-    Args:
-        records: Records.
-        most: At most so many; tasks alternate, so that both are among a few.
-        seed: Another seed chooses others.
-
-    Returns:
-        The chosen ones.
-    """
+    """Choose records, the same ones whatever else there is."""
     by_task: dict[str, int] = {}
     ranked: list[tuple[int, str, Placed]] = []
     drawn = sorted(records, key=lambda one: fraction(seed, "sample", one.record["id"]))
@@ -114,15 +84,7 @@ def sample(records: Sequence[Placed], most: int, *, seed: int) -> list[Placed]:
 
 
 def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
-    """Check that nothing is learnt from a question that is measured on.
-
-    Args:
-        train: Records to learn from.
-        held: Records of ``dev`` and ``test``.
-
-    Raises:
-        InputError: A question is in both; the message names file and line of each.
-    """
+    """Check that nothing is learnt from a question that is measured on."""
     seen = {normalize_question(one.record["question"]): one.place for one in held}
     for one in train:
         other = seen.get(normalize_question(one.record["question"]))
@@ -134,15 +96,7 @@ def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
 
 
 def check_first_plans(records: Iterable[Placed]) -> None:
-    """Check that data sets agree on what can be answered without retrieval.
-
-    Args:
-        records: Records of all sets.
-
-    Raises:
-        InputError: The first plan of a question has two labels; the message names file and line of
-            each.
-    """
+    """Check that data sets agree on what can be answered without retrieval."""
     seen: dict[str, tuple[str, str]] = {}
     for one in records:
         record = one.record
@@ -158,14 +112,7 @@ def check_first_plans(records: Iterable[Placed]) -> None:
 
 
 def check_inputs(records: Iterable[Placed]) -> None:
-    """Check that no input has two labels, be they in one data set or in two.
-
-    Args:
-        records: Records of all sets.
-
-    Raises:
-        InputError: There are two; the message names file and line of each.
-    """
+    """Check that no input has two labels, be they in one data set or in two."""
     plain = cache(normalize_question)
     alike: dict[tuple[str, ...], list[Placed]] = {}
     for one in records:
@@ -182,15 +129,7 @@ def check_inputs(records: Iterable[Placed]) -> None:
 
 
 def check_questions(records: Iterable[Placed], formatter: PromptFormatter) -> None:
-    """Check before training that each question fits into the window.
-
-    Args:
-        records: Records.
-        formatter: The model's.
-
-    Raises:
-        InputError: One does not; the message names file and line.
-    """
+    """Check before training that each question fits into the window."""
     for one in records:
         record = one.record
         said = f"{record['question']} {record.get('instruction', '')}"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.components import AttributedGraph
-from ras_flow.extras import require
+from ras_flow.parts.records import AttributedGraph
+from ras_flow.support.extras import require
 from ras_flow.training.graph_llm.config import PretrainSettings
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.run import Logger
@@ -26,11 +26,7 @@ CLIP = 1.0
 
 
 class LaterPlans(Sequence[Labelled]):
-    """The plans after a search, each graph built when it is asked for.
-
-    Args:
-        examples: Of either task.
-    """
+    """The plans after a search, each graph built when it is asked for."""
 
     def __init__(self, examples: Examples) -> None:
         self._examples = examples
@@ -63,21 +59,6 @@ def pretrain_graph_encoder(
 
     A linear layer reads the label off the mean of the soft tokens' vectors, and is thrown away in
     the end; the projector is not touched.
-
-    Args:
-        model: A Graph LLM with a graph encoder, changed in place.
-        plans: To learn from, of plans after a search.
-        watched: Others, to measure on; may be empty.
-        settings: Passes, rate and batch.
-        seed: Decides the order and the dropout.
-        log: Told the figure of each pass.
-
-    Returns:
-        A number for each of ``watched``, as the last pass left it: above 0 where the graph is said
-        to suffice (the logarithm of the odds). None at all without a pass.
-
-    Raises:
-        ConfigurationError: A graph's attributes have another length than the model's.
     """
     torch = require("torch", extra="local")
     encoder: Any = model.encoder

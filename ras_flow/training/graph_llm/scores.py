@@ -90,16 +90,7 @@ class Measures:
 
 
 def measure(records: Sequence[Record], texts: Mapping[int, str]) -> Measures:
-    """Compare what was written with the targets.
-
-    Args:
-        records: Records of either task.
-        texts: What a model wrote, by the record's position.
-
-    Returns:
-        Scores by task and source. The subquery of a first plan is not compared: the question
-        itself is the first subquery (eq. 1).
-    """
+    """Compare what was written with the targets."""
     scores: dict[tuple[str, str], Scores] = {}
     for row, record in enumerate(records):
         later = [LATER] if record["task"] == "plan" and record["chain"] else []

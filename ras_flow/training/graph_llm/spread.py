@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.extras import require
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.batching import Graphs
@@ -25,11 +25,6 @@ def spread_soft_tokens(model: GraphLLM, graphs: Graphs) -> None:
 
     Both layers then see vectors with mean zero over these graphs, the first also with a spread
     of one in each dimension in which the graphs differ.
-
-    Args:
-        model: A Graph LLM with a graph encoder; its projector is changed in place.
-        graphs: Graphs as in training, a few hundred of them; hops without nodes do not count.
-            With fewer than two hops left, nothing is changed.
     """
     torch = require("torch", extra="local")
     encoder: Any = model.encoder

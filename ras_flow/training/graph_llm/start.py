@@ -8,13 +8,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.files import checksum
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.generation import memory_errors_say
-from ras_flow.paths import path_named
+from ras_flow.support.files import checksum
+from ras_flow.support.paths import path_named
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
@@ -35,21 +35,7 @@ SPREAD_OVER = 256
 def first_model(
     start: str, config: GraphLLMConfig, *, new_graph: bool = False
 ) -> tuple[GraphLLM, str]:
-    """Return the model that training begins with.
-
-    Args:
-        start: A Graph LLM's name, such as ``local:default``, or ``local:`` with a checkpoint of a
-            run that is not at its end; empty for new weights.
-        config: What the model is to be made of.
-        new_graph: Take the adapters of ``start`` alone, beside a new graph encoder and projector.
-
-    Returns:
-        The model, trainable, and the identity of the weights it begins with: empty for new ones.
-
-    Raises:
-        ConfigurationError: There is no Graph LLM of that name, it is made of something else, or a
-            file or the base model cannot be read.
-    """
+    """Return the model that training begins with."""
     if not start:
         return build_graph_llm(config), ""
     source = find_graph_llm(start)
@@ -106,19 +92,7 @@ def start_graph(
     dev: Examples,
     log: Logger,
 ) -> None:
-    """Give a new graph encoder and projector something to begin with.
-
-    Args:
-        config: The settings.
-        model: The model, which is changed.
-        plans: What the graph encoder learns from alone.
-        train: What all learn from.
-        dev: What is measured on.
-        log: Told how far it is.
-
-    Raises:
-        ConfigurationError: Memory ran out, or a graph's attributes have another length.
-    """
+    """Give a new graph encoder and projector something to begin with."""
     seed = config.optimizer.seed
     with memory_errors_say(
         "Memory ran out where the graph encoder learns alone. Lower pretrain.batch_size (now "

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import base_facts
 from ras_flow.graph_llm.config import GraphLLMConfig
+from ras_flow.support.extras import require
 from ras_flow.training.run import flat, read_settings
 
 if TYPE_CHECKING:
@@ -29,16 +29,7 @@ def is_run_checkpoint(folder: Path) -> bool:
 
 
 def model_at(checkpoint: Path, config: GraphLLMConfig) -> GraphLLM:
-    """Return the model that a run had at a checkpoint.
-
-    Args:
-        checkpoint: Its folder, such as ``OUTPUT.run/checkpoint-500``.
-        config: What the run's model is made of.
-
-    Raises:
-        ConfigurationError: The weights are missing or damaged, or of a model made otherwise; or
-            the base model or the run's settings cannot be read.
-    """
+    """Return the model that a run had at a checkpoint."""
     run = read_settings(checkpoint.parent)
     model = build_graph_llm(config)
     if run is not None:  # None where a checkpoint was copied alone.
@@ -80,11 +71,7 @@ def save_trained(model: GraphLLM, folder: Path) -> None:
 
 
 def load_trained(model: GraphLLM, folder: Path) -> None:
-    """Load what :func:`save_trained` wrote.
-
-    Raises:
-        ConfigurationError: The weights are missing or damaged, or of a model made otherwise.
-    """
+    """Load what :func:`save_trained` wrote."""
     safetensors = require("safetensors", extra="local")
     torch = require("torch", extra="local")
     read = require("safetensors.torch", extra="local").load_file

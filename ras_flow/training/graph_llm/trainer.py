@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.extras import require
 from ras_flow.llms.generation import memory_errors_say
+from ras_flow.support.extras import require
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import MEASURED
 from ras_flow.training.graph_llm.config import TrainingConfig
@@ -36,25 +36,7 @@ def make_trainer(
     callbacks: list[Any],
     log: Logger,
 ) -> Any:
-    """Make a trainer.
-
-    Args:
-        config: The settings.
-        run: Where checkpoints go.
-        model: The model.
-        order: Which examples of ``train`` come when.
-        train: To learn from.
-        dev: For the loss that is watched; may be empty.
-        measure: The other measures, at each measurement; None for none.
-        callbacks: See :func:`.callbacks.callbacks`.
-        log: Told if GPUs are left idle.
-
-    Returns:
-        A ``transformers.Trainer``.
-
-    Raises:
-        ConfigurationError: The model cannot be trained without padding, as the settings have it.
-    """
+    """Make a trainer."""
     transformers = require("transformers", extra="local")
     torch = require("torch", extra="local")
     # It imports torch.
@@ -179,15 +161,7 @@ def _in_loaders(model: GraphLLM) -> Callable[[Graphs], GraphBatch] | None:
 
 
 def parameter_groups(model: GraphLLM, config: TrainingConfig) -> list[dict[str, Any]]:
-    """Return the trainable weights by learning rate, biases and norms without decay.
-
-    Args:
-        model: The model.
-        config: The settings.
-
-    Returns:
-        Groups for an optimizer of torch.
-    """
+    """Return the trainable weights by learning rate, biases and norms without decay."""
     settings = config.optimizer
     groups: dict[tuple[float, float], list[Any]] = {}
     for name, weight in model.named_parameters():

@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.components import SentenceEncoder
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.graph_llm.checkpoint import base_facts
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.support.extras import require
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.graph_llm.config import TrainingConfig
@@ -63,24 +63,6 @@ def train_graph_llm(
     the weights with the lowest loss on them are kept, unless ``watch.keep`` says otherwise.
 
     Not to be called from a running event loop.
-
-    Args:
-        config: The settings.
-        output: The folder to write, which must not be there yet.
-        data: Where the data sets are.
-        seconds: Stop in time for this many seconds; None trains to the end.
-        encoder: Replaces the sentence encoder that the settings name.
-        log: Told what happens, a line at a time.
-
-    Returns:
-        How far the run is.
-
-    Raises:
-        ConfigurationError: The output is there, or another training writes it, a setting does not
-            fit, the run that was begun has other settings, or memory ran out.
-        InputError: The data cannot be read, or is empty; the message names file and line. Or the
-            output cannot be written.
-        MissingExtraError: A package of the extra ``local`` is not installed.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     with own_run(output) as run:

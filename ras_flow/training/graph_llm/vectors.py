@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from filelock import FileLock
 
-from ras_flow.components import SentenceEncoder
 from ras_flow.errors import RunError
+from ras_flow.parts.protocols import SentenceEncoder
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,16 +29,8 @@ def embed(texts: Sequence[str], encoder: SentenceEncoder, folder: Path) -> npt.N
 
     Processes that train together need the same texts: the first embeds them, the others wait.
 
-    Args:
-        texts: The texts.
-        encoder: The sentence encoder; each has a file of its own.
-        folder: Where vectors are kept.
-
     Returns:
         One row a text, shape (texts, dimension).
-
-    Raises:
-        RunError: What is kept cannot be read, or the disk refuses.
     """
     name = sha256(json.dumps([encoder.identity, encoder.dimension]).encode()).hexdigest()[:24]
     file = folder / f"{name}.sqlite"

@@ -23,16 +23,7 @@ _COLUMNS = {
 
 
 def model_card(record: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]] | None) -> str:
-    """Write the card.
-
-    Args:
-        record: The contents of ``extractor.json``.
-        metrics: Figures of the extractor and of those that it is compared with; None before they
-            are measured.
-
-    Returns:
-        Markdown.
-    """
+    """Write the card."""
     what = "A LoRA adapter" if record["adapter"] else "A whole model"
     trained, settings = record["trained"], record["settings"]
     optimizer = settings["optimizer"]

@@ -22,10 +22,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from ras_flow.extras import require
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.triples import Spo, clean_field
+from ras_flow.support.extras import require
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.spelling import (
     Vocabulary,
@@ -54,15 +54,7 @@ _PLACEHOLDER = re.compile(r"\[[A-Z ]+\]")
 
 
 def clean(examples: Iterable[Example], *, seed: int = 13) -> list[Example]:
-    """Clean examples of any sources.
-
-    Args:
-        examples: The examples, as read.
-        seed: Decides which examples without a title are given their main subject as one.
-
-    Returns:
-        The examples that are kept, in their order.
-    """
+    """Clean examples of any sources."""
     mended = _merge(_mend(examples))
     predicates: dict[str, Counter[str]] = {}
     for example in mended:

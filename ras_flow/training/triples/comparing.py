@@ -11,8 +11,8 @@ from ras_flow.formats.quality import RULES
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.tuned import Tuned, find_tuned
-from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractor_forms import Form, text_form, trained_form
+from ras_flow.parts.prompted.extractor import PromptedExtractor
+from ras_flow.parts.prompted.extractor_forms import Form, text_form, trained_form
 from ras_flow.training.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
@@ -35,26 +35,6 @@ async def compare(
     """Measure a trained extractor and its base; the figures go into its model card.
 
     The base is asked with the instruction and the example of :mod:`ras_flow.prompts.extractor`.
-
-    Args:
-        config: The settings of the training, which name the data.
-        folder: What training wrote.
-        data: Where the data files are.
-        most: At most so many texts, and so many passages.
-        most_base: At most so many for the base, which is slow where it repeats itself; the first
-            of the others, so that both can be compared on them.
-        batch_size: Texts that are decoded at once.
-        keep: Folder where the outputs are kept, ``trained.jsonl`` and ``base.jsonl``: an
-            interrupted comparison goes on, and :func:`.rules.measure_rules` reads them.
-        log: Told how far it is.
-
-    Returns:
-        The figures of the trained extractor as its output is, and as it enters the graph; of both
-        on the base's texts where these are fewer; of the base; and the aims, on the same texts.
-
-    Raises:
-        ConfigurationError: The folder holds no trained extractor, or a model cannot be loaded.
-        InputError: The data or what was kept cannot be read.
     """
     tuned = find_tuned(str(folder))
     if tuned is None:
@@ -92,16 +72,7 @@ async def compare(
 def drawn(
     loaded: TrainingData, most: int | None, *, seed: int
 ) -> tuple[list[Example], list[FactPassage]]:
-    """Draw texts of the untouched part and passages with facts.
-
-    Args:
-        loaded: The data of the training.
-        most: At most so many of each; None for all.
-        seed: The data's; a longer draw begins with a shorter one.
-
-    Returns:
-        Both, in the order in which they were drawn.
-    """
+    """Draw texts of the untouched part and passages with facts."""
     texts = sorted(loaded.splits.test, key=lambda text: fraction(seed, "measured", text.id))
     stated = sorted(loaded.facts, key=lambda f: fraction(seed, "measured", f.passage["id"]))
     return texts[:most], stated[:most]

@@ -13,15 +13,15 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from ras_flow.components import Extractor
 from ras_flow.datasets.facts import FactPassage, holds, titles_of
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import InputError, ModelResponseError
-from ras_flow.files import write_whole, writing
 from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.text import plain
 from ras_flow.formats.triples import Spo
+from ras_flow.parts.protocols import Extractor
 from ras_flow.state.schema import make_passage
+from ras_flow.support.files import write_whole, writing
 from ras_flow.training.lock import hold
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import extract_raw
@@ -39,23 +39,7 @@ def facts_of_corpus(
     held_out_if: str | None = None,
     most_words: int | None = None,
 ) -> list[FactPassage]:
-    """Find the facts of questions in the passages that state them.
-
-    Args:
-        passages: JSON lines with ``title`` and ``text``.
-        questions: JSON lines with ``triples`` (evidence) and ``support`` (titles).
-        held_out: Files in the form of 2WikiMultihopQA, kept for measurements: no passage with a
-            title of theirs is used.
-        held_out_if: A field of the questions, true or false: those with true are kept for
-            measurements, and no passage is used whose title is in their support or evidence.
-        most_words: Longest passage that is used; training leaves out those over 512 tokens.
-
-    Returns:
-        Each passage once, with its facts: subject is the title, and the object is in the text.
-
-    Raises:
-        InputError: A file cannot be read, a row is malformed, or no passage is left.
-    """
+    """Find the facts of questions in the passages that state them."""
     kept = {title_key(title) for file in held_out for title in titles_of(file)}
     facts: dict[str, list[Spo]] = {}
     for row in read_rows(questions):
@@ -85,12 +69,7 @@ def facts_of_corpus(
 
 
 def completed(stated: FactPassage, triples: Collection[Spo]) -> Example:
-    """Return a passage with an extractor's triples, each once, and the facts that they lack.
-
-    Args:
-        stated: The passage and its facts.
-        triples: What the extractor made of it.
-    """
+    """Return a passage with an extractor's triples, each once, and the facts that they lack."""
     passage = stated.passage
     kept = {tuple(map(normalize_name, triple)): triple for triple in reversed([*triples])}
     mine = list(reversed(kept.values()))
@@ -111,27 +90,7 @@ async def complete(
     *,
     log: Callable[[str], None] = lambda _: None,
 ) -> list[Example]:
-    """Extract passages, complete their triples, and write a file to train on.
-
-    Args:
-        stated: Passages with facts.
-        extractor: Any extractor.
-        out: The file, JSON lines for :func:`.examples.read_examples`. What the extractor made is
-            kept beside it, with ".raw.jsonl" after its name: an interruption loses at most a batch.
-        log: Told how far it is, and how many passages the extractor failed on.
-
-    Returns:
-        The examples; passages that the extractor failed on are left out, and tried again by the
-        next call.
-
-    Raises:
-        InputError: A file cannot be written, is there from other work, or what was kept is of
-            another extractor.
-        ConfigurationError: Another one writes to the file.
-        AuthenticationError: The extractor's key was refused.
-        ModelUnavailableError: The model cannot be reached.
-        ModelResponseError: The extractor failed on every passage.
-    """
+    """Extract passages, complete their triples, and write a file to train on."""
     if out.is_dir():
         raise InputError(f"{out} is a folder. Name a file, such as {out / 'completed.jsonl'}.")
     raw = out.with_name(f"{out.name}.raw.jsonl")

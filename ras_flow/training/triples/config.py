@@ -8,7 +8,7 @@ from typing import Literal
 
 from ras_flow.llms.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
-from ras_flow.ranges import NonNegative, Positive, Share, check_ranges
+from ras_flow.support.ranges import NonNegative, Positive, Share, check_ranges
 from ras_flow.training.settings import Schedule
 
 
@@ -132,11 +132,7 @@ class SavingSettings:
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """All settings; each attribute is a table of the file.
-
-    Raises:
-        ConfigurationError: A setting makes no sense; the message names it.
-    """
+    """All settings; each attribute is a table of the file."""
 
     data: DataSettings
     model: ModelSettings = ModelSettings()

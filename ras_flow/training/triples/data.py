@@ -39,19 +39,7 @@ class TrainingData:
 
 
 def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
-    """Read and prepare the data of a run.
-
-    Args:
-        settings: Files, limits and shares.
-        folder: Where the files are.
-
-    Returns:
-        The data; the same for the same files and settings, on every machine.
-
-    Raises:
-        InputError: A file cannot be read, a row is malformed, or nothing is left to train on.
-        ConfigurationError: The shares leave nothing for training.
-    """
+    """Read and prepare the data of a run."""
     facts = [fact for name in settings.facts for fact in read_facts(folder / name)]
     reserved = {title for name in settings.facts for title in titles_of(folder / name)}
     read = (example for name in settings.files for example in read_examples(folder / name))

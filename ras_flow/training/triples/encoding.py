@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ras_flow.extras import require
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms.generation import as_plain_text, chat_text
+from ras_flow.parts.prompted.prompting import ask, few_shot
 from ras_flow.prompts.extractor import source
-from ras_flow.roles.prompting import ask, few_shot
+from ras_flow.support.extras import require
 from ras_flow.training.triples.config import LengthSettings, ModelSettings
 from ras_flow.training.triples.examples import Example
 
@@ -38,15 +38,7 @@ class Encoder:
     lengths: LengthSettings
 
     def __call__(self, example: Example) -> dict[str, list[int]] | None:
-        """Encode one example.
-
-        Args:
-            example: A cleaned example with at least one triple.
-
-        Returns:
-            ``input_ids`` and ``labels``, for causal models of the same length; None where the text
-            or a first triple is too long.
-        """
+        """Encode one example."""
         if self._count(example.text) > self.lengths.source:
             return None
         target, labels = self._target(example)
@@ -107,9 +99,6 @@ class Collator:
 
     def __call__(self, batch: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         """Make a batch.
-
-        Args:
-            batch: Encoded examples.
 
         Returns:
             Tensors ``input_ids`` and ``attention_mask`` of shape (examples, longest) and

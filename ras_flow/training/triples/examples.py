@@ -38,16 +38,6 @@ def read_examples(path: Path) -> Iterator[Example]:
     optionally with ``title``, ``src`` and ``id``; and WikiOFGraph's files, JSON lines or CSV, with
     ``text`` and ``triplet`` (or ``input`` and ``output``), whose triples are one string in the
     format of :mod:`ras_flow.formats.triples`.
-
-    Args:
-        path: The file. Its name is the source of rows that name none.
-
-    Yields:
-        The examples, as written.
-
-    Raises:
-        InputError: The file cannot be read, or a row is malformed; the message names file, line
-            and field.
     """
     name = path.name.split(".")[0]
     for number, row in enumerate(read_rows(path), start=1):

@@ -13,23 +13,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ras_flow.extras import require
-from ras_flow.files import checksum, let_all_read
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import FORMAT, MANIFEST
+from ras_flow.support.extras import require
+from ras_flow.support.files import checksum, let_all_read
 from ras_flow.training.triples.card import CARD, model_card
 from ras_flow.training.triples.config import TrainingConfig
 
 
 def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict[str, Any]) -> None:
-    """Write a trained model.
-
-    Args:
-        folder: A folder to make.
-        model: A model of transformers, or a PeftModel around one.
-        config: The settings of its training.
-        trained: What it was trained on, JSON-like, for the card.
-    """
+    """Write a trained model."""
     folder.mkdir(parents=True)
     adapter = config.lora.rank > 0
     if adapter:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.datasets.facts import FactPassage, fact_recall
-from ras_flow.files import write_whole
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import Rule
 from ras_flow.llms.tuned import MANIFEST
+from ras_flow.support.files import write_whole
 from ras_flow.training.triples.card import CARD, model_card
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import Raw, passages_of
@@ -85,21 +85,7 @@ def figures(
     facts: Sequence[FactPassage],
     rules: Mapping[str, Rule] | None = None,
 ) -> Measured:
-    """Compare what an extractor made.
-
-    Args:
-        name: What to call the extractor.
-        made: What it made of each text and passage, by passage id.
-        examples: The untouched part, complete examples only.
-        facts: Passages with answer-bearing facts.
-        rules: Rules that are applied first, as before triples enter the graph; none by default.
-
-    Returns:
-        The figures.
-
-    Raises:
-        MissingExtraError: A package of the extra ``train`` is not installed.
-    """
+    """Compare what an extractor made."""
     passages = passages_of(examples, facts)
     raw = [made[passage["id"]] for passage in passages]
     kept = [refined(one.extraction, p, rules or {}) for p, one in zip(passages, raw, strict=True)]
@@ -122,17 +108,7 @@ def figures(
 
 
 def aims(base: Measured, same: Measured, tuned: Measured, graph: Measured) -> list[Aim]:
-    """Compare a trained extractor with its untrained base, asked with an example.
-
-    Args:
-        base: The figures of the base.
-        same: The figures of the trained extractor on the base's texts.
-        tuned: Its figures on all texts.
-        graph: The same, of what enters the graph; shown for comparison.
-
-    Returns:
-        The four aims.
-    """
+    """Compare a trained extractor with its untrained base, asked with an example."""
     before, after = (m.scores["all"].levels["normalised"].f1 for m in (base, same))
     return [
         Aim(
@@ -164,12 +140,7 @@ def aims(base: Measured, same: Measured, tuned: Measured, graph: Measured) -> li
 
 
 def add_to_card(folder: Path, measured: Sequence[Measured]) -> None:
-    """Write figures into ``metrics.json`` and the model card of a trained extractor.
-
-    Args:
-        folder: The folder that training wrote.
-        measured: The figures of the extractor, and of those that it is compared with.
-    """
+    """Write figures into ``metrics.json`` and the model card of a trained extractor."""
     metrics = [figures.as_record() for figures in measured]
     record = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     write_whole(folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")

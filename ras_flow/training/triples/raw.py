@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ras_flow.components import Extraction, Extractor
-from ras_flow.concurrency import to_its_end
 from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
-from ras_flow.files import whole_lines, writing
+from ras_flow.parts.protocols import Extractor
+from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage, make_passage
+from ras_flow.support.concurrency import to_its_end
+from ras_flow.support.files import whole_lines, writing
 from ras_flow.training.triples.examples import Example
 
 AT_ONCE = 32
@@ -57,26 +58,7 @@ async def extract_raw(
     failures: bool = True,
     log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Raw]:
-    """Extract passages, but those that a file has already.
-
-    Args:
-        extractor: Any extractor.
-        passages: The passages.
-        file: Where to read what is known, and to keep what is made; None to keep nothing.
-        timed: Whether the seconds matter: the first passage is then extracted once before, so that
-            loading a model is not counted.
-        failures: Whether failures are kept too, as they are figures; else they are tried again by
-            the next call.
-        log: Told how far it is.
-
-    Returns:
-        What was made of each passage, by its id, with the failures.
-
-    Raises:
-        InputError: The file is of another extractor, or no such file.
-        AuthenticationError: The extractor's key was refused.
-        ModelUnavailableError: The model cannot be reached.
-    """
+    """Extract passages, but those that a file has already."""
     known = await asyncio.to_thread(_open, file, extractor.identity, failures) if file else {}
     missing = list({p["id"]: p for p in passages if p["id"] not in known}.values())
     if missing and timed:
@@ -97,17 +79,7 @@ async def extract_raw(
 
 
 def read_raw(file: Path) -> dict[str, Raw]:
-    """Read what :func:`extract_raw` kept.
-
-    Args:
-        file: The file.
-
-    Returns:
-        What was made of each passage, by its id.
-
-    Raises:
-        InputError: It cannot be read, or is no such file.
-    """
+    """Read what :func:`extract_raw` kept."""
     return _read(file)[1]
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ras_flow.components import Extraction
 from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import RULES, Rule, refine
 from ras_flow.formats.triples import Spo
+from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import passage_of
@@ -50,19 +50,7 @@ def measure_rules(
     examples: Sequence[Example],
     facts: Sequence[FactPassage],
 ) -> list[Effect]:
-    """Measure the rules.
-
-    Args:
-        made: Extractions by passage id.
-        examples: Texts with reference triples; those that ``made`` lacks are left out.
-        facts: Passages with answer-bearing facts, likewise.
-
-    Returns:
-        The figures of no rule, of each alone, of all, and of all but one.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
+    """Measure the rules."""
     choices: dict[str, Mapping[str, Rule]] = {"no rule": {}}
     choices |= {f"only: {name}": {name: rule} for name, rule in RULES.items()}
     choices["all rules"] = RULES

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ras_flow.extras import require
 from ras_flow.formats.normalize import normalize_name, token_f1
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.triples import Spo, format_triples
+from ras_flow.support.extras import require
 
 LEVELS = ("exact", "normalised", "soft")
 ROUGE = ("rouge1", "rouge2", "rougeL")
@@ -125,18 +125,7 @@ _Compared = tuple[Prediction, dict[str, Match], dict[str, float]]
 
 
 def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str, Match]:
-    """Compare the triples of one text.
-
-    Args:
-        predicted: An extractor's triples.
-        expected: Reference triples. Repeated triples count once on both sides.
-
-    Returns:
-        A match for each of :data:`LEVELS`.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
+    """Compare the triples of one text."""
     ours, theirs = list(dict.fromkeys(predicted)), list(dict.fromkeys(expected))
     left, right = ({tuple(map(normalize_name, t)) for t in triples} for triples in (ours, theirs))
     exact = Match(len(set(ours) & set(theirs)), len(ours), len(theirs))
@@ -149,18 +138,7 @@ def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str
 
 
 def score(predictions: Iterable[Prediction]) -> dict[str, Scores]:
-    """Measure an extractor.
-
-    Args:
-        predictions: What it made of each text.
-
-    Returns:
-        Scores for each source, by name, and for ``"all"``: all texts, even where a source is
-        called so.
-
-    Raises:
-        MissingExtraError: scipy or rouge-score is not installed.
-    """
+    """Measure an extractor."""
     scorer = require("rouge_score.rouge_scorer", extra="train").RougeScorer(list(ROUGE))
     everything = [
         (one, match_triples(one.predicted, one.expected), _rouge(scorer, one))

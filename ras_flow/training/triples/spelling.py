@@ -33,15 +33,7 @@ class Found(NamedTuple):
 
 
 def locate(name: str, text: str) -> Found | None:
-    """Find a name in a text, whatever its letter case and the marks between its words.
-
-    Args:
-        name: A name with at least one letter or digit.
-        text: Where to look.
-
-    Returns:
-        Its first place; None if it is not there.
-    """
+    """Find a name in a text, whatever its letter case and the marks between its words."""
     words = _WORD.findall(name)
     folded = text.lower()
     # A pattern takes long to compile; most names are not there, or are there as they are.
@@ -57,16 +49,7 @@ def locate(name: str, text: str) -> Found | None:
 
 
 def with_lost_letter(field: str, letter: str, text: str) -> str:
-    """Give back a first letter that was lost.
-
-    Args:
-        field: A field of a source that begins every field with a capital letter.
-        letter: The letter of the field's marker: S, P or O.
-        text: The text that the field is about.
-
-    Returns:
-        The field, with the letter where it begins in lower case and the text has no such name.
-    """
+    """Give back a first letter that was lost."""
     if not field[:1].islower() or locate(field, text):
         return field
     if letter == "P" and field.startswith("p"):
@@ -75,12 +58,7 @@ def with_lost_letter(field: str, letter: str, text: str) -> str:
 
 
 class Vocabulary:
-    """The words of a collection of texts, and how they write names.
-
-    Args:
-        texts: The texts.
-        predicates: Predicates whose words count too.
-    """
+    """The words of a collection of texts, and how they write names."""
 
     def __init__(self, texts: Iterable[str], predicates: Iterable[str] = ()) -> None:
         self._texts = list(texts)
@@ -151,16 +129,7 @@ def tidy(name: str) -> str:
 
 
 def date_as_written(field: str, text: str) -> str:
-    """Write one of Wikidata's dates ("07 September 1929", "01 January 1929") as a text does.
-
-    Args:
-        field: An object.
-        text: The text.
-
-    Returns:
-        The date in the text's order and precision; the field where it is no such date, or the
-        text does not have the year.
-    """
+    """Write one of Wikidata's dates ("07 September 1929", "01 January 1929") as a text does."""
     found = _WIKIDATA_DATE.fullmatch(field.replace("00  ", ""))
     if not found or not re.search(rf"(?<!\d){found[3]}(?!\d)", text):
         return field
@@ -179,17 +148,7 @@ def date_as_written(field: str, text: str) -> str:
 
 
 def tidy_predicate(predicate: str, vocabulary: Vocabulary, *, capitalised: bool = False) -> str:
-    """Write a predicate as plain words.
-
-    Args:
-        predicate: A predicate in upper case, camel case, with underscores, or run together.
-        vocabulary: Says which words are words.
-        capitalised: The source begins all predicates with a capital letter and goes on in lower
-            case, whatever they are; so words that ran together can be told apart by counts only.
-
-    Returns:
-        Lower-case words; letter case stays where it may mean something.
-    """
+    """Write a predicate as plain words."""
     words = tidy(predicate.replace("_", " "))
     if " " not in words:
         words = _CAMEL.sub(" ", words)
@@ -204,14 +163,7 @@ def tidy_predicate(predicate: str, vocabulary: Vocabulary, *, capitalised: bool 
 
 
 def begins_in_capitals(predicates: Mapping[str, int]) -> bool:
-    """Tell whether a source writes its predicates "Like this", whatever they are.
-
-    Args:
-        predicates: Its predicates and how often each occurs.
-
-    Returns:
-        True where at least nine in ten begin with a capital and go on in lower case.
-    """
+    """Tell whether a source writes its predicates "Like this", whatever they are."""
     total = sum(predicates.values())
     titled = sum(n for p, n in predicates.items() if p[:1].isupper() and p[1:] == p[1:].lower())
     return total > 0 and titled >= 0.9 * total

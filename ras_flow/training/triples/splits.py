@@ -45,22 +45,7 @@ def split(
     seed: int,
     reserved: Iterable[str] = (),
 ) -> Splits:
-    """Split examples so that no title and no text is on two sides.
-
-    Args:
-        examples: Cleaned examples.
-        dev: Share of the titles for watching the training, between 0 and 1.
-        test: Share of the titles for the untouched part.
-        seed: Another seed is another split.
-        reserved: Titles that must be in no split, such as those of an evaluation's passages.
-
-    Returns:
-        The splits; only complete examples are in ``dev`` and ``test``, since a partial label
-        would count facts as wrong that the text states.
-
-    Raises:
-        ConfigurationError: The shares leave nothing for training.
-    """
+    """Split examples so that no title and no text is on two sides."""
     splitter = Splitter(seed, dev, test)
     kept = {title_key(title) for title in reserved}
     parts = Splits()
@@ -86,21 +71,7 @@ def limit(
     seed: int,
     skip: Mapping[str, int] | None = None,
 ) -> list[Example]:
-    """Keep at most so many examples of a source, complete ones first.
-
-    Args:
-        examples: Examples.
-        most: Limits by source, or by the beginning of its name; the longest beginning counts.
-        seed: Decides which ones are kept.
-        skip: By the same names, how many are left out first: what a call with them as ``most``
-            would keep.
-
-    Returns:
-        The examples that are kept, in their order.
-
-    Raises:
-        ConfigurationError: ``skip`` names what ``most`` does not.
-    """
+    """Keep at most so many examples of a source, complete ones first."""
     skip = skip or {}
     if unlimited := sorted(skip.keys() - most.keys()):
         raise ConfigurationError(

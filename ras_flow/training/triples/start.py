@@ -5,24 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.extras import require
 from ras_flow.llms.tuned import Tuned, check_files, extractor_name, find_tuned
+from ras_flow.support.extras import require
 from ras_flow.training.triples.config import TrainingConfig
 
 
 def first_extractor(config: TrainingConfig) -> Tuned | None:
-    """Return the extractor that training begins with.
-
-    Args:
-        config: The settings.
-
-    Returns:
-        It; None for new weights.
-
-    Raises:
-        ConfigurationError: There is none of that name, or it is another kind of model than the
-            settings say.
-    """
+    """Return the extractor that training begins with."""
     start = config.model.start
     if not start:
         return None
@@ -51,16 +40,7 @@ def first_extractor(config: TrainingConfig) -> Tuned | None:
 
 
 def load_adapter(model: Any, tuned: Tuned) -> None:
-    """Give a new adapter the weights of a trained one.
-
-    Args:
-        model: A peft model with a new adapter.
-        tuned: The trained extractor.
-
-    Raises:
-        ConfigurationError: A file of it is missing or altered, or its adapter has another rank,
-            scale or other layers.
-    """
+    """Give a new adapter the weights of a trained one."""
     check_files(tuned.folder, tuned.files)
     peft = require("peft", extra="local")
     found = peft.LoraConfig.from_pretrained(str(tuned.folder))

@@ -38,17 +38,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def supported(field: str, text: str) -> float:
-    """Return the share of a field's words that a text has.
-
-    Args:
-        field: A subject or object.
-        text: The text, with its title.
-
-    Returns:
-        Between 0 and 1. Words with the same first five letters count as one, so "Russia" is
-        supported by "Russian"; so do "yes" and "no", which only a predicate can support. Without
-        words but articles and the like, all words count.
-    """
+    """Return the share of a field's words that a text has."""
     if field.casefold() in ("yes", "no"):
         return 1.0
     there = _stems(text)
@@ -58,17 +48,7 @@ def supported(field: str, text: str) -> float:
 
 
 def coverage(text: str, title: str, triples: Iterable[Spo]) -> tuple[float, float]:
-    """Measure how much of a text its triples say.
-
-    Args:
-        text: The text.
-        title: Its title, possibly empty.
-        triples: Its triples.
-
-    Returns:
-        The share of its names and numbers, and the share of all its telling words, that are in a
-        triple or in the title; 1 where it has none.
-    """
+    """Measure how much of a text its triples say."""
     said = set(_stems(title)).union(*(_stems(part) for triple in triples for part in triple))
     names: set[str] = set()
     words: set[str] = set()

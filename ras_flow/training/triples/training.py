@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.extras import require
 from ras_flow.llms.generation import memory_errors_say
 from ras_flow.llms.local import read_model
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import Tuned, without_peft_warnings
+from ras_flow.support.extras import require
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks
 from ras_flow.training.checkpoints import last_checkpoint
@@ -48,23 +48,6 @@ def train(
 
     Stopped and resumed as often as you like, a run ends with the same weights as without a stop
     (on the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written.
-
-    Args:
-        config: The settings.
-        output: The folder to write, which must not be there yet: see :mod:`.folder`.
-        data: Where the data files are.
-        seconds: Stop in time for this many seconds; None trains to the end.
-        examples: Train on so many examples only, and watch as many, to try things out.
-        log: Told what happens, a line at a time.
-
-    Returns:
-        How far the run is.
-
-    Raises:
-        ConfigurationError: The output is there, or another training writes it, a setting does not
-            fit the model, the run that was begun has other settings, or memory ran out.
-        InputError: The data cannot be read, or is empty, or the output cannot be written.
-        MissingExtraError: A package of the extras ``local`` or ``train`` is not installed.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     with own_run(output) as run:

@@ -8,7 +8,7 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.benchmarks import FORMS
 from ras_flow.evaluation.metrics import CORPUS_METRICS, METRICS, score
 from ras_flow.evaluation.question import Question
-from ras_flow.tasks import TASKS
+from ras_flow.settings.tasks import TASKS
 
 PLAIN = Question("1", "Which river?", ("Vistula", "Wisła"))
 CHOICE = Question("2", "Which?", ("A", "iron"), options={"A": "iron", "B": "salt"})

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ras_flow.components import Generation, Message
 from ras_flow.evaluation.runner import evaluate
-from ras_flow.parts import Parts
+from ras_flow.parts import Generation, Message
+from ras_flow.parts.chosen import Parts
 from tests.evaluation.running.small import Answerer, Extractor, Planner, Reader, World, config
 
 SYSTEMS: dict[str, Any] = {

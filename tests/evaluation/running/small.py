@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ras_flow.components import (
+from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.settings import parse_config
+from ras_flow.formats.triples import parse_triples
+from ras_flow.parts import (
     AnswerRequest,
     Extraction,
     Generation,
@@ -15,10 +18,7 @@ from ras_flow.components import (
     PlanRequest,
     Reply,
 )
-from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.settings import parse_config
-from ras_flow.formats.triples import parse_triples
-from ras_flow.parts import Parts
+from ras_flow.parts.chosen import Parts
 from ras_flow.testing import HashEncoder, ListRetriever
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, read_birthplace
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.components import AttributedGraph, ChainLink, Extraction, PlanRequest, Reply
 from ras_flow.evaluation import kept as kept_calls
 from ras_flow.evaluation.kept import ASKING, NAMESPACE, KeptCalls, KeptExtractor, KeptPlanner
+from ras_flow.parts import AttributedGraph, ChainLink, Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import ScriptedPlanner
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from ras_flow import build_graph
-from ras_flow.components import AnswerRequest, PlanRequest, Reply
-from ras_flow.edits import parse_edits
+from ras_flow.documents import SourceDocument
+from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -30,8 +30,9 @@ from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.graph import RasBuilder
-from ras_flow.parts import Parts
-from ras_flow.retrieval import CorpusIndex, SourceDocument
+from ras_flow.indexes import CorpusIndex
+from ras_flow.parts import AnswerRequest, PlanRequest, Reply
+from ras_flow.parts.chosen import Parts
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
 from ras_flow.testing import ScriptedAnswerer, ScriptedModel, ScriptedPlanner
@@ -109,7 +110,7 @@ async def test_no_index_is_opened_for_a_system_that_does_not_search(
     def retriever_of(context: Any) -> Any:
         raise ConfigurationError("FAISS is not installed")
 
-    monkeypatch.setattr("ras_flow.named.retriever_of", retriever_of)
+    monkeypatch.setattr("ras_flow.parts.named.retriever_of", retriever_of)
     parts = replace(World().parts, retriever=None)
     systems = config(tmp_path, {"direct": {}, "ras_no_retrieval": {}})
     report = await evaluate(systems, tmp_path / "out", parts=parts, reader=World().reader)

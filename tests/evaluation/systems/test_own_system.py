@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from ras_flow import Context, RasState
-from ras_flow.components import Reply
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import evaluate
 from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.evaluation.systems.loop import Thought, build_loop
+from ras_flow.parts import Reply
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
 from tests.evaluation.running.small import World, config

@@ -6,7 +6,7 @@ import pytest
 
 from ras_flow.errors import InputError
 from ras_flow.evaluation.systems.prompting import Block, fit, passage_blocks
-from ras_flow.roles.prompting import MESSAGE_OVERHEAD
+from ras_flow.parts.prompted.prompting import MESSAGE_OVERHEAD
 from ras_flow.state.schema import Passage
 from ras_flow.testing import ScriptedModel
 

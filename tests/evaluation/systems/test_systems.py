@@ -14,8 +14,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.evaluation.systems import SYSTEMS, Ingredients, find_system
-from ras_flow.parts import Parts
-from ras_flow.roles import KeptText
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.prompted import KeptText
 from ras_flow.runs import Runs
 from ras_flow.runs.reading import get_branch, spent
 from ras_flow.testing import ListRetriever, ScriptedModel

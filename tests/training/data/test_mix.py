@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from ras_flow.components import AnswerRequest, Reply
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.llms import load_language_model
-from ras_flow.paths import short_names
+from ras_flow.parts import AnswerRequest, Reply
+from ras_flow.support.paths import short_names
 from ras_flow.testing import HashEncoder
 from ras_flow.training.data import stats, writer
 from ras_flow.training.data.attempts import knows

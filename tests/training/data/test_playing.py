@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.components import AnswerRequest, ChainLink, Extraction, PlanRequest
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.formats.triples import Spo
+from ras_flow.parts import AnswerRequest, ChainLink, Extraction, PlanRequest
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import HashEncoder, MappingExtractor
 from ras_flow.training.data.case import Case, Page, Step

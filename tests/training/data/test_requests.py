@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from ras_flow.components import AnswerRequest, PlanRequest
 from ras_flow.formats.history import format_history
 from ras_flow.formats.plan import parse_plan
+from ras_flow.parts import AnswerRequest, PlanRequest
+from ras_flow.settings.tasks import TASKS
 from ras_flow.state.kg import QueryKG, by_hop
-from ras_flow.tasks import TASKS
 from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.requests import as_graph, as_request, target_text
 from tests.training.data.test_rollout import play, told

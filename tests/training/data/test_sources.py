@@ -13,7 +13,7 @@ import pytest
 
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.tasks import TASKS
+from ras_flow.settings.tasks import TASKS
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.sources import UNUSED, read_cases
 from ras_flow.training.data.sources.pathquestion import read_kb, read_text_rows

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.components import ChainLink, PlanRequest, Reading, Reply
 from ras_flow.errors import ModelError, ModelResponseError, ModelUnavailableError
 from ras_flow.formats.triples import Spo
+from ras_flow.parts import ChainLink, PlanRequest, Reading, Reply
 from ras_flow.state.schema import Triple
 from ras_flow.testing import HashEncoder, MappingExtractor, ScriptedPlanner
 from ras_flow.training.data.case import Case, Page, Step

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.components import Generation, Message, ScoredPassage
 from ras_flow.errors import ConfigurationError
-from ras_flow.retrieval.queries import check_queries
+from ras_flow.indexes.queries import check_queries
+from ras_flow.parts import Generation, Message, ScoredPassage
 from ras_flow.testing import ListRetriever
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.data import load_data

@@ -12,10 +12,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ras_flow.components import AttributedGraph
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
+from ras_flow.parts import AttributedGraph
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.testing import HashEncoder

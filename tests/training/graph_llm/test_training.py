@@ -11,13 +11,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ras_flow.components import PlanRequest
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm import model
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.parts import PlanRequest
 from ras_flow.testing import HashEncoder
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.graph_llm.data import load_data

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ras_flow.components import Extraction
+from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage
 
 NAMES = "Alder Birch Cedar Elder Hazel Laurel Maple Rowan Sorrel Willow Aspen Juniper".split()

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
-from ras_flow.components import Extraction
+from ras_flow.parts import Extraction
 from ras_flow.training.run import Progress
 from tests.training.triples.samples import Worker, fact_rows, write_rows
 from tests.training.triples.test_completing import corpus as corpus
@@ -95,7 +95,7 @@ def test_labels_are_completed_for_what_is_not_held_out(
     async def get_extractor(*_: object) -> Worker:
         return worker
 
-    monkeypatch.setattr("ras_flow.parts.Parts.get_extractor", get_extractor)
+    monkeypatch.setattr("ras_flow.parts.chosen.Parts.get_extractor", get_extractor)
     monkeypatch.chdir(tmp_path)
     done = run_cli("data", "complete-triples", corpus, questions, "--out", "out.jsonl", *options)
     assert (done.exit_code, done.stdout) == (0, f"out.jsonl: {len(left)} of {len(left)} passages\n")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.components import Extraction
 from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.lock import hold
 from ras_flow.training.triples.cleaning import clean

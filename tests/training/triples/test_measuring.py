@@ -10,10 +10,10 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
-from ras_flow.components import Extraction
 from ras_flow.datasets.facts import read_facts
 from ras_flow.errors import InputError
 from ras_flow.formats.quality import RULES
+from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.measuring import aims, figures

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.components import Extraction
 from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
 from ras_flow.formats.quality import RULES
+from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage
 from ras_flow.training.triples.examples import Example

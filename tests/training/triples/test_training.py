@@ -25,9 +25,9 @@ from ras_flow.llms.export import export_extractor
 from ras_flow.llms.local import read_model
 from ras_flow.llms.tokenizer import load_tokenizer
 from ras_flow.llms.tuned import extractor_name, find_tuned
-from ras_flow.roles.extractor import PromptedExtractor
-from ras_flow.roles.extractor_forms import trained_form
-from ras_flow.roles.extractors import make_extractor
+from ras_flow.parts.prompted.extractor import PromptedExtractor
+from ras_flow.parts.prompted.extractor_forms import trained_form
+from ras_flow.parts.prompted.extractors import make_extractor
 from ras_flow.state.schema import Passage
 from ras_flow.training.order import LengthGrouped
 from ras_flow.training.settings import read_config

@@ -91,22 +91,7 @@ def read_cases(
     kb: Path | None = None,
     dropped: Counter[str] | None = None,
 ) -> Iterator[Case]:
-    """Read a data set.
-
-    Args:
-        path: A file in a published or a shared format.
-        texts: Extractions and pages that are known already.
-        kb: The knowledge graph of a PathQuestion file.
-        dropped: Counts the rows of which there is no case, as :data:`UNUSED`.
-
-    Yields:
-        Cases, in the order of the file.
-
-    Raises:
-        InputError: The format is unknown, or a row is not what its format asks for; the message
-            names file, line and field.
-        ConfigurationError: ``kb`` is missing, or given with another format.
-    """
+    """Read a data set."""
     dropped = Counter() if dropped is None else dropped
     for case in _read(path, texts or Texts(), kb, dropped):
         dropped[UNUSED] -= 1
@@ -143,17 +128,7 @@ def _counted(rows: Iterable[Row], seen: Counter[str]) -> Iterator[Row]:
 
 
 def detect(row: Row) -> Format:
-    """Tell a row's format from its fields.
-
-    Args:
-        row: A file's first row.
-
-    Returns:
-        The format.
-
-    Raises:
-        InputError: It is none that is known; the message lists them.
-    """
+    """Tell a row's format from its fields."""
     for known in FORMATS:
         if any(row.has(*fields) for fields in known.fields):
             return known

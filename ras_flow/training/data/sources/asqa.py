@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ras_flow.datasets.reading import Row
-from ras_flow.tasks import TASKS
+from ras_flow.settings.tasks import TASKS
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.sentences import split_sentences
 from ras_flow.training.data.sources.texts import Texts

@@ -15,7 +15,7 @@ from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import untokenize
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
-from ras_flow.tasks import TASKS
+from ras_flow.settings.tasks import TASKS
 from ras_flow.training.data.case import Case, Page, Step
 from ras_flow.training.data.sources.texts import Texts, mentions
 from ras_flow.training.data.wording import about

@@ -103,10 +103,6 @@ def _bridge(said: dict[str, list[str]], answer: str) -> dict[str, Spo]:
     A chain is where the first one's sentences name the second, whose sentences alone hold the
     answer. So the facts are known but for the relations: the first has to do with the second, and
     the second with the answer. Verdicts are held by no sentence.
-
-    Args:
-        said: Supporting sentences by title, the titles that the question names first.
-        answer: The gold answer.
     """
     if len(said) != 2 or answer.lower() in ("yes", "no"):
         return {}

@@ -13,7 +13,7 @@ from string import ascii_uppercase
 
 from ras_flow.datasets.choices import read_choices, write_choices
 from ras_flow.datasets.reading import Row
-from ras_flow.tasks import TASKS
+from ras_flow.settings.tasks import TASKS
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.sources.texts import Texts
 

@@ -38,15 +38,7 @@ Graph = dict[str, dict[str, list[str]]]
 
 
 def read(rows: Iterable[Row], kb: dict[str, Graph]) -> Iterator[Case]:
-    """Yield a case for each question whose path is the only one.
-
-    Args:
-        rows: The questions.
-        kb: Graphs by name, as :func:`read_kb` reads them.
-
-    Raises:
-        InputError: A row has no path, or names a graph that is not there.
-    """
+    """Yield a case for each question whose path is the only one."""
     for row in rows:
         path = row.texts("path")
         if not path:
@@ -67,11 +59,7 @@ def read(rows: Iterable[Row], kb: dict[str, Graph]) -> Iterator[Case]:
 
 
 def read_kb(path: Path) -> dict[str, Graph]:
-    """Read the graph: objects with ``triple`` (and ``kb``), or lines of three fields.
-
-    Raises:
-        InputError: A line is something else.
-    """
+    """Read the graph: objects with ``triple`` (and ``kb``), or lines of three fields."""
     kb: dict[str, Graph] = {}
     for name, (subject, relation, object) in _kb_triples(path):
         objects = kb.setdefault(name, {}).setdefault(subject, {}).setdefault(relation, [])
@@ -81,11 +69,7 @@ def read_kb(path: Path) -> dict[str, Graph]:
 
 
 def read_text_rows(path: Path) -> Iterator[Row]:
-    """Read a published question file.
-
-    Raises:
-        InputError: A line has not three fields, or no path.
-    """
+    """Read a published question file."""
     for number, line in read_lines(path):
         where = f"{path}:{number}"
         fields = line.split("\t")

@@ -31,12 +31,7 @@ class Texts:
     titled: Mapping[str, Page] = field(default_factory=dict)
 
     def page(self, title: str, sentences: Iterable[str]) -> Page:
-        """Return what an extractor makes of a passage.
-
-        Args:
-            title: The passage's title, possibly empty.
-            sentences: Its sentences, in order.
-        """
+        """Return what an extractor makes of a passage."""
         sentences = list(sentences)
         text = " ".join(" ".join(sentences).split())
         known = self.triples.get(text)
@@ -51,18 +46,7 @@ class Texts:
 
 
 def read_pages(path: Path, only: Iterable[str] = ()) -> Iterator[Page]:
-    """Read passages: objects with ``text`` and ``triples``, or with ``title`` and ``text``.
-
-    Args:
-        path: The file.
-        only: Values of ``src`` to read; all if empty.
-
-    Yields:
-        Their pages, each with its text.
-
-    Raises:
-        InputError: The file is something else, or none of it has a value of ``only``.
-    """
+    """Read passages: objects with ``text`` and ``triples``, or with ``title`` and ``text``."""
     wanted, sources = set(only), set()
     texts = Texts()
     for row in read_rows(path):
@@ -114,12 +98,6 @@ def telling(page: Page, answer: str) -> list[Spo]:
 
 
 def shared_words(triple: Spo, answer: str, asked: str) -> int:
-    """Return how many words of more than three letters a triple shares with a question.
-
-    Args:
-        triple: A triple that holds the answer.
-        answer: Its words do not count.
-        asked: The question.
-    """
+    """Return how many words of more than three letters a triple shares with a question."""
     rest = words_of(triple) - set(normalize_name(answer).split())
     return sum(len(word) > 3 for word in rest & set(normalize_name(asked).split()))

@@ -4,7 +4,7 @@ Freebase writes relations as "people.person.place_of_birth" and puts nameless no
 between facts. No extractor writes either: the last part of a relation is kept, and a nameless node
 is bridged, so that A and B on its two sides are linked by both relations' words. The gold triples
 are those on the shortest path from what the question names to each answer
-(:func:`ras_flow.citations.paths_to_answer`, which answers are cited with); questions without such a
+(as answers are cited, :func:`ras_flow.state.citations.paths_to_answer`); questions without such a
 path to every answer, with more than four answers, or whose path leads through a hub that was not
 asked for (a country, a gender), are left out.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ras_flow.citations import paths_to_answer
 from ras_flow.datasets.reading import Row
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import Spo
+from ras_flow.state.citations import paths_to_answer
 from ras_flow.state.kg import QueryKG, to_new_triples
 from ras_flow.state.schema import Extracted
 from ras_flow.training.data.case import Case, Page, Step

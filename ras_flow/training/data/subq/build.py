@@ -29,9 +29,9 @@ from itertools import islice
 from pathlib import Path
 
 from ras_flow.cluster.engine import in_order
-from ras_flow.concurrency import to_its_end
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
+from ras_flow.support.concurrency import to_its_end
 from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
@@ -49,26 +49,7 @@ async def build_hotpotqa_subq(
     config: BuildConfig | None = None,
     progress: Progress | None = None,
 ) -> Stats:
-    """Build the data set.
-
-    Args:
-        path: Questions in HotpotQA's own format, or the shared one.
-        folder: Where to; ``calls.jsonl`` of an earlier attempt in it is used.
-        models: The model of each step.
-        config: The settings.
-        progress: Told how many questions are done.
-
-    Returns:
-        The statistics (table 4), as saved; ``usage`` has the tokens by step.
-
-    Raises:
-        InputError: The file is empty or wrong; the message names item and field. Or the folder is
-            none, or holds something else.
-        ConfigurationError: Another build uses the folder.
-        AuthenticationError: A key was refused.
-        ModelUnavailableError: A model cannot be reached; what it answered before is kept.
-        ModelResponseError: Requests were rejected, and there is no record.
-    """
+    """Build the data set."""
     config = config or BuildConfig()
     splitter = Splitter(config.seed, config.dev, config.test)
     check_folder(folder)
@@ -102,15 +83,7 @@ async def build_hotpotqa_subq(
 
 
 def cost(stats: Stats, prices: dict[str, tuple[float, float]]) -> float:
-    """Return what a build cost.
-
-    Args:
-        stats: Its statistics.
-        prices: By step, USD for a million input and a million output tokens.
-
-    Returns:
-        US dollars, for all tokens of the build, those of an earlier attempt among them.
-    """
+    """Return what a build cost."""
     parts = [
         (used["input_tokens"] * prices[step][0] + used["output_tokens"] * prices[step][1]) / 1e6
         for step, used in stats.usage.items()

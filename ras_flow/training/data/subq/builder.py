@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ras_flow.components import Message
 from ras_flow.datasets.contexts import documents, support
 from ras_flow.datasets.reading import Row
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.quality import refine
-from ras_flow.roles import PromptedAnswerer, PromptedExtractor
-from ras_flow.roles.extractors import form_for
+from ras_flow.parts.prompted import PromptedAnswerer, PromptedExtractor
+from ras_flow.parts.prompted.extractors import form_for
+from ras_flow.parts.records import Message
 from ras_flow.state.schema import make_passage
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
@@ -34,13 +34,6 @@ ATTEMPTS = 3
 
 class Builder:
     """Turns questions of HotpotQA into records.
-
-    Args:
-        log: The calls that were made before.
-        models: The model of each step.
-        config: The settings.
-        splitter: Sends questions into splits.
-        dropped: Counts what is left out, by reason.
 
     Attributes:
         rejected: The last error by which a model rejected a request; None without any.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ras_flow.components import LanguageModel
-from ras_flow.ranges import NonNegative, Positive, check_ranges
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.support.ranges import NonNegative, Positive, check_ranges
 from ras_flow.training.data.noise import Noise
 
 STEPS = ("attempt", "filter", "subqueries", "extract")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ras_flow.components import Message
-from ras_flow.roles.prompting import ask, few_shot
+from ras_flow.parts.prompted.prompting import ask, few_shot
+from ras_flow.parts.records import Message
 
 FILTER = """\
 You are given a question and numbered texts. Some texts are needed to answer the question, others \
@@ -56,12 +56,7 @@ AGAIN = "That cannot be used: {problem} Reply again."
 
 
 def filter_prompt(question: str, documents: Sequence[tuple[str, str]]) -> list[Message]:
-    """Ask which documents are needed.
-
-    Args:
-        question: The main question.
-        documents: Title and text of each.
-    """
+    """Ask which documents are needed."""
     listed = [f"{at}. {_one_line(document)}" for at, document in enumerate(documents, start=1)]
     text = "\n".join([f"Question: {question}", *listed])
     return ask(few_shot(FILTER, FILTER_EXAMPLES), text)
@@ -70,13 +65,7 @@ def filter_prompt(question: str, documents: Sequence[tuple[str, str]]) -> list[M
 def subquery_prompt(
     question: str, document: tuple[str, str], earlier: Sequence[str]
 ) -> list[Message]:
-    """Ask for the subquery that a document answers.
-
-    Args:
-        question: The main question.
-        document: Its title and text.
-        earlier: The subqueries of the documents before it.
-    """
+    """Ask for the subquery that a document answers."""
     listed = "\n".join(["Earlier searches:", *(f"- {subquery}" for subquery in earlier)])
     text = "\n".join(
         [

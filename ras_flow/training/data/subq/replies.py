@@ -19,15 +19,7 @@ _NUMBERS = re.compile(rf"{_NUMBER}(?:\s*(?:,|;|and|&)\s*{_NUMBER})*\.?", re.I)
 
 
 def read_numbers(text: str, *, count: int) -> tuple[list[int], str | None]:
-    """Read which documents are needed.
-
-    Args:
-        text: What the model wrote.
-        count: How many documents there are, numbered from 1.
-
-    Returns:
-        Their numbers, each once; none where the model says so.
-    """
+    """Read which documents are needed."""
     line = _NAMED.sub("", _first_line(text))
     if _NONE.match(line):
         return [], None
@@ -38,12 +30,7 @@ def read_numbers(text: str, *, count: int) -> tuple[list[int], str | None]:
 
 
 def read_subquery(text: str, *, earlier: Iterable[str]) -> tuple[str, str | None]:
-    """Read a subquery.
-
-    Args:
-        text: What the model wrote.
-        earlier: What must not be asked again.
-    """
+    """Read a subquery."""
     plan = parse_plan(f"[SUBQ] {scrub(_first_line(text))}")
     if plan.label != "SUBQ":
         return "", "Write one short question."

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from ras_flow.cli.data import build
-from ras_flow.components import Generation
 from ras_flow.errors import (
     ConfigurationError,
     InputError,
@@ -23,6 +22,7 @@ from ras_flow.errors import (
 from ras_flow.llms.chat import ChatLanguageModel
 from ras_flow.llms.local import LocalLanguageModel
 from ras_flow.llms.tuned import SHIPPED
+from ras_flow.parts import Generation
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.data.subq.build import build_hotpotqa_subq, cost

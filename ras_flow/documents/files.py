@@ -1,0 +1,89 @@
+"""Which files an index's documents are from, whatever they were called when they were added."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ras_flow.documents.readers import READERS
+
+
+def file_of(source: str) -> str:
+    """Return the file of a document: its source, or of a line of a .jsonl file that file."""
+    file, _, number = source.rpartition("#")
+    return file if number.isdecimal() and file.lower().endswith(".jsonl") else source
+
+
+class IndexedFiles:
+    """The files of an index's documents, and those of them that are added again.
+
+    A file is the same by whatever name it is reached; relative names are taken from the working
+    folder.
+    """
+
+    def __init__(self, held: Iterable[str]) -> None:
+        self._held = list(held)
+        self._places: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        for source in self._held:
+            file = file_of(source)
+            self._names.setdefault(self._place(file), file)
+        self._given: set[str] = set()
+        self._given_places: set[str] = set()
+
+    def add(self, source: str) -> str:
+        """Note that a document was read again."""
+        file = file_of(source)
+        place = self._place(file)
+        source = self._names.get(place, file) + source[len(file) :]
+        self._given.add(source)
+        self._given_places.add(place)
+        return source
+
+    def named(self, name: str) -> list[str]:
+        """Return the documents that a name stands for: one, or all lines of a .jsonl file."""
+        if name in self._held:
+            return [name]
+        file = file_of(name)
+        place, line = self._place(file), name[len(file) :]
+        return [
+            one for one in self._held if self._place(file_of(one)) == place and one.endswith(line)
+        ]
+
+    def outdated(self) -> Iterator[str]:
+        """Yield the documents that files that were read again no longer have."""
+        for source in self._held:
+            if source not in self._given and self._place(file_of(source)) in self._given_places:
+                yield source
+
+    def gone(self, folders: Iterable[Path]) -> Iterator[str]:
+        """Yield the documents that were not read again, whose files are not in some folders now."""
+        above = tuple(os.path.join(os.path.realpath(one), "") for one in folders)
+        for source in self._held:
+            if source in self._given:
+                continue
+            file = file_of(source)
+            # What other programs put into an index need not be the names of files.
+            is_name = "://" not in file and Path(file).suffix.lower() in READERS
+            if is_name and _where(file).startswith(above) and _is_gone(file):
+                yield source
+
+    def _place(self, file: str) -> str:
+        if file not in self._places:
+            self._places[file] = os.path.realpath(file)
+        return self._places[file]
+
+
+def _where(file: str) -> str:
+    """Return the place of a file itself, which may be a link to one that is elsewhere."""
+    return os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+
+
+def _is_gone(file: str) -> bool:
+    """Tell whether there is no file; one in a folder that is closed to us may be there."""
+    try:
+        os.stat(file)
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
+    return False

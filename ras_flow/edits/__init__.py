@@ -1,0 +1,23 @@
+"""What a person may change in a run: one JSON form for command line, page, SDK and reviews."""
+
+from ras_flow.edits.operations import (
+    AddTriple,
+    DropPassage,
+    DropTriple,
+    Edit,
+    SetModel,
+    SetPlan,
+    SetSubquery,
+    parse_edits,
+)
+
+__all__ = [
+    "AddTriple",
+    "DropPassage",
+    "DropTriple",
+    "Edit",
+    "SetModel",
+    "SetPlan",
+    "SetSubquery",
+    "parse_edits",
+]

@@ -1,0 +1,259 @@
+"""The file that makes a folder an index: what it holds, and the checksums of its files.
+
+An index folder holds ``manifest.json`` and one generation folder that the manifest names. A
+writer prepares a new generation beside the old one and switches by replacing the manifest, so
+that an index is always the old one or the new one, whenever the writer is killed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import (
+    CorpusIndexError,
+    IndexCorruptError,
+    IndexMismatchError,
+    IndexMissingError,
+)
+from ras_flow.indexes.ann import VectorChoice, VectorKind
+from ras_flow.support.files import checksum
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+PASSAGES, OFFSETS, DOCUMENTS = "passages.jsonl", "offsets.npy", "documents.jsonl"
+BM25 = tuple(
+    f"bm25/{name}"
+    for name in (
+        "data.csc.index.npy",
+        "indices.csc.index.npy",
+        "indptr.csc.index.npy",
+        "vocab.index.json",
+        "params.index.json",
+    )
+)
+SMALL = 8 * 1024 * 1024
+"""Files up to this many bytes are hashed whenever an index is opened. All of them together take
+some tens of milliseconds. Reading gigabytes at each start would undo the memory mapping; a
+damaged big file is caught by its size, on reading a damaged line, or by ``verify()``. FAISS's own
+files are hashed whenever they are opened, since a damaged one could bring down the process."""
+ANN_SUFFIX = ".faiss"
+
+
+@dataclass(frozen=True)
+class EncoderRecord:
+    """What made an index's vectors."""
+
+    identity: str
+    dimension: int
+
+
+@dataclass(frozen=True)
+class DenseRecord:
+    """How an index's vectors are searched.
+
+    Attributes:
+        kind: What is there.
+        asked: What was asked for, which an update decides by again.
+        shards: Number of files that the vectors are split into.
+        effort: HNSW's efSearch or IVF's nprobe; 0 for flat.
+        recall: Mean share of the 5 nearest by flat search that are among the 5 found.
+        sample: Number of queries that the recall was measured on; 0 for flat, which is exact.
+    """
+
+    kind: VectorKind = "flat"
+    asked: VectorChoice = "auto"
+    shards: int = 1
+    effort: int = 0
+    recall: float = 1.0
+    sample: int = 0
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """Size in bytes and SHA-256 of a file."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an index holds.
+
+    Attributes:
+        generation: The folder of the files.
+        documents: Number of documents.
+        passages: Number of passages.
+        max_words: The splitter's setting.
+        analysis: Version of what made BM25's index; see :data:`ras_flow.indexes.bm25.ANALYSIS`.
+        encoder: What made the vectors; None without vectors.
+        dense: How the vectors are searched; None without vectors.
+        files: The files by name.
+    """
+
+    generation: str
+    documents: int
+    passages: int
+    max_words: int
+    analysis: int
+    encoder: EncoderRecord | None
+    dense: DenseRecord | None
+    files: dict[str, FileRecord]
+
+
+def vector_names(record: DenseRecord) -> list[str]:
+    """Return the names of the shards' vectors, in order."""
+    if record.shards == 1:
+        return ["vectors.npy"]
+    return [f"vectors-{at:03}.npy" for at in range(record.shards)]
+
+
+def ann_name(vectors: str) -> str:
+    """Return the name of the FAISS index beside a file of vectors."""
+    return vectors.removesuffix(".npy") + ANN_SUFFIX
+
+
+def vector_files(record: DenseRecord) -> list[str]:
+    """Return the names of all files of an index's vectors."""
+    names = vector_names(record)
+    return names if record.kind == "flat" else names + [ann_name(name) for name in names]
+
+
+def record_file(path: Path) -> FileRecord:
+    """Measure a file and make sure that it is on disk, not only in the system's cache."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+    return FileRecord(path.stat().st_size, checksum(path))
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Switch an index folder to another generation, in one step."""
+    content = {"format": FORMAT, **asdict(manifest)}
+    temporary = folder / f"{manifest.generation}.json"
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump({**content, "sha256": _digest(content)}, file, ensure_ascii=False, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, folder / MANIFEST)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check an index folder's manifest."""
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise IndexMissingError(
+            f"There is no index at {folder}: build one there, or check the path."
+        ) from error
+    except NotADirectoryError as error:
+        raise IndexMissingError(
+            f"{folder} is a file, and an index is a folder: name what `ras-flow index build` made."
+        ) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:
+        raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
+    if not isinstance(content, dict) or "format" not in content:
+        raise IndexCorruptError(f"{path} is no index manifest: {REBUILD}")
+    if content["format"] != FORMAT:
+        raise IndexMismatchError(
+            f"The index at {folder} has format {content['format']!r}; this version of ras-flow "
+            f"reads format {FORMAT}. Build the index again with this version."
+        )
+    if content.pop("sha256", None) != _digest(content):
+        raise IndexCorruptError(f"{path} was altered or cut off: {REBUILD}")
+    return _parse(content, path)
+
+
+def is_index(folder: Path) -> bool:
+    """Tell whether a folder is an index, even a damaged one, and not one of other things."""
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError:
+        return False
+    except (ValueError, RecursionError):
+        content = None
+    return (isinstance(content, dict) and content.keys() >= {"format", "generation"}) or any(
+        is_generation(item.name) for item in folder.iterdir()
+    )
+
+
+def is_generation(name: str) -> bool:
+    """Tell whether a name is one of those that folders of an index's files have."""
+    return re.fullmatch("gen-[0-9a-f]{16}", name) is not None
+
+
+def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: bool) -> None:
+    """Compare an index's files with its manifest."""
+    for name, record in manifest.files.items():
+        path = folder / manifest.generation / name
+        if path.suffix == ANN_SUFFIX and not searched:
+            continue
+        try:
+            size = path.stat().st_size
+            if size != record.size:
+                raise IndexCorruptError(
+                    f"{path} has {size} bytes instead of {record.size}: {REBUILD}"
+                )
+            hashed = thorough or size <= SMALL or path.suffix == ANN_SUFFIX
+            if hashed and checksum(path) != record.sha256:
+                raise IndexCorruptError(f"{path} was altered: {REBUILD}")
+        except OSError as error:
+            raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> CorpusIndexError:
+    """Return the error for a file that the system does not give, which need not be damaged."""
+    if isinstance(error, PermissionError):
+        way = "let this user read the index folder and all of its files."
+    elif error.errno in (errno.EMFILE, errno.ENFILE):
+        way = "let this process open more files at once (ulimit -n)."
+    elif error.errno is None or error.errno in _GONE:
+        return IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}")
+    else:  # A disk or network that is away for a moment, or too little memory.
+        way = f"try again; if it stays so, {REBUILD}"
+    return CorpusIndexError(f"{path} cannot be read ({error}): {way}")
+
+
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR)
+REBUILD = "restore the index folder from a backup, or build the index again."
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _parse(content: dict[str, Any], path: Path) -> Manifest:
+    """Make a manifest of checked content; names in it become paths only if they are known."""
+    try:
+        encoder = content["encoder"]
+        # Indexes that were made before there was another kind of search, or another analysis, say
+        # nothing of it.
+        dense = DenseRecord(**content.get("dense") or {}) if encoder else None
+        manifest = Manifest(
+            generation=content["generation"],
+            documents=content["documents"],
+            passages=content["passages"],
+            max_words=content["max_words"],
+            analysis=content.get("analysis", 1),
+            encoder=EncoderRecord(**encoder) if encoder else None,
+            dense=dense,
+            files={name: FileRecord(**record) for name, record in content["files"].items()},
+        )
+        known = is_generation(manifest.generation)
+        vectors = vector_files(dense) if dense else []
+    except (KeyError, TypeError, AttributeError) as error:
+        raise IndexCorruptError(f"{path} lacks {error}: {REBUILD}") from error
+    needed = {PASSAGES, OFFSETS, DOCUMENTS, *vectors}
+    if not known or manifest.files.keys() - {*BM25} != needed:
+        raise IndexCorruptError(f"{path} names other files than an index has: {REBUILD}")
+    return manifest

@@ -1,0 +1,52 @@
+"""A passage whose title the query names is likelier to be meant than one that shares as many words.
+
+In "When was the director of The Ritz born?" the words "when", "was", "director" and "born" find
+hundreds of people, and one page is called "The Ritz (film)".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+
+import regex
+
+from ras_flow.formats.tokens import tokenize
+from ras_flow.parts.records import ScoredPassage
+
+DEPTH = 50
+"""Passages that are looked at, best first; 100 find next to nothing more on other questions."""
+
+LONGEST = 200
+"""Characters of a title that can be a name; the terms of names are kept."""
+
+_QUALIFIER = regex.compile(r"\s*\([^()]*\)\s*$")
+
+
+def named_first(
+    found: Sequence[ScoredPassage],
+    query: Collection[str],
+    rarity: Callable[[Collection[str]], float],
+) -> list[ScoredPassage]:
+    """Raise the score of passages whose title is among the query's words.
+
+    Of passages with the same title the best alone is raised: otherwise a long document that is
+    named would push out all that is named beside it.
+    """
+    words, seen = set(query), {""}
+    raised = []
+    for passage, score in found:
+        title = passage["title"]
+        if title not in seen and len(title) <= LONGEST:
+            seen.add(title)
+            terms = _name(title)
+            if terms and terms <= words:
+                score += rarity(terms)
+        raised.append(ScoredPassage(passage, score))
+    return sorted(raised, key=lambda one: -one.score)
+
+
+@lru_cache(maxsize=10_000)
+def _name(title: str) -> frozenset[str]:
+    """Return the terms of a title without its qualifier: "(film)" is seldom said."""
+    return frozenset(tokenize(_QUALIFIER.sub("", title)))

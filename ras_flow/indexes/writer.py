@@ -1,0 +1,161 @@
+"""Writing an index: embedding, files, and the switch to a new generation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from ras_flow.cluster.engine import HERE, Engine
+from ras_flow.errors import ConfigurationError, CorpusIndexError
+from ras_flow.indexes.bm25 import ANALYSIS, build_bm25
+from ras_flow.indexes.contents import Contents, IndexProgress, OnProgress
+from ras_flow.indexes.manifest import (
+    BM25,
+    DOCUMENTS,
+    OFFSETS,
+    PASSAGES,
+    DenseRecord,
+    EncoderRecord,
+    FileRecord,
+    Manifest,
+    is_generation,
+    is_index,
+    record_file,
+    vector_files,
+    write_manifest,
+)
+from ras_flow.indexes.passages import write_passages
+from ras_flow.indexes.vector_writer import Old, write_vectors
+from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.state.schema import Passage
+from ras_flow.support.concurrency import to_its_end
+from ras_flow.support.paths import cache_folder
+
+LOCK = ".lock"
+
+
+@asynccontextmanager
+async def writing(path: Path) -> AsyncIterator[None]:
+    """Hold the right to write an index folder, which is made if need be."""
+    import filelock  # noqa: PLC0415
+
+    try:
+        await asyncio.to_thread(_make_folder, path)
+        lock = filelock.FileLock(path / LOCK, timeout=0, thread_local=False)
+        await asyncio.to_thread(lock.acquire)
+    except filelock.Timeout as error:
+        raise CorpusIndexError(
+            f"The index at {path} is being written by another process or task: try again when it "
+            "is done."
+        ) from error
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _cannot_write(path: Path, error: OSError) -> CorpusIndexError:
+    in_cache = cache_folder() in path.parents
+    hint = " Set RAS_FLOW_CACHE to a folder that can be written." if in_cache else ""
+    return CorpusIndexError(f"Cannot write an index at {path}: {error}.{hint}")
+
+
+def _make_folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise ConfigurationError(f"{path} is a file: choose a folder for the index.")
+    path.mkdir(parents=True, exist_ok=True)
+    if is_index(path):
+        return
+    strange = [
+        item.name
+        for item in path.iterdir()
+        if item.name != LOCK and not is_generation(item.name.removesuffix(".json"))
+    ]
+    if strange:
+        raise ConfigurationError(
+            f"{path} holds {strange[0]!r} and is no index: choose a new or empty folder."
+        )
+
+
+async def write_index(
+    path: Path,
+    contents: Contents,
+    max_words: int,
+    encoder: SentenceEncoder | None,
+    dense: DenseRecord,
+    old: Old | None,
+    progress: OnProgress | None,
+    engine: Engine = HERE,
+) -> None:
+    """Write a new generation, switch to it, and remove the others."""
+    passages = contents.ordered()
+    folder = path / f"gen-{secrets.token_hex(8)}"
+    loop = asyncio.get_running_loop()
+    switch: asyncio.Future[None] | None = None
+    try:
+        # A thread goes on when its caller is cancelled, and would write files again.
+        await to_its_end(loop.run_in_executor(None, folder.mkdir))
+        if encoder:
+            dense = await write_vectors(folder, passages, encoder, dense, old, progress, engine)
+        names = await to_its_end(
+            loop.run_in_executor(None, _write_files, folder, contents, passages)
+        )
+        names += vector_files(dense) if encoder else []
+        files = await asyncio.to_thread(_record_files, folder, names)
+        manifest = Manifest(
+            generation=folder.name,
+            documents=len(contents.documents),
+            passages=len(passages),
+            max_words=max_words,
+            analysis=ANALYSIS,
+            encoder=EncoderRecord(encoder.identity, encoder.dimension) if encoder else None,
+            dense=dense if encoder else None,
+            files=files,
+        )
+        switch = loop.run_in_executor(None, write_manifest, path, manifest)
+        await asyncio.shield(switch)
+    except BaseException as error:
+        if switch:
+            # A thread cannot be cancelled: what it did must be known before the lock is released.
+            await asyncio.wait([switch])
+        if switch is None or switch.exception():
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise _cannot_write(path, error) from error
+        raise
+    if progress:
+        progress(IndexProgress("write", len(files), len(files)))
+    await asyncio.to_thread(_sweep, path, folder.name)
+
+
+def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage]) -> list[str]:
+    write_passages(folder / PASSAGES, folder / OFFSETS, passages.values())
+    with (folder / DOCUMENTS).open("w", encoding="utf-8") as file:
+        for source in sorted(contents.documents):
+            record = contents.documents[source]
+            line = {"source": source, "hash": record.content_hash, "passages": record.passages}
+            file.write(json.dumps(line) + "\n")
+    engine = build_bm25(passages.values())
+    if engine:
+        engine.save(folder / "bm25", show_progress=False)
+    return [PASSAGES, OFFSETS, DOCUMENTS, *(BM25 if engine else ())]
+
+
+def _record_files(folder: Path, names: list[str]) -> dict[str, FileRecord]:
+    return {name: record_file(folder / name) for name in names}
+
+
+def _sweep(path: Path, keep: str) -> None:
+    """Remove other generations: the last one, and what killed writers left."""
+    for item in path.glob("gen-*"):
+        if is_generation(item.name) and item.name != keep:
+            shutil.rmtree(item, ignore_errors=True)
+        elif item.suffix == ".json" and is_generation(item.stem):
+            item.unlink(missing_ok=True)

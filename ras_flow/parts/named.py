@@ -1,0 +1,219 @@
+"""The parts that a Context names: each is made once a process, and shared by all runs.
+
+A folder that is rewritten, by training for example, is another model from the next step on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache, wraps
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, TypeVar
+
+from ras_flow.demo.index import demo_index
+from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.exported import PART, read_export
+from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
+from ras_flow.graph_llm.served import ServedGraphLLM, find_export
+from ras_flow.graph_llm.shared import find_graph_llm
+from ras_flow.graph_llm.source import GraphLLMSource
+from ras_flow.indexes import open_retriever
+from ras_flow.indexes.manifest import MANIFEST
+from ras_flow.llms import load_language_model
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.llms.shipped import is_default
+from ras_flow.llms.tuned import extractor_name
+from ras_flow.llms.weights import fingerprint
+from ras_flow.parts.prompted import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
+from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, Retriever
+from ras_flow.parts.protocols import SentenceEncoder as Encoder
+from ras_flow.parts.records import Reading
+from ras_flow.settings.context import (
+    DEMO_INDEX,
+    NO_EXTRACTOR,
+    Context,
+    ExtractorOutput,
+    RetrieverKind,
+)
+from ras_flow.support.paths import path_named
+from ras_flow.support.scoped import PerLoop
+
+T = TypeVar("T")
+
+
+def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Keep what a function made for the same arguments, and make it once.
+
+    Two threads that miss an ordinary cache at once would each make their own: two models in
+    memory, or twice the requests at once that a server takes.
+    """
+
+    def keeping(make: Callable[..., T]) -> Callable[..., T]:
+        cached, making = lru_cache(maxsize=most)(make), RLock()
+
+        @wraps(make)
+        def kept(*arguments: Hashable, **more: Hashable) -> T:
+            with making:
+                return cached(*arguments, **more)
+
+        return kept
+
+    return keeping
+
+
+def planner_of(context: Context) -> Planner:
+    """Return the planner: a Graph LLM, or a prompted language model (§3.1)."""
+    if graph_llm := _graph_llm(context, context.planner):
+        return GraphPlanner(graph_llm)
+    return PromptedPlanner(_model(context, context.planner))
+
+
+def extractor_of(context: Context) -> Extractor:
+    """Return the extractor f_t2t, or the one that keeps passages as text (§3.2)."""
+    if context.extractor == NO_EXTRACTOR:
+        return KeptText()
+    if not is_default(context.extractor) and _graph_llm(context, context.extractor):
+        raise ConfigurationError(
+            f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
+            "triples. Name another model as the extractor."
+        )
+    model = _model(context, extractor_name(context.extractor))
+    return _shared_extractor(model, context.extractor_output)
+
+
+def answerer_of(context: Context) -> Answerer:
+    """Return the answerer: a Graph LLM, or a prompted language model (§3.3)."""
+    if graph_llm := _graph_llm(context, context.answerer):
+        return GraphAnswerer(graph_llm)
+    return PromptedAnswerer(_model(context, context.answerer))
+
+
+def reading_of_answerer(context: Context) -> Reading:
+    """Return how much the answerer reads best; it is not set up for that."""
+    if local := find_graph_llm(context.answerer):
+        return local.config.reading
+    export = find_export(context.answerer)
+    return Reading() if export is None else read_export(export).config.reading
+
+
+@_shared(32)
+def _shared_extractor(model: LanguageModel, output: ExtractorOutput) -> Extractor:
+    """Make one for all runs: concurrent ones share what is under way."""
+    return make_extractor(model, output)
+
+
+def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:
+    if local := find_graph_llm(name):
+        return local
+    folder = find_export(name)
+    if folder is None:
+        return None
+    return _served_graph_llm(folder, fingerprint(str(folder / PART)), **_remote(context))
+
+
+@_shared(32)
+def _served_graph_llm(folder: Path, files: str, **remote: Any) -> GraphLLMSource:
+    """Make one for what a folder's files are now."""
+    return ServedGraphLLM(folder, **remote)
+
+
+def model_of(name: str, context: Context) -> LanguageModel:
+    """Return a language model that plays none of the roles."""
+    if not is_default(name) and _graph_llm(context, name):
+        raise ConfigurationError(
+            f"{name!r} is a Graph LLM, which plans and answers only. Name a language model here, "
+            "for example the one that it was trained from."
+        )
+    return _model(context, name)
+
+
+def _model(context: Context, name: str) -> LanguageModel:
+    kind, _, path = name.partition(":")
+    files = fingerprint(path) if path and kind in ("local", "vllm") else ""
+    return _load_model(name, files, window=context.model_window, **_remote(context))
+
+
+@_shared(32)
+def _load_model(name: str, files: str, **settings: Any) -> LanguageModel:
+    """Make one for what a folder's files are now."""
+    return load_language_model(name, **settings)
+
+
+def _remote(context: Context) -> dict[str, Any]:
+    """Return how model servers are called."""
+    return {
+        "base_url": context.base_url,
+        "timeout": context.model_timeout,
+        "max_retries": context.max_retries,
+        "max_concurrency": context.max_concurrency,
+    }
+
+
+@_shared(8)
+def _encoder(name: str) -> LocalSentenceEncoder:
+    return LocalSentenceEncoder(name)
+
+
+def attribute_encoder_of(context: Context, models: Sequence[str]) -> LocalSentenceEncoder:
+    """Return the sentence encoder of the graph's attributes (eq. 5)."""
+    encoder = _encoder(context.encoder)
+    for model in models:
+        graph_llm = _graph_llm(context, model)
+        if graph_llm is None or not graph_llm.takes_soft_tokens:
+            continue
+        if not graph_llm.config.reads(encoder.identity):
+            return _encoder(graph_llm.config.encoder_name)
+    return encoder
+
+
+_openings: PerLoop[dict[Hashable, asyncio.Task[Retriever]]] = PerLoop(dict)
+
+
+async def open_retriever_of(context: Context) -> Retriever:
+    """Return the retriever as :func:`retriever_of` does; all that wait for it take one thread."""
+    here = _openings.here()
+    key = (context.index, context.retriever, context.encoder)
+    if key not in here:
+        here[key] = asyncio.create_task(asyncio.to_thread(retriever_of, context))
+        here[key].add_done_callback(lambda _: here.pop(key))
+    return await asyncio.shield(here[key])
+
+
+def retriever_of(context: Context) -> Retriever:
+    """Return the retriever of the index as it is now; the first call opens it."""
+    encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
+    with _opening(context.index, encoder):
+        if context.index == DEMO_INDEX:
+            path = _demo_path(encoder)
+            if not (path / MANIFEST).exists():  # The cache was cleaned since.
+                _demo_path.cache_clear()
+                path = _demo_path(encoder)
+        else:
+            path = path_named(context.index)
+        manifest = path_named(str(path / MANIFEST))
+        changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
+        opened = _opened(path, context.retriever, encoder)
+        retriever = opened.get(changed)
+        if retriever is None:
+            opened.clear()
+            retriever = opened[changed] = open_retriever(path, context.retriever, encoder)
+        return retriever
+
+
+@lru_cache(maxsize=64)
+def _opening(index: str, encoder: Encoder | None) -> Lock:
+    """Return what makes one thread at a time open an index; others are opened meanwhile."""
+    return Lock()
+
+
+@lru_cache(maxsize=8)
+def _demo_path(encoder: Encoder | None) -> Path:
+    return asyncio.run(demo_index(encoder))
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path, kind: RetrieverKind, encoder: Encoder | None) -> dict[int, Retriever]:
+    """Keep an index's retriever under its version: the last alone, which holds the files open."""
+    return {}

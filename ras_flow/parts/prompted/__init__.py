@@ -1,0 +1,17 @@
+"""Planner, extractor and answerer over any language model: a prompt in, text out."""
+
+from ras_flow.parts.prompted.answerer import PromptedAnswerer
+from ras_flow.parts.prompted.extractor import PromptedExtractor
+from ras_flow.parts.prompted.extractors import make_extractor
+from ras_flow.parts.prompted.kept_text import KeptText
+from ras_flow.parts.prompted.planner import PromptedPlanner
+from ras_flow.parts.prompted.shared import SharedExtractor
+
+__all__ = [
+    "KeptText",
+    "PromptedAnswerer",
+    "PromptedExtractor",
+    "PromptedPlanner",
+    "SharedExtractor",
+    "make_extractor",
+]

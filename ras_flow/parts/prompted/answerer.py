@@ -1,0 +1,55 @@
+"""The answerer as a prompted language model (eq. 7 and 8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ras_flow.formats.history import format_history
+from ras_flow.parts.prompted.prompting import ask, few_shot, room
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import AnswerRequest, Message, Reply
+from ras_flow.prompts import answerer as prompts
+from ras_flow.support.concurrency import all_or_none
+
+LONG_FORM_TOKENS = 150
+"""From this limit on an answer is a text, not a phrase, and gets examples of its own."""
+
+STOP = ("\nQuestion:", "\n[SUBQ]")
+
+
+class PromptedAnswerer:
+    """Answers from the text of the subquery chain; takes no soft tokens."""
+
+    takes_soft_tokens = False
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.identity = model.identity
+        self._short = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
+        self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Answer each request."""
+        return await all_or_none(map(self._answer, requests))
+
+    async def _answer(self, request: AnswerRequest) -> Reply:
+        # In a thread: a local model's first count of tokens loads its tokenizer.
+        prompt, lost = await asyncio.to_thread(self._prompt, request)
+        [made] = await self.model.generate(
+            [prompt], max_new_tokens=request.max_new_tokens, stop=STOP
+        )
+        return Reply(
+            made.text, made.input_tokens, made.output_tokens, lost, truncated=made.truncated
+        )
+
+    def _prompt(self, request: AnswerRequest) -> tuple[list[Message], int]:
+        prefix = self._long if request.max_new_tokens >= LONG_FORM_TOKENS else self._short
+        history = format_history(
+            request.question,
+            request.chain,
+            instruction=request.instruction,
+            max_tokens=room(self.model, prefix),
+            count_tokens=self.model.count_tokens,
+        )
+        return ask(prefix, history.text), history.lost_triples

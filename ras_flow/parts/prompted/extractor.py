@@ -1,0 +1,162 @@
+"""The extractor f_t2t as a language model (eq. 4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from ras_flow.documents.split import MAX_WORDS, split_text
+from ras_flow.errors import ModelResponseError
+from ras_flow.formats.answer import without_thoughts
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.text import scrub
+from ras_flow.formats.triples import format_triple
+from ras_flow.llms.text import LOOP
+from ras_flow.parts.prompted.extractor_forms import Form, text_form
+from ras_flow.parts.prompted.prompting import ask, room
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Extraction, Generation, Message
+from ras_flow.prompts.extractor import source
+from ras_flow.state.schema import Passage
+from ras_flow.support.concurrency import all_or_none
+
+STOP = ("\nTitle:", "\nText:")
+
+MAX_SOURCE = 512
+"""Tokens of text that are read at once, as in training (appendix D.1)."""
+
+LEAST_SOURCE = 32
+"""Tokens of text that a model's window must leave."""
+
+MOST_PARTS = 256
+"""Parts of about 100 words that one passage may be split into."""
+
+MOST_TRIPLES = 64
+"""Triples that are taken from one part, whatever the model writes about it."""
+
+_LONGEST = MOST_PARTS * MAX_WORDS * 12
+"""Characters above which a passage has too many parts without a look at them."""
+
+_TITLE = 300
+"""Characters of a title that are read."""
+
+
+class PromptedExtractor:
+    """Asks for the triples of each passage.
+
+    A passage longer than 512 tokens is read in parts of about 100 words, each under its title;
+    one that was given twice is read once.
+    """
+
+    def __init__(self, model: LanguageModel, form: Form | None = None) -> None:
+        self.model = model
+        self.form = form = form or text_form()
+        self.batch_size = model.batch_size
+        asked = (list(form.prefix), form.max_new_tokens, form.schema, STOP, MAX_SOURCE, LOOP)
+        self.identity = f"{model.identity}+{sha256(repr(asked).encode()).hexdigest()[:8]}"
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        """Extract each passage's triples."""
+        # In a thread: counting tokens takes long, and loads a local model's tokenizer.
+        parts = await asyncio.to_thread(lambda: [self._parts(passage) for passage in passages])
+        wanted = list(
+            dict.fromkeys(asked for some in parts if isinstance(some, dict) for asked in some)
+        )
+        made = dict(zip(wanted, await self._generate(wanted), strict=True))
+        return [
+            self._extraction([(text, made[asked]) for asked, text in some.items()])
+            if isinstance(some, dict)
+            else Extraction([], error=some, calls=0)
+            for some in parts
+        ]
+
+    def _parts(self, passage: Passage) -> dict[str, str] | str:
+        """Return the parts of a passage by how they are asked about; or what is wrong with it."""
+        title, text = (scrub(passage[name]).strip() for name in ("title", "text"))
+        title = title[:_TITLE]
+        empty = source(title, "")
+        space = room(self.model, self.form.prefix) - self.model.count_tokens(empty)
+        if space < LEAST_SOURCE:
+            return (
+                f"The window of the extractor ({self.model.window} tokens) leaves no room for "
+                "text. Use a model with a larger window."
+            )
+        parts: list[str] = []
+        if len(text) <= _LONGEST:
+            parts = list(self._split(text, min(space, MAX_SOURCE)))
+        if len(text) > _LONGEST or len(parts) > MOST_PARTS:
+            return (
+                f"It has {len(text)} characters, and more than {MOST_PARTS} parts of {MAX_WORDS} "
+                "words. Split it into smaller documents, or index it with `ras-flow index build`."
+            )
+        return {source(title, part): part for part in parts}
+
+    def _split(self, text: str, limit: int, words: int = MAX_WORDS) -> Iterator[str]:
+        """Yield a text, or parts of it that are short enough."""
+        if not text:
+            return
+        if words < 1 or self.model.count_tokens(text) <= limit:
+            yield text
+            return
+        for part in split_text(text, words):
+            yield from self._split(part, limit, words // 2)
+
+    async def _generate(self, texts: Sequence[str]) -> list[Generation | ModelResponseError]:
+        """Ask about each text; what the model cannot read fails alone."""
+        if not texts:
+            return []
+        if len(texts) > 1 and self.model.batch_size == 1:
+            return await self._one_by_one(texts)
+        asked: list[list[Message]] = [ask(self.form.prefix, text) for text in texts]
+        more = {"schema": self.form.schema} if self.form.schema else {}
+        try:
+            return list(
+                await self.model.generate(
+                    asked, max_new_tokens=self.form.max_new_tokens, stop=STOP, **more
+                )
+            )
+        except ModelResponseError as error:
+            if len(texts) == 1:
+                return [error]
+        return await self._one_by_one(texts)
+
+    async def _one_by_one(self, texts: Sequence[str]) -> list[Generation | ModelResponseError]:
+        alone = await all_or_none(self._generate([text]) for text in texts)
+        return [made for [made] in alone]
+
+    def _extraction(
+        self, parts: Sequence[tuple[str, Generation | ModelResponseError]]
+    ) -> Extraction:
+        """Join what was made of a passage's parts."""
+        triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
+        dropped: list[str] = []
+        good = [made for _, made in parts if isinstance(made, Generation)]
+        for part in good:
+            parsed = self.form.parse(without_thoughts(part.text))
+            for triple in parsed.triples[:MOST_TRIPLES]:
+                triples.setdefault(tuple(map(normalize_name, triple)), triple)
+            dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]
+            dropped += parsed.dropped
+        failed = {text: problem for text, made in parts if (problem := _problem(made))}
+        error = next(iter(failed.values()), None)
+        if error and len(parts) > 1:
+            error = f"{len(failed)} of its {len(parts)} parts failed: {error}"
+        return Extraction(
+            list(triples.values()),
+            dropped,
+            error,
+            input_tokens=sum(part.input_tokens for part in good),
+            output_tokens=sum(part.output_tokens for part in good),
+            calls=len(parts),
+            left=list(failed) if len(failed) < len(parts) else [],
+        )
+
+
+def _problem(made: Generation | ModelResponseError) -> str | None:
+    """Return why nothing was written about a text; None where something was, or on purpose."""
+    if isinstance(made, ModelResponseError):
+        return str(made)
+    if made.truncated and not without_thoughts(made.text).strip():
+        return "The model came to its limit of new tokens before it wrote anything."
+    return None

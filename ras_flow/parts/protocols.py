@@ -1,0 +1,226 @@
+"""The parts' protocols: async first and batched (a list in, a list out), independent of LangGraph.
+
+Any object with these methods can be passed to :func:`ras_flow.build_graph`; the shipped ones are
+chosen by name in :class:`ras_flow.Context`. Work that blocks belongs in a thread: concurrent runs
+share an event loop, those of ``invoke`` too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.parts.records import (
+    AnswerRequest,
+    Extraction,
+    Generation,
+    Message,
+    PlanRequest,
+    Reading,
+    Reply,
+    ScoredPassage,
+)
+from ras_flow.state.schema import Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class LanguageModel(Protocol):
+    """A text generator: a chat model of any provider, or a local one.
+
+    Given as planner, extractor or answerer, it is asked with the prompts of that role.
+    """
+
+    identity: str
+    """Names model and settings; part of the key of whatever is cached from its output."""
+
+    batch_size: int
+    """Prompts per call that the model handles best (1 for remote models)."""
+
+    @property
+    def window(self) -> int:
+        """Input tokens that fit, the room for new tokens already subtracted."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text (an estimate where the tokenizer is remote)."""
+        ...
+
+    async def generate(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+    ) -> list[Generation]:
+        """Continue each prompt greedily.
+
+        Args:
+            prompts: One message list a prompt.
+            max_new_tokens: Limit for each output.
+            stop: Strings at which an output ends; they are not part of it.
+
+        Returns:
+            One generation a prompt, in order; a result never depends on the other prompts.
+
+        Raises:
+            AuthenticationError: The key was refused.
+            ModelUnavailableError: Timeouts, 429 or 5xx that outlasted the retries.
+            ModelResponseError: The request was rejected or the answer is unusable.
+            OverloadedError: Too many calls of this process wait already.
+        """
+        ...
+
+
+class Retriever(Protocol):
+    """Eq. 3: the top-k passages for each query."""
+
+    identity: str
+    """Names the retriever and what it searches."""
+
+    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
+        """Find passages. A run gives each the id of its content, whatever id it has here.
+
+        Args:
+            queries: Subqueries q_i.
+            k: Passages for each query at most.
+
+        Returns:
+            One list a query, in order: its passages, best first, none twice.
+
+        Raises:
+            RasFlowError: Nothing can be searched; the run fails, and can be resumed.
+        """
+        ...
+
+
+class SentenceEncoder(Protocol):
+    """Eq. 5: texts to vectors."""
+
+    @property
+    def identity(self) -> str:
+        """Names the weights: vectors of two identities never meet."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        ...
+
+    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Embed texts.
+
+        Args:
+            texts: Any texts.
+
+        Returns:
+            L2-normalised vectors of shape (number of texts, dimension).
+        """
+        ...
+
+
+class Planner(Protocol):
+    """Eq. 1 and 2: decides what to do next.
+
+    It may have a ``reading``; see :class:`Reading`.
+    """
+
+    identity: str
+    """Names model and settings."""
+
+    takes_soft_tokens: bool
+    """Whether requests are to have the encoded graph."""
+
+    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+        """Plan for each request.
+
+        Args:
+            requests: Questions and their chains so far.
+
+        Returns:
+            One reply a request, in order; its text is parsed by :mod:`ras_flow.formats.plan`.
+
+        Raises:
+            ModelUnavailableError: The model cannot be reached; after the first hop, the run goes
+                on to its answer.
+            RasFlowError: Anything else; the run fails, and can be resumed.
+        """
+        ...
+
+
+class Extractor(Protocol):
+    """Eq. 4: f_t2t, passages to triples."""
+
+    identity: str
+    """Names model and settings; cached triples are kept by it and the passage."""
+
+    batch_size: int
+    """Passages per call that it handles best."""
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        """Extract each passage's triples.
+
+        Args:
+            passages: Passages.
+
+        Returns:
+            One extraction a passage, in order. One bad passage never fails its batch: its
+            extraction has an ``error``.
+
+        Raises:
+            ModelUnavailableError: The model cannot be reached; the run goes on without the triples
+                of these passages.
+            RasFlowError: Anything else; the run fails, and can be resumed.
+        """
+        ...
+
+
+class Answerer(Protocol):
+    """Eq. 7 and 8: the answer, from the graph or without it.
+
+    It may have a ``reading``; see :class:`Reading`.
+    """
+
+    identity: str
+    """Names model and settings."""
+
+    takes_soft_tokens: bool
+    """Whether requests are to have the encoded graph."""
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
+        """Answer each request.
+
+        Args:
+            requests: Questions and their chains.
+
+        Returns:
+            One reply a request, in order; its text is the answer.
+
+        Raises:
+            RasFlowError: The model gives no answer; the run fails, and can be resumed.
+        """
+        ...
+
+
+def reading_of(reader: Planner | Answerer) -> Reading:
+    """Return how much a model reads best.
+
+    Args:
+        reader: A planner or answerer.
+
+    Returns:
+        Its ``reading``; the paper's where it has none.
+
+    Raises:
+        ConfigurationError: It has one that is none.
+    """
+    reading = getattr(reader, "reading", Reading())
+    if not isinstance(reading, Reading):
+        raise ConfigurationError(
+            f"The `reading` of {type(reader).__name__} is a {type(reading).__name__}: give it a "
+            "ras_flow.parts.protocols.Reading, which says how much it reads best, or another name."
+        )
+    return reading

@@ -1,0 +1,197 @@
+"""What parts are given and return: plain records, independent of LangGraph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.state.schema import Passage, Triple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Message(TypedDict):
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a language model wrote for one prompt.
+
+    Attributes:
+        text: The generated text, without special tokens and without the stop string.
+        input_tokens: Prompt tokens, as the model or its server counts them.
+        output_tokens: Generated tokens.
+        truncated: The text ended at the token limit, not by the model's choice.
+    """
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    truncated: bool = False
+
+
+class ScoredPassage(NamedTuple):
+    """A retrieved passage and its score (higher is better)."""
+
+    passage: Passage
+    score: float
+
+
+@dataclass(frozen=True)
+class ChainLink:
+    """A subquery q_i with its triples g_i, as the planner and the answerer read them.
+
+    Attributes:
+        subquery: The subquery.
+        triples: Its triples.
+        passages: Its passages, where they are read as text (as in the paper's "No
+            Text-to-Triple"); empty where triples alone are read.
+    """
+
+    subquery: str
+    triples: Sequence[Triple]
+    passages: Sequence[Passage] = ()
+
+
+@dataclass(frozen=True)
+class AttributedGraph:
+    """G_Q with attributes, ready for a GNN (eq. 5 and 6).
+
+    Attributes:
+        nodes: Entity names, best surface forms.
+        node_attr: Embeddings of ``nodes``, shape (number of nodes, dimension).
+        edges: Relation names, one for each triple.
+        edge_attr: Embeddings of ``edges``, shape (number of edges, dimension).
+        edge_index: Subject and object of each edge as positions in ``nodes``, shape (2, edges).
+        hops: For each hop, the positions in ``edges`` of the triples first or again found there.
+        query_attr: Embeddings of the hops' subqueries, shape (number of hops, dimension).
+        encoder: Identity of the sentence encoder that made the embeddings; empty if unknown.
+    """
+
+    nodes: list[str]
+    node_attr: npt.NDArray[np.float32]
+    edges: list[str]
+    edge_attr: npt.NDArray[np.float32]
+    edge_index: npt.NDArray[np.int64]
+    hops: list[list[int]]
+    query_attr: npt.NDArray[np.float32]
+    encoder: str = ""
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """The input of eq. 1 (empty chain) and eq. 2.
+
+    Attributes:
+        question: The main question Q.
+        chain: The subquery chain so far.
+        graph: The encoded graph's input; None for planners that take no soft tokens.
+        instruction: Task-specific wording (paper table 5), possibly empty.
+        problem: Why the previous plan was rejected; None on a first attempt.
+    """
+
+    question: str
+    chain: Sequence[ChainLink] = ()
+    graph: AttributedGraph | None = None
+    instruction: str = ""
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class AnswerRequest:
+    """The input of eq. 7 (empty chain) and eq. 8.
+
+    Attributes:
+        question: The main question Q.
+        chain: The whole subquery chain.
+        graph: The encoded graph's input; None for answerers that take no soft tokens.
+        instruction: Task-specific wording (paper table 5), possibly empty.
+        max_new_tokens: Limit for the answer.
+    """
+
+    question: str
+    chain: Sequence[ChainLink] = ()
+    graph: AttributedGraph | None = None
+    instruction: str = ""
+    max_new_tokens: int = 100
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A planner's or answerer's text, what it cost, and what did not fit into its window.
+
+    Attributes:
+        text: What it wrote.
+        input_tokens: Prompt tokens.
+        output_tokens: Generated tokens.
+        lost_triples: Triples, and passages read as text, that did not fit whole.
+        calls: Model calls; none where the part knew what to say by itself.
+        truncated: The text ended at the token limit, not by the model's choice.
+    """
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    lost_triples: int = 0
+    calls: int = 1
+    truncated: bool = False
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What an extractor made of one passage.
+
+    Attributes:
+        triples: (subject, predicate, object) in the order of the text.
+        dropped: Pieces of the output that were no triples, as found.
+        error: Why the passage could not be extracted; None when it was.
+        input_tokens: Prompt tokens.
+        output_tokens: Generated tokens.
+        calls: Model calls: several for a long passage, none for an empty one.
+        left: Texts of the parts that failed, where others did not: the rest need not be read again.
+    """
+
+    triples: list[tuple[str, str, str]]
+    dropped: list[str] = field(default_factory=list)
+    error: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 1
+    left: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How much a planner or answerer reads best: what holds where a run does not say.
+
+    Attributes:
+        top_k: Passages for each subquery (eq. 3); the answerer's counts.
+        max_triples: Triples of each hop, those nearest to its subquery; None for all.
+        answer_passages: Passages of each hop, the best first, that an answerer reads as text beside
+            the triples; a planner reads none.
+    """
+
+    top_k: int = 5
+    max_triples: int | None = None
+    answer_passages: int = 0
+
+    def __post_init__(self) -> None:
+        """Check all.
+
+        Raises:
+            ConfigurationError: One is too small.
+        """
+        if self.top_k < 1 or (self.max_triples is not None and self.max_triples < 1):
+            raise ConfigurationError(
+                f"{self!r} reads nothing: top_k and max_triples must be at least 1."
+            )
+        if self.answer_passages < 0:
+            raise ConfigurationError(f"{self!r}: answer_passages must be at least 0.")

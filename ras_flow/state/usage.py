@@ -1,0 +1,74 @@
+"""What node steps cost: counted as they run, and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Protocol
+
+from typing_extensions import TypedDict
+
+from ras_flow.state.schema import Role, Usage
+
+
+class Counted(Protocol):
+    """Anything that knows the tokens it took."""
+
+    @property
+    def input_tokens(self) -> int:
+        """Prompt tokens."""
+        ...
+
+    @property
+    def output_tokens(self) -> int:
+        """Generated tokens."""
+        ...
+
+
+class Cost:
+    """The calls, tokens and working seconds of one node step."""
+
+    def __init__(self, role: Role, step: str) -> None:
+        self._step = step
+        self._began = perf_counter()
+        self._usage = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+
+    def add(self, counted: Counted, calls: int = 1) -> None:
+        """Count model calls and their tokens."""
+        self._usage["calls"] += calls
+        self._usage["input_tokens"] += counted.input_tokens
+        self._usage["output_tokens"] += counted.output_tokens
+
+    def usage(self) -> dict[str, Usage]:
+        """Return the cost so far, keyed as the state keeps it."""
+        seconds = round(perf_counter() - self._began, 3)
+        return {self._step: {**self._usage, "seconds": seconds}}
+
+
+class Spent(TypedDict):
+    """What steps cost together; ``seconds`` are working time."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+
+
+def add_up(uses: Iterable[Usage]) -> Spent:
+    """Add up costs."""
+    total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+    for use in uses:
+        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+            total[name] += use[name]
+    return {**total, "seconds": round(total["seconds"], 3)}
+
+
+def usage_by_role(uses: Iterable[Usage]) -> dict[str, Usage]:
+    """Add up costs by role."""
+    totals: dict[str, Usage] = {}
+    for use in uses:
+        nothing = Usage(role=use["role"], calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
+        total = totals.setdefault(use["role"], nothing)
+        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+            total[name] += use[name]
+    return totals

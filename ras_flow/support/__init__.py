@@ -1,0 +1,1 @@
+"""Plumbing without a word of RAS in it."""

@@ -1,0 +1,111 @@
+"""Files that are written whole or not at all, or line by line, and what tells contents apart."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import file_digest
+from pathlib import Path
+from typing import TextIO
+
+from ras_flow.errors import InputError
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise an error of ours where a file or folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text, so that a kill at any time leaves what was there before, or all of it."""
+    with whole_file(path) as file:
+        file.write(text)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """Open a file to write as :func:`write_whole` does, piece by piece."""
+    # Before links are followed: that of a pipe, as /dev/stdout may be one, leads to no path.
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        return
+    path = path.resolve()
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with scratch.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Give a folder to write, which takes its name when all of it is there."""
+    # Hidden, as those of files: other names may be a person's own, as for a copy of an older model.
+    scratch, before = (
+        path.with_name(f".{path.name}.{state}") for state in ("unfinished", "before")
+    )
+    # What a killed process may have left.
+    shutil.rmtree(scratch, ignore_errors=True)
+    if before.is_dir() and not path.exists():
+        os.replace(before, path)
+    scratch.mkdir()
+    try:
+        yield scratch
+        if path.is_dir() and any(path.iterdir()):
+            shutil.rmtree(before, ignore_errors=True)
+            os.replace(path, before)
+            os.replace(scratch, path)
+            shutil.rmtree(before)
+        else:
+            os.replace(scratch, path)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def whole_lines(path: Path) -> bytes:
+    """Return the whole lines of a growing file, without what a kill left of the last."""
+    if not path.exists():
+        return b""
+    with path.open("r+b") as file:
+        found = file.read()
+        whole = found.rfind(b"\n") + 1
+        if whole < len(found):
+            file.truncate(whole)
+    return found[:whole]
+
+
+def let_all_read(folder: Path) -> None:
+    """Let everyone read a folder's files.
+
+    Weights are written for their owner alone: they would be packaged so, and a server may be
+    another user.
+    """
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(0o644)
+
+
+def first_wrong(folder: Path, sums: Mapping[str, str]) -> tuple[Path, str] | None:
+    """Compare a folder's files with their checksums."""
+    for name, expected in sums.items():
+        file = folder / name
+        if not file.is_file():
+            return file, "missing"
+        if checksum(file) != expected:
+            return file, "damaged"
+    return None
+
+
+def checksum(path: Path) -> str:
+    """Return a file's SHA-256 in hex digits."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
