@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import passages_event
 from ras_flow.formats.text import scrub, scrub_all
-from ras_flow.nodes.results import one_each
+from ras_flow.parts.checks import one_each
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import ScoredPassage

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from langgraph.store.base import BaseStore
 
-from ras_flow.nodes.results import one_each
+from ras_flow.parts.checks import one_each
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage

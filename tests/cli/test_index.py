@@ -22,7 +22,7 @@ from ras_flow.indexes import CorpusIndex, IndexProgress
 from ras_flow.indexes.manifest import read_manifest
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
-from tests.retrieval.helpers import WordEncoder
+from tests.indexes.helpers import WordEncoder
 
 STAGE = re.compile("reading documents|writing the index: 8 of 8")
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ras_flow.cli.commands import app
 from ras_flow.cli.index import settings_of
-from tests.retrieval.helpers import WordEncoder
+from tests.indexes.helpers import WordEncoder
 
 
 def test_an_index_is_built_with_the_encoder_that_is_named(

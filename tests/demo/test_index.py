@@ -14,7 +14,7 @@ from ras_flow.demo.index import demo_index
 from ras_flow.errors import IndexCorruptError
 from ras_flow.indexes import CorpusIndex
 from ras_flow.parts.named import retriever_of
-from tests.retrieval.helpers import WordEncoder
+from tests.indexes.helpers import WordEncoder
 
 
 @pytest.fixture(autouse=True)

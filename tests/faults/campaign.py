@@ -38,7 +38,7 @@ from tests.faults.world import (
     start_or_resume,
     town,
 )
-from tests.retrieval.helpers import WordEncoder
+from tests.indexes.helpers import WordEncoder
 from tests.servers import OpenAIServer
 
 DATABASE_ERRORS = (RasFlowError, sqlite3.Error, psycopg.Error)

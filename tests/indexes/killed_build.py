@@ -8,7 +8,7 @@ import time
 
 from ras_flow.documents import SourceDocument
 from ras_flow.indexes import CorpusIndex, writer
-from tests.retrieval.helpers import WordEncoder
+from tests.indexes.helpers import WordEncoder
 
 
 def wait() -> None:

@@ -17,8 +17,8 @@ from ras_flow.indexes.bm25 import ANALYSIS, K1, B, searchable
 from ras_flow.indexes.manifest import read_manifest
 from ras_flow.indexes.sync import sync_index
 from ras_flow.state.schema import make_passage
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
-from tests.retrieval.test_index import files
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
+from tests.indexes.test_index import files
 
 
 def words() -> WordEncoder:

@@ -30,8 +30,8 @@ from ras_flow.indexes.engines.config import read_engine
 from ras_flow.indexes.engines.retriever import push
 from ras_flow.parts.chosen import Parts
 from ras_flow.settings.context import Context
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
-from tests.retrieval.test_vectors import WORDS, corpus, small, unit
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, titles
+from tests.indexes.test_vectors import WORDS, corpus, small, unit
 
 ENGINES = ["qdrant", "pgvector"]
 QUERIES = [f"{a} {b}" for a, b in zip(WORDS[:20], WORDS[9:], strict=False)]

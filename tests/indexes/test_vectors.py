@@ -27,8 +27,8 @@ from ras_flow.indexes.manifest import DenseRecord, read_manifest
 from ras_flow.indexes.passages import PassageFile, write_passages
 from ras_flow.indexes.vectors import Shard, VectorIndex, load_vectors
 from ras_flow.state.schema import Passage
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest
-from tests.retrieval.test_index import files
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, edit_manifest
+from tests.indexes.test_index import files
 
 WORDS = [f"{a}{b}" for a in "bdfglmnprst" for b in ("a", "e", "ik", "ol", "u")]
 
@@ -97,7 +97,7 @@ def test_a_forked_process_searches_too(shards: int) -> None:
     code = f"""
 import os, signal, threading
 import numpy as np
-from tests.retrieval.test_vectors import sharded, unit
+from tests.indexes.test_vectors import sharded, unit
 
 vectors = unit(np.random.default_rng(0).normal(size=(300, 16)))
 index = sharded(vectors, {shards})

@@ -1,4 +1,4 @@
-"""What parts of a user's own may get wrong."""
+"""Checks that a part, which may be a user's, answered everything it was asked."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from ras_flow.errors import ConfigurationError, InputError, RasFlowError
 from ras_flow.indexes import HybridRetriever, LangChainRetriever
-from tests.retrieval.helpers import WordEncoder, titles
+from tests.indexes.helpers import WordEncoder, titles
 
 
 class WordEmbeddings(Embeddings):

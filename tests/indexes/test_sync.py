@@ -12,7 +12,7 @@ from ras_flow.documents import SourceDocument
 from ras_flow.errors import CorpusIndexError
 from ras_flow.indexes import manifest
 from ras_flow.indexes.sync import cached_index_path, sync_index
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, titles
 
 
 async def test_an_index_follows_its_documents(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from ras_flow.indexes.bm25 import build_bm25
 from ras_flow.indexes.vectors import Shard, VectorIndex
 from ras_flow.parts import Retriever
 from ras_flow.state.schema import Passage
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, titles
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, titles
 
 KINDS: list[RetrieverKind] = ["bm25", "dense", "hybrid"]
 

@@ -33,7 +33,7 @@ from ras_flow.indexes import CorpusIndex, IndexProgress, open_retriever
 from ras_flow.indexes.manifest import read_manifest
 from ras_flow.parts.chosen import Parts
 from ras_flow.settings.context import Context
-from tests.retrieval.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
 
 ROOT = Path(__file__).parents[2]
 
@@ -474,7 +474,7 @@ async def test_a_cancelled_build_leaves_the_old_index(path: Path) -> None:
 @pytest.mark.parametrize("point", ["embedding", "before the switch", "after the switch"])
 async def test_a_killed_build_leaves_one_whole_index(path: Path, point: str) -> None:
     before = files(path)
-    program = [sys.executable, "-m", "tests.retrieval.killed_build", path, point]
+    program = [sys.executable, "-m", "tests.indexes.killed_build", path, point]
     process = subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"now\n"
     with pytest.raises(CorpusIndexError, match="being written by another process"):

@@ -13,7 +13,7 @@ from ras_flow.indexes import BM25Retriever, CorpusIndex
 from ras_flow.indexes.titles import named_first
 from ras_flow.parts import Retriever, ScoredPassage
 from ras_flow.state.schema import Passage, passage_id
-from tests.retrieval.helpers import titles
+from tests.indexes.helpers import titles
 
 PEOPLE = [(f"Person {number}", "When was the director born?") for number in range(9)]
 OTHERS = [(f"Place {number}", f"The town has {number} mills.") for number in range(90)]
