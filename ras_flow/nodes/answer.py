@@ -9,8 +9,8 @@ from langgraph.runtime import Runtime
 
 from ras_flow.events import AnswerEvent
 from ras_flow.formats.answer import clean_answer
-from ras_flow.parts.checks import one_each
 from ras_flow.nodes.view import report_end, report_loss, texts_read, view, warned
+from ras_flow.parts.checks import one_each
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Answerer
 from ras_flow.parts.records import AnswerRequest, Reply

@@ -8,8 +8,8 @@ from langgraph.runtime import Runtime
 
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.events import WarningEvent, plan_event
-from ras_flow.parts.checks import one_each
 from ras_flow.nodes.view import report_loss, texts_read, view, warned
+from ras_flow.parts.checks import one_each
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import PlanRequest, Reply
 from ras_flow.routing import pending_plan, read_plan

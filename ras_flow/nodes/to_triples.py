@@ -13,8 +13,8 @@ from ras_flow.errors import InputError, ModelUnavailableError
 from ras_flow.events import ExtractedEvent, WarningEvent
 from ras_flow.formats.quality import Refined, refine
 from ras_flow.formats.text import scrub
-from ras_flow.parts.checks import one_each
 from ras_flow.nodes.view import check_hop, warned
+from ras_flow.parts.checks import one_each
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
