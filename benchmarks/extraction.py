@@ -34,7 +34,7 @@ from typing import NamedTuple, get_args
 from ras_flow.datasets.facts import FactPassage, fact_recall, read_facts
 from ras_flow.demo import passages as demo_passages
 from ras_flow.llms import load_language_model
-from ras_flow.llms.tuned import extractor_name
+from ras_flow.llms.local.tuned import extractor_name
 from ras_flow.parts import Extraction, Generation, LanguageModel, Message
 from ras_flow.parts.prompted import PromptedExtractor
 from ras_flow.parts.prompted.extractor_forms import Form

@@ -3,7 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/guesses.py [--passages 1,5,16] [--tokens 256] [--rounds 2]
 
 The package's own extractor reads passages of the demo corpus at once, with guesses
-(`ras_flow.llms.lookup`) and without, in turn, within one process. Read the ratio, by CPU time.
+(`ras_flow.llms.local.lookup`) and without, in turn, within one process. Read the ratio, by CPU
+time.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import platform
 from time import process_time
 
 from ras_flow.demo import passages
-from ras_flow.llms import decoding
-from ras_flow.llms.local import LocalLanguageModel, load_model
-from ras_flow.llms.tuned import SHIPPED, find_tuned
-from ras_flow.llms.weights import fingerprint
+from ras_flow.llms.local import decoding
+from ras_flow.llms.local.model import LocalLanguageModel, load_model
+from ras_flow.llms.local.tuned import SHIPPED, find_tuned
+from ras_flow.llms.local.weights import fingerprint
 from ras_flow.parts import Generation
 from ras_flow.parts.prompted.extractor_forms import trained_form
 from ras_flow.parts.prompted.prompting import ask

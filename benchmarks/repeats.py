@@ -3,7 +3,7 @@
     python benchmarks/repeats.py --data DIR [--passages 64]
 
 The package's own extractor reads whole 2Wiki passages, of those in `triples-cpu.toml` that
-`ras-flow train measure-triples --most 150` does not measure (`ras_flow.llms.text`).
+`ras-flow train measure-triples --most 150` does not measure (`ras_flow.llms.local.text`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import platform
 from pathlib import Path
 
 from ras_flow.datasets.facts import FactPassage, holds
-from ras_flow.llms import tuned
-from ras_flow.llms.local import LocalLanguageModel
+from ras_flow.llms.local import tuned
+from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.parts.prompted.extractors import make_extractor
 from ras_flow.training.settings import read_config
 from ras_flow.training.triples.comparing import drawn

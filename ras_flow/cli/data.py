@@ -82,7 +82,7 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build HotpotQA-SUBQ with language models (appendix C); start it again to go on."""
-    from ras_flow.llms.tuned import extractor_name
+    from ras_flow.llms.local.tuned import extractor_name
     from ras_flow.training.data.subq.build import build_hotpotqa_subq, cost
     from ras_flow.training.data.subq.config import BuildConfig, Models
 

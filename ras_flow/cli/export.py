@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ras_flow.cli.names import path_of
-from ras_flow.llms.precision import DType
+from ras_flow.llms.local.precision import DType
 
 
 def export(
@@ -30,7 +30,7 @@ def export(
     name = model if model.partition(":")[0] == "local" else f"local:{model}"
     embeds = ""
     if extractor:
-        from ras_flow.llms.export import export_extractor
+        from ras_flow.llms.local.export import export_extractor
 
         served = export_extractor(name, out, dtype=dtype)
     else:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.packages import require_packages
-from ras_flow.llms.generation import memory_errors_say
-from ras_flow.llms.local import read_model
-from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.llms.local.generation import memory_errors_say
+from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.tokenizer import load_tokenizer
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM

@@ -11,10 +11,10 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.exported import NAME, PART, WORDS, Exported
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.llms.export import export_folder, save_plain
-from ras_flow.llms.generation import end_tokens
-from ras_flow.llms.precision import DType
-from ras_flow.llms.weights import hash_text
+from ras_flow.llms.local.export import export_folder, save_plain
+from ras_flow.llms.local.generation import end_tokens
+from ras_flow.llms.local.precision import DType
+from ras_flow.llms.local.weights import hash_text
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum
 

@@ -12,7 +12,7 @@ from typing import Any
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
-from ras_flow.llms.weights import hash_text
+from ras_flow.llms.local.weights import hash_text
 from ras_flow.support.files import first_wrong
 
 NAME = "graph_llm.json"

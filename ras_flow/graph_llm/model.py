@@ -15,9 +15,9 @@ from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.soft import all_words, encode_graphs, graph_part, place
-from ras_flow.llms import capacity, decoding, generation
-from ras_flow.llms.local import LoadedModel
-from ras_flow.llms.tuned import without_peft_warnings
+from ras_flow.llms.local import capacity, decoding, generation
+from ras_flow.llms.local.model import LoadedModel
+from ras_flow.llms.local.tuned import without_peft_warnings
 from ras_flow.parts.records import Generation
 from ras_flow.support.extras import require
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ras_flow.formats.history import format_history
 from ras_flow.graph_llm.config import GraphLLMConfig
-from ras_flow.llms.generation import as_plain_text, chat_text
+from ras_flow.llms.local.generation import as_plain_text, chat_text
 from ras_flow.parts.records import AnswerRequest, PlanRequest
 from ras_flow.prompts.planner import AGAIN
 

@@ -13,8 +13,8 @@ from ras_flow.graph_llm.exported import PART, is_export, read_export
 from ras_flow.graph_llm.packages import require_packages
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.source import GraphLLMSource
-from ras_flow.llms.completions import CompletionsServer
-from ras_flow.llms.compute import run_in_lane
+from ras_flow.llms.local.compute import run_in_lane
+from ras_flow.llms.remote.completions import CompletionsServer
 from ras_flow.parts.records import AttributedGraph, Generation
 from ras_flow.support.concurrency import all_or_none
 from ras_flow.support.paths import path_named

@@ -14,10 +14,10 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, own_tokenizer, read_manifest
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.source import GraphLLMSource
-from ras_flow.llms.joining import GROUP, Call, JoinedCalls
-from ras_flow.llms.shipped import WEIGHTS, is_default
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.weights import fingerprint
+from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
+from ras_flow.llms.local.shipped import WEIGHTS, is_default
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.weights import fingerprint
 from ras_flow.parts.records import AttributedGraph, Generation
 from ras_flow.support.paths import path_named
 
@@ -40,7 +40,7 @@ JOINED = 8 * GROUP
 class SharedGraphLLM(GraphLLMSource):
     """A checkpoint folder; making one reads its description only.
 
-    Calls that wait for the compute lane are made together; see :mod:`ras_flow.llms.joining`.
+    Calls that wait for the compute lane are made together; see :mod:`ras_flow.llms.local.joining`.
     """
 
     def __init__(self, folder: Path) -> None:

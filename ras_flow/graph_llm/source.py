@@ -10,7 +10,7 @@ from pathlib import Path
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
-from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.parts.records import AttributedGraph, Generation
 
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from ras_flow.llms.chat import ChatLanguageModel
     from ras_flow.llms.loading import load_language_model
-    from ras_flow.llms.local import LocalLanguageModel
-    from ras_flow.llms.seq2seq import LocalSeq2SeqModel
-    from ras_flow.llms.served import ServedLanguageModel
+    from ras_flow.llms.local.model import LocalLanguageModel
+    from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
+    from ras_flow.llms.remote.chat import ChatLanguageModel
+    from ras_flow.llms.remote.served import ServedLanguageModel
 
 _HOMES = {
-    "ChatLanguageModel": "chat",
-    "LocalLanguageModel": "local",
-    "LocalSeq2SeqModel": "seq2seq",
-    "ServedLanguageModel": "served",
+    "ChatLanguageModel": "remote.chat",
+    "LocalLanguageModel": "local.model",
+    "LocalSeq2SeqModel": "local.seq2seq",
+    "ServedLanguageModel": "remote.served",
     "load_language_model": "loading",
 }
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ras_flow.llms.chat import ChatLanguageModel
-from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.llms.seq2seq import LocalSeq2SeqModel, is_seq2seq
-from ras_flow.llms.served import ServedLanguageModel
-from ras_flow.llms.weights import SMOLLM2
+from ras_flow.llms.local.model import LocalLanguageModel
+from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel, is_seq2seq
+from ras_flow.llms.local.weights import SMOLLM2
+from ras_flow.llms.remote.chat import ChatLanguageModel
+from ras_flow.llms.remote.served import ServedLanguageModel
 from ras_flow.parts.protocols import LanguageModel
 
 

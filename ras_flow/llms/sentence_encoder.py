@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.joining import GROUP, Call, JoinedCalls
-from ras_flow.llms.weights import check_words, load_error, reading_weights
+from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
+from ras_flow.llms.local.weights import check_words, load_error, reading_weights
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum
 from ras_flow.support.paths import path_named
@@ -56,7 +56,7 @@ class LocalSentenceEncoder:
     """A sentence-transformers model on this machine.
 
     Making one loads nothing; the first text loads the model. Calls that wait for the same model
-    are made together; see :mod:`ras_flow.llms.joining`.
+    are made together; see :mod:`ras_flow.llms.local.joining`.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.indexes import LangChainRetriever
-from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts import named
 from ras_flow.parts.prompted import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor

@@ -22,10 +22,10 @@ from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.indexes import open_retriever
 from ras_flow.indexes.manifest import MANIFEST
 from ras_flow.llms import load_language_model
+from ras_flow.llms.local.shipped import is_default
+from ras_flow.llms.local.tuned import extractor_name
+from ras_flow.llms.local.weights import fingerprint
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.llms.shipped import is_default
-from ras_flow.llms.tuned import extractor_name
-from ras_flow.llms.weights import fingerprint
 from ras_flow.parts.prompted import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
 from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, Retriever
 from ras_flow.parts.protocols import SentenceEncoder as Encoder

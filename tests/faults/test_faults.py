@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.llms import chat
-from ras_flow.llms.retry import Retries
+from ras_flow.llms.remote import chat
+from ras_flow.llms.remote.retry import Retries
 from tests.faults.campaign import DATABASES, database_faults, full_disk, kills, model_faults
 from tests.faults.world import FAULTS
 

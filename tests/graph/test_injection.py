@@ -11,7 +11,7 @@ import pytest
 from ras_flow import Context, build_graph
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import clean_field, parse_triples
-from ras_flow.llms.schemas import PROBE
+from ras_flow.llms.remote.schemas import PROBE
 from ras_flow.prompts import answerer, extractor, planner
 from ras_flow.testing import HashEncoder, ListRetriever
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES

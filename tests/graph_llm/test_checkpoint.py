@@ -17,8 +17,8 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights, save_gra
 from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.llms.generation import end_tokens
-from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.llms.local.generation import end_tokens
+from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.parts import PlanRequest
 from tests.graph_llm.tiny import BRIDGE, build, chain, graph, save_base
 

@@ -22,9 +22,9 @@ from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.prompt import SOFT
 from ras_flow.graph_llm.roles import PLAN_TOKENS, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.llms import decoding
-from ras_flow.llms.local import read_model
-from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.llms.local import decoding
+from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.parts import AnswerRequest, AttributedGraph, PlanRequest
 from tests.graph_llm.tiny import (
     APART,

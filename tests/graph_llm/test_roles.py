@@ -19,7 +19,7 @@ from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.llms import decoding
+from ras_flow.llms.local import decoding
 from ras_flow.parts import AnswerRequest, Generation, PlanRequest, Reading
 from ras_flow.parts.chosen import Parts
 from ras_flow.testing import HashEncoder, ScriptedAnswerer

@@ -28,7 +28,7 @@ from ras_flow.graph_llm.exported import read_export
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM
 from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.llms.text import LOOP
+from ras_flow.llms.local.text import LOOP
 from ras_flow.parts import AnswerRequest, PlanRequest, Reading
 from ras_flow.parts.chosen import Parts
 from tests.graph_llm.tiny import BRIDGE, build, chain, graph

@@ -23,7 +23,7 @@ from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
-from ras_flow.llms.tokenizer import forget_tokenizer
+from ras_flow.llms.local.tokenizer import forget_tokenizer
 from ras_flow.parts import AttributedGraph, ChainLink
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple

@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import GPT2Config, LlamaConfig
 
-from ras_flow.llms import capacity
+from ras_flow.llms.local import capacity
 
 SMOLLM2 = LlamaConfig(
     hidden_size=576, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3

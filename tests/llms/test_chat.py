@@ -217,7 +217,7 @@ async def test_retry_after_is_honoured(kind: str) -> None:
 
 
 async def test_retry_after_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ras_flow.llms.retry.LONGEST_WAIT", 0.2)
+    monkeypatch.setattr("ras_flow.llms.remote.retry.LONGEST_WAIT", 0.2)
     date = {"retry-after": "Wed, 21 Oct 2099 07:28:00 GMT"}
     wait = [Answer(status=429, headers={"retry-after": "900"}), Answer(status=429, headers=date)]
     with serve("openai", *wait, Answer("Paris")) as server:
@@ -242,7 +242,7 @@ async def test_a_retry_after_that_names_no_time_to_come_is_passed_over(
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr(
-        "ras_flow.llms.retry.wait_random_exponential",
+        "ras_flow.llms.remote.retry.wait_random_exponential",
         lambda **_: lambda _: waits.append(0.01) or 0.01,
     )
     unclear = Answer(status=429, headers={"retry-after": said})

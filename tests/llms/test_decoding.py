@@ -20,9 +20,9 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from ras_flow.llms import capacity, decoding, text
-from ras_flow.llms.batch import Choice
-from ras_flow.llms.lookup import Lookup
+from ras_flow.llms.local import capacity, decoding, text
+from ras_flow.llms.local.batch import Choice
+from ras_flow.llms.local.lookup import Lookup
 
 WORDS = 12
 MOST = 48

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import ConfigurationError, ModelResponseError
-from ras_flow.llms import LocalLanguageModel, generation, local, tokenizer
-from ras_flow.llms.compute import run_in_lane
+from ras_flow.llms import LocalLanguageModel
+from ras_flow.llms.local import generation, tokenizer
+from ras_flow.llms.local import model as local
+from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.parts import Generation, Message
 from tests.llms.test_local import with_template
 from tests.llms.tiny import save_tiny_model

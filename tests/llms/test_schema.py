@@ -13,7 +13,7 @@ import pytest
 
 from ras_flow.errors import ModelResponseError
 from ras_flow.llms import ChatLanguageModel, load_language_model
-from ras_flow.llms.schemas import PROBE
+from ras_flow.llms.remote.schemas import PROBE
 from ras_flow.parts.prompted import make_extractor
 from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
 from ras_flow.state.schema import Passage

@@ -19,7 +19,7 @@ import pytest
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms import sentence_encoder
-from ras_flow.llms.local import read_model
+from ras_flow.llms.local.model import read_model
 from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
 from tests.llms.tiny import save_tiny_model
 

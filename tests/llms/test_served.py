@@ -15,11 +15,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, ModelUnavailableError
-from ras_flow.llms import ServedLanguageModel, load_language_model, served, tokenized
-from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.llms.schemas import PROBE_TOKENS
-from ras_flow.llms.shipped import WEIGHTS
-from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.llms import ServedLanguageModel, load_language_model
+from ras_flow.llms.local import tokenized
+from ras_flow.llms.local.model import LocalLanguageModel
+from ras_flow.llms.local.shipped import WEIGHTS
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.remote import served
+from ras_flow.llms.remote.schemas import PROBE_TOKENS
 from ras_flow.parts.prompted import make_extractor
 from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
 from ras_flow.state.schema import Passage

@@ -8,10 +8,10 @@ import pytest
 
 from ras_flow.graph_llm import shared
 from ras_flow.graph_llm.manifest import checked_manifest
+from ras_flow.llms.local.shipped import WEIGHTS
+from ras_flow.llms.local.tuned import check_files, extractor_name, find_tuned
+from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.llms.sentence_encoder import MINILM
-from ras_flow.llms.shipped import WEIGHTS
-from ras_flow.llms.tuned import check_files, extractor_name, find_tuned
-from ras_flow.llms.weights import SMOLLM2
 
 MIB = 2**20
 

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from ras_flow.errors import ConfigurationError, OverloadedError
 from ras_flow.llms import load_language_model
-from ras_flow.llms.chat import ChatLanguageModel
+from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.llms.waiting import VARIABLE, a_place, taken
 from ras_flow.parts import Message
 from tests.faults.world import builder, question, settings, town

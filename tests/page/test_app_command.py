@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from ras_flow import Context, build_graph, open_runs
-from ras_flow.llms.compute import run_in_lane
+from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.testing import ScriptedAnswerer
 from tests.cli.command import Command, Done, ras_flow_main

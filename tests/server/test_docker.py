@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.llms.weights import INSTALL
+from ras_flow.llms.local.weights import INSTALL
 from tests.server.dev import CONFIG
 
 ROOT = CONFIG.parent

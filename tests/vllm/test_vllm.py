@@ -22,8 +22,8 @@ from ras_flow.graph_llm.export import export_graph_llm
 from ras_flow.graph_llm.exported import PART
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.llms.completions import CompletionsServer
-from ras_flow.llms.local import LocalLanguageModel
+from ras_flow.llms.local.model import LocalLanguageModel
+from ras_flow.llms.remote.completions import CompletionsServer
 from ras_flow.parts import AnswerRequest, PlanRequest, Reply
 from ras_flow.parts.chosen import Parts
 from ras_flow.prompts.extractor import SCHEMA

@@ -12,7 +12,7 @@ from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import format_triple
-from ras_flow.llms.text import LOOP
+from ras_flow.llms.local.text import LOOP
 from ras_flow.parts.prompted.extractor_forms import Form, text_form
 from ras_flow.parts.prompted.prompting import ask, room
 from ras_flow.parts.protocols import LanguageModel

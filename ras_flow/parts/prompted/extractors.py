@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ras_flow.llms.chat import ChatLanguageModel
-from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.llms.seq2seq import LocalSeq2SeqModel
-from ras_flow.llms.served import ServedLanguageModel
-from ras_flow.llms.tokenized import TokenizedModel
-from ras_flow.llms.tuned import find_tuned
-from ras_flow.llms.weights import SMOLLM2
+from ras_flow.llms.local.model import LocalLanguageModel
+from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
+from ras_flow.llms.local.tokenized import TokenizedModel
+from ras_flow.llms.local.tuned import find_tuned
+from ras_flow.llms.local.weights import SMOLLM2
+from ras_flow.llms.remote.chat import ChatLanguageModel
+from ras_flow.llms.remote.served import ServedLanguageModel
 from ras_flow.parts.prompted.extractor import PromptedExtractor
 from ras_flow.parts.prompted.extractor_forms import Form, json_form, text_form, trained_form
 from ras_flow.parts.prompted.shared import SharedExtractor

@@ -7,8 +7,8 @@ from typing import Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
+from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.llms.sentence_encoder import MINILM
-from ras_flow.llms.weights import SMOLLM2
 from ras_flow.parts.records import Reading
 from ras_flow.support.ranges import NonNegative, Positive, Share, check_ranges
 from ras_flow.training.settings import Schedule

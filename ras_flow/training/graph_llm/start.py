@@ -12,7 +12,7 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.llms.generation import memory_errors_say
+from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.support.files import checksum
 from ras_flow.support.paths import path_named
 from ras_flow.training.graph_llm.config import TrainingConfig

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.llms.generation import memory_errors_say
+from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.support.extras import require
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import MEASURED

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.checkpoint import base_facts
-from ras_flow.llms.generation import memory_errors_say
+from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.extras import require

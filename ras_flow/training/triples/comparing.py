@@ -8,9 +8,9 @@ from pathlib import Path
 from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.quality import RULES
-from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.llms.seq2seq import LocalSeq2SeqModel
-from ras_flow.llms.tuned import Tuned, find_tuned
+from ras_flow.llms.local.model import LocalLanguageModel
+from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
+from ras_flow.llms.local.tuned import Tuned, find_tuned
 from ras_flow.parts.prompted.extractor import PromptedExtractor
 from ras_flow.parts.prompted.extractor_forms import Form, text_form, trained_form
 from ras_flow.training.splits import fraction

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ras_flow.llms.weights import SMOLLM2
+from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
 from ras_flow.support.ranges import NonNegative, Positive, Share, check_ranges
 from ras_flow.training.settings import Schedule

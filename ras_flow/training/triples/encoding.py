@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ras_flow.formats.triples import format_triples
-from ras_flow.llms.generation import as_plain_text, chat_text
+from ras_flow.llms.local.generation import as_plain_text, chat_text
 from ras_flow.parts.prompted.prompting import ask, few_shot
 from ras_flow.prompts.extractor import source
 from ras_flow.support.extras import require

@@ -2,7 +2,7 @@
 
 - ``adapter_model.safetensors`` and ``adapter_config.json``, or a whole model with its tokenizer;
 - ``extractor.json``: format version, base model, instruction, settings, what it was trained on, and
-  the SHA-256 of the weights (:mod:`ras_flow.llms.tuned` reads it);
+  the SHA-256 of the weights (:mod:`ras_flow.llms.local.tuned` reads it);
 - ``README.md``: the model card, to which :mod:`.measuring` adds figures.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.tuned import FORMAT, MANIFEST
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.tuned import FORMAT, MANIFEST
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum, let_all_read
 from ras_flow.training.triples.card import CARD, model_card

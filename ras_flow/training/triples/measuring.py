@@ -11,7 +11,7 @@ from typing import Any
 from ras_flow.datasets.facts import FactPassage, fact_recall
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import Rule
-from ras_flow.llms.tuned import MANIFEST
+from ras_flow.llms.local.tuned import MANIFEST
 from ras_flow.support.files import write_whole
 from ras_flow.training.triples.card import CARD, model_card
 from ras_flow.training.triples.examples import Example

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.tuned import Tuned, check_files, extractor_name, find_tuned
+from ras_flow.llms.local.tuned import Tuned, check_files, extractor_name, find_tuned
 from ras_flow.support.extras import require
 from ras_flow.training.triples.config import TrainingConfig
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.llms.generation import memory_errors_say
-from ras_flow.llms.local import read_model
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.tuned import Tuned, without_peft_warnings
+from ras_flow.llms.local.generation import memory_errors_say
+from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.tuned import Tuned, without_peft_warnings
 from ras_flow.support.extras import require
 from ras_flow.training.arguments import training_arguments
 from ras_flow.training.callbacks import callbacks

@@ -22,7 +22,7 @@ from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.collate import Collator
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.prompt import PromptFormatter
-from ras_flow.llms.tokenizer import load_tokenizer
+from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.testing import HashEncoder
 from ras_flow.training.callbacks import stale
 from ras_flow.training.data.requests import as_graph

@@ -21,10 +21,10 @@ from transformers import AutoModelForCausalLM
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms import LocalLanguageModel, load_language_model
-from ras_flow.llms.export import export_extractor
-from ras_flow.llms.local import read_model
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.tuned import extractor_name, find_tuned
+from ras_flow.llms.local.export import export_extractor
+from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.tuned import extractor_name, find_tuned
 from ras_flow.parts.prompted.extractor import PromptedExtractor
 from ras_flow.parts.prompted.extractor_forms import trained_form
 from ras_flow.parts.prompted.extractors import make_extractor
@@ -127,7 +127,7 @@ def test_special_tokens_in_a_text_are_plain_text(home: Path) -> None:
 async def test_training_prompts_are_those_of_inference(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ras_flow.llms import local
+    from ras_flow.llms.local import model as local
 
     asked: list[list[int]] = []
     real = local.generation.generate
@@ -508,10 +508,10 @@ def test_damaged_descriptions_are_refused(tmp_path: Path, record: str) -> None:
 def test_the_shipped_extractor_is_the_default_where_there_is_one(
     unbroken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ras_flow.llms.tuned.SHIPPED", unbroken)
+    monkeypatch.setattr("ras_flow.llms.local.tuned.SHIPPED", unbroken)
     assert extractor_name("local:default") == f"local:{unbroken}"
     assert extractor_name("openai:x") == "openai:x"
-    monkeypatch.setattr("ras_flow.llms.tuned.SHIPPED", unbroken / "nowhere")
+    monkeypatch.setattr("ras_flow.llms.local.tuned.SHIPPED", unbroken / "nowhere")
     assert extractor_name("local:default") == "local:default"
 
 

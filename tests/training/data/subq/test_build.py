@@ -19,9 +19,9 @@ from ras_flow.errors import (
     ModelResponseError,
     ModelUnavailableError,
 )
-from ras_flow.llms.chat import ChatLanguageModel
-from ras_flow.llms.local import LocalLanguageModel
-from ras_flow.llms.tuned import SHIPPED
+from ras_flow.llms.local.model import LocalLanguageModel
+from ras_flow.llms.local.tuned import SHIPPED
+from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts import Generation
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from ras_flow.llms.lookup import Lookup
+from ras_flow.llms.local.lookup import Lookup
 
 if TYPE_CHECKING:
-    from ras_flow.llms.batch import Choice
+    from ras_flow.llms.local.batch import Choice
 
 TWICE = 16
 """Tokens that a repeated block must fill before a text turns back: two copies of a triple do."""
@@ -49,7 +49,7 @@ class Text:
         self._lookup.extend([choice.token])
 
     def guess(self, most: int) -> list[int]:
-        """Return what may follow, as :meth:`ras_flow.llms.lookup.Lookup.guess` does."""
+        """Return what may follow, as :meth:`ras_flow.llms.local.lookup.Lookup.guess` does."""
         return self._lookup.guess(most)
 
     def turn(self, begins_word: Callable[[Sequence[int], int], bool]) -> bool:

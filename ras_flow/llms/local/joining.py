@@ -16,7 +16,7 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from ras_flow.errors import RasFlowError
-from ras_flow.llms.compute import submit_to_lane
+from ras_flow.llms.local.compute import submit_to_lane
 from ras_flow.llms.waiting import a_place
 from ras_flow.parts.records import Generation, Message
 

@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.llms.attention import without_copies
-from ras_flow.llms.batch import Batch, states_name
-from ras_flow.llms.capacity import step_at_once
-from ras_flow.llms.text import Text
+from ras_flow.llms.local.attention import without_copies
+from ras_flow.llms.local.batch import Batch, states_name
+from ras_flow.llms.local.capacity import step_at_once
+from ras_flow.llms.local.text import Text
 from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     import torch
 
-    from ras_flow.llms.batch import Choice, Prefix
+    from ras_flow.llms.local.batch import Choice, Prefix
 
 LONGEST_GUESS = 6
 """Tokens of a guess: about a name."""
@@ -78,8 +78,8 @@ def greedy(
         words: For each prompt the token ids that its output is likely to copy. They change how
             soon it is written, not what.
         turns: How often an output that repeats itself may turn back and go on otherwise; see
-            :class:`ras_flow.llms.text.Text`. Outputs of models for which :func:`can_share` does
-            not hold never do.
+            :class:`ras_flow.llms.local.text.Text`. Outputs of models for which :func:`can_share`
+            does not hold never do.
         begins_word: Called with the beginning of such an output and a token: whether a word
             begins with that token there.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.rate_limiters import BaseRateLimiter
 
-from ras_flow.llms.retry import untimed
+from ras_flow.llms.remote.retry import untimed
 
 
 class UntimedRate(BaseRateLimiter):

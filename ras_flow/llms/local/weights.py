@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
-from ras_flow.llms.tuned import find_tuned
+from ras_flow.llms.local.tuned import find_tuned
 from ras_flow.support.extras import require
 from ras_flow.support.files import whole_folder
 from ras_flow.support.paths import cache_folder, path_named

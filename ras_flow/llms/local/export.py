@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.generation import end_tokens, memory_errors_say
-from ras_flow.llms.local import read_model
-from ras_flow.llms.precision import DType
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.tuned import extractor_name, find_tuned
-from ras_flow.llms.weights import hash_text, reading_weights
+from ras_flow.llms.local.generation import end_tokens, memory_errors_say
+from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.precision import DType
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.tuned import extractor_name, find_tuned
+from ras_flow.llms.local.weights import hash_text, reading_weights
 from ras_flow.support.extras import require
 from ras_flow.support.files import let_all_read, whole_folder
 

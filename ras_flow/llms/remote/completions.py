@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from ras_flow.errors import ConfigurationError, ModelResponseError
-from ras_flow.llms.generation import cut_at
-from ras_flow.llms.providers import check_address, key_in
-from ras_flow.llms.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
-from ras_flow.llms.slots import shared_slots
-from ras_flow.llms.text import LOOP, repeats
+from ras_flow.llms.local.generation import cut_at
+from ras_flow.llms.local.text import LOOP, repeats
+from ras_flow.llms.remote.providers import check_address, key_in
+from ras_flow.llms.remote.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
+from ras_flow.llms.remote.slots import shared_slots
 from ras_flow.llms.waiting import a_place
 from ras_flow.parts.records import Generation
 from ras_flow.support.scoped import PerLoop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-WEIGHTS = Path(__file__).parent.parent / "weights"
+WEIGHTS = Path(__file__).parents[2] / "weights"
 """Where the package keeps them."""
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.answer import without_thoughts
-from ras_flow.llms.clients import Pools
-from ras_flow.llms.generation import cut_at
-from ras_flow.llms.providers import connect, endpoint_of
-from ras_flow.llms.rate import UntimedRate
-from ras_flow.llms.retry import BrokenAnswerError, Retries, call_with_retries
-from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
-from ras_flow.llms.slots import make_slots, shared_slots
+from ras_flow.llms.local.generation import cut_at
+from ras_flow.llms.local.weights import hash_text
+from ras_flow.llms.remote.clients import Pools
+from ras_flow.llms.remote.providers import connect, endpoint_of
+from ras_flow.llms.remote.rate import UntimedRate
+from ras_flow.llms.remote.retry import BrokenAnswerError, Retries, call_with_retries
+from ras_flow.llms.remote.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
+from ras_flow.llms.remote.slots import make_slots, shared_slots
 from ras_flow.llms.waiting import a_place
-from ras_flow.llms.weights import hash_text
 from ras_flow.parts.records import Generation, Message
 from ras_flow.support.concurrency import all_or_none
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.generation import Encoded, as_plain_text, chat_text
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.weights import positions
+from ras_flow.llms.local.generation import Encoded, as_plain_text, chat_text
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.weights import positions
 from ras_flow.parts.records import Message
 from ras_flow.support.extras import require
 

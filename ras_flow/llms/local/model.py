@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms import decoding, generation
-from ras_flow.llms.batch import states_name
-from ras_flow.llms.generation import (
+from ras_flow.llms.local import decoding, generation
+from ras_flow.llms.local.batch import states_name
+from ras_flow.llms.local.generation import (
     Encoded,
     check_lengths,
     is_memory_error,
     memory_errors_say,
 )
-from ras_flow.llms.joining import (
+from ras_flow.llms.local.joining import (
     GROUP,
     JoinedCalls,
     Limits,
@@ -25,11 +25,11 @@ from ras_flow.llms.joining import (
     PromptCall,
     serve_together,
 )
-from ras_flow.llms.precision import Precision, local_precision
-from ras_flow.llms.tokenized import WINDOW, TokenizedModel
-from ras_flow.llms.tokenizer import forget_tokenizer, load_tokenizer
-from ras_flow.llms.tuned import check_files, find_tuned
-from ras_flow.llms.weights import (
+from ras_flow.llms.local.precision import Precision, local_precision
+from ras_flow.llms.local.tokenized import WINDOW, TokenizedModel
+from ras_flow.llms.local.tokenizer import forget_tokenizer, load_tokenizer
+from ras_flow.llms.local.tuned import check_files, find_tuned
+from ras_flow.llms.local.weights import (
     SMOLLM2,
     fingerprint,
     load_error,
@@ -41,7 +41,7 @@ from ras_flow.support.extras import require
 from ras_flow.support.tracing import traced_generation
 
 if TYPE_CHECKING:
-    from ras_flow.llms.batch import Prefix
+    from ras_flow.llms.local.batch import Prefix
 
 PREFIXES_KEPT = 8
 """Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
@@ -146,7 +146,7 @@ class LocalLanguageModel(TokenizedModel):
 
     Everything before a prompt's last message (instruction and examples) is computed once per
     process and kept, so prompts that differ in their last message only are cheap. Calls that wait
-    for the same model are made together; see :mod:`ras_flow.llms.joining`.
+    for the same model are made together; see :mod:`ras_flow.llms.local.joining`.
     """
 
     def __init__(self, name: str = SMOLLM2, *, window: int = WINDOW, batch_size: int = 32) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
-from ras_flow.llms.retry import Endpoint
+from ras_flow.llms.remote.retry import Endpoint
 from ras_flow.support.extras import require
 
 if TYPE_CHECKING:

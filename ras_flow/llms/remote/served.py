@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ras_flow.llms.completions import CompletionsServer
-from ras_flow.llms.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
-from ras_flow.llms.tokenized import TokenizedModel
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.weights import fingerprint
+from ras_flow.llms.local.tokenized import TokenizedModel
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.weights import fingerprint
+from ras_flow.llms.remote.completions import CompletionsServer
+from ras_flow.llms.remote.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
 from ras_flow.parts.records import Generation, Message
 from ras_flow.support.concurrency import all_or_none
 from ras_flow.support.tracing import traced_generation

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ras_flow.llms.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
-from ras_flow.llms.joining import Limits, Outcome, PromptCall, serve_together
-from ras_flow.llms.local import LocalLanguageModel, load_model
-from ras_flow.llms.tokenizer import load_tokenizer
-from ras_flow.llms.tuned import find_tuned
-from ras_flow.llms.weights import SMOLLM2, load_error
+from ras_flow.llms.local.generation import as_plain_text, cut_at, end_tokens, memory_errors_say
+from ras_flow.llms.local.joining import Limits, Outcome, PromptCall, serve_together
+from ras_flow.llms.local.model import LocalLanguageModel, load_model
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.tuned import find_tuned
+from ras_flow.llms.local.weights import SMOLLM2, load_error
 from ras_flow.parts.records import Generation
 from ras_flow.support.extras import require
 from ras_flow.support.paths import path_named

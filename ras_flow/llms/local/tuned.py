@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.shipped import WEIGHTS, is_default
-from ras_flow.llms.text import TWICE
+from ras_flow.llms.local.shipped import WEIGHTS, is_default
+from ras_flow.llms.local.text import TWICE
 from ras_flow.support.extras import require
 from ras_flow.support.files import first_wrong
 from ras_flow.support.paths import path_named
@@ -26,7 +26,7 @@ from ras_flow.support.paths import path_named
 MANIFEST = "extractor.json"
 TURNS = 2
 """How often what a trained causal extractor writes may turn back from a loop
-(:class:`ras_flow.llms.text.Text`)."""
+(:class:`ras_flow.llms.local.text.Text`)."""
 
 FORMAT = 1
 """Version of the folder; raise it when older readers would misread it."""
@@ -42,7 +42,7 @@ class Tuned:
     Attributes:
         folder: Where it is.
         kind: ``causal`` or ``seq2seq``.
-        base: The model that it was trained from, as :func:`ras_flow.llms.weights.resolve` takes it.
+        base: The model that it was trained from, as ``weights.resolve`` takes it.
         adapter: Whether the folder holds an adapter, or a whole model.
         instruction: What to ask with each passage, as in training; may be empty.
         max_new_tokens: Tokens of the longest target that training allowed.

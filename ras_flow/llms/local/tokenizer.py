@@ -6,8 +6,8 @@ import threading
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.tuned import find_tuned
-from ras_flow.llms.weights import check_words, load_error, resolve
+from ras_flow.llms.local.tuned import find_tuned
+from ras_flow.llms.local.weights import check_words, load_error, resolve
 from ras_flow.support.extras import require
 
 _loading = threading.Lock()

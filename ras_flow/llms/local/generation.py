@@ -10,14 +10,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
-from ras_flow.llms import capacity, decoding
-from ras_flow.llms.text import repeats
+from ras_flow.llms.local import capacity, decoding
+from ras_flow.llms.local.text import repeats
 from ras_flow.parts.records import Generation
 
 if TYPE_CHECKING:
     import torch
 
-    from ras_flow.llms.local import LoadedModel
+    from ras_flow.llms.local.model import LoadedModel
 
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory")
 
