@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ras_flow.cluster.engine import Engine
+    from ras_flow.support.engine import Engine
 
 
 class EngineName(StrEnum):
@@ -34,9 +34,9 @@ EngineOption = Annotated[
 def opened_engine(name: EngineName, most: int | None = None) -> Iterator[Engine]:
     """Open an engine before there is an event loop."""
     if name == EngineName.LOCAL:
-        from ras_flow.cluster.engine import HERE
+        from ras_flow.support.engine import IN_PROCESS
 
-        yield HERE
+        yield IN_PROCESS
         return
     from ras_flow.cluster.workers import open_workers
 

@@ -30,8 +30,8 @@ from ras_flow.support.files import whole_file, writing
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ras_flow.cluster.engine import Engine
     from ras_flow.state.schema import Passage
+    from ras_flow.support.engine import Engine
     from ras_flow.triples.cache import KeptTriples
     from ras_flow.triples.precompute import Filling
 

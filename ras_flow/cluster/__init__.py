@@ -1,5 +1,6 @@
-"""Work that many processes share, on one machine or several: units of work, done by Ray's workers.
+"""Ray's room: an engine of worker processes on one machine or several, and models that live there.
 
-:mod:`ras_flow.cluster.engine` says what an engine is, :mod:`ras_flow.cluster.workers` starts Ray's,
-:mod:`ras_flow.cluster.parts` has models live there.
+It builds on indexes, models and parts; nothing but the command line imports it.
+:mod:`ras_flow.cluster.workers` is the :class:`~ras_flow.support.engine.Engine`,
+:mod:`ras_flow.cluster.parts` and :mod:`ras_flow.cluster.encoder` have models work there.
 """

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ras_flow.cluster.engine import HERE, Engine, same
+from ras_flow.cluster.identity import same
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.support.engine import IN_PROCESS, Engine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def encoder_on(engine: Engine, name: str) -> SentenceEncoder:
     """Return a sentence encoder that works where an engine does."""
     encoder = LocalSentenceEncoder(name)
-    return encoder if engine is HERE else _Encoder(engine, encoder)
+    return encoder if engine is IN_PROCESS else _Encoder(engine, encoder)
 
 
 class _Encoder:

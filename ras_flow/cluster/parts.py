@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ras_flow.cluster.engine import HERE, Engine, same
+from ras_flow.cluster.identity import same
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, reading_of
 from ras_flow.parts.records import (
@@ -23,11 +23,12 @@ from ras_flow.parts.records import (
 )
 from ras_flow.settings.context import Context
 from ras_flow.state.schema import Passage
+from ras_flow.support.engine import IN_PROCESS, Engine
 
 
 def parts_on(engine: Engine) -> Parts:
     """Return parts whose named models work where an engine does."""
-    return Parts() if engine is HERE else EngineParts(engine=engine)
+    return Parts() if engine is IN_PROCESS else EngineParts(engine=engine)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +39,7 @@ class EngineParts(Parts):
         engine: The workers.
     """
 
-    engine: Engine = HERE
+    engine: Engine = IN_PROCESS
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner; see :meth:`ras_flow.parts.chosen.Parts.get_planner`."""

@@ -32,7 +32,7 @@ _AHEAD = 2
 
 
 class Workers:
-    """An engine (:class:`ras_flow.cluster.engine.Engine`) of Ray's actors; see `open_workers`."""
+    """An :class:`~ras_flow.support.engine.Engine` of Ray's actors; see :func:`open_workers`."""
 
     def __init__(self, ray: Any, actors: list[Any]) -> None:
         self._ray = ray

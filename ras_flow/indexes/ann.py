@@ -66,16 +66,19 @@ def build_ann(path: Path, vectors: npt.NDArray[np.float32], kind: VectorKind) ->
     eight (IVF-PQ): what they find is ranked again by the vectors themselves.
     """
     faiss = require("faiss", extra="local")
+    threads = faiss.omp_get_max_threads()
     # HNSW's links depend on the order in which threads add: shards, not threads, work in parallel.
     faiss.omp_set_num_threads(1)
-    index = _hnsw(faiss, vectors.shape[1]) if kind == "hnsw" else _ivfpq(faiss, *vectors.shape)
-    index.train(_some(vectors, _training_size(vectors.shape[0])))
-    for start in range(0, len(vectors), _AT_ONCE):
-        index.add(vectors[start : start + _AT_ONCE])
     try:
+        index = _hnsw(faiss, vectors.shape[1]) if kind == "hnsw" else _ivfpq(faiss, *vectors.shape)
+        index.train(_some(vectors, _training_size(vectors.shape[0])))
+        for start in range(0, len(vectors), _AT_ONCE):
+            index.add(vectors[start : start + _AT_ONCE])
         faiss.write_index(index, str(path))
     except RuntimeError as error:
         raise OSError(f"FAISS could not write {path}: {error}") from error
+    finally:
+        faiss.omp_set_num_threads(threads)
 
 
 def load_ann(path: Path, kind: VectorKind, effort: int) -> Any:

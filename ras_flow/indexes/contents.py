@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from ras_flow.cluster.engine import HERE, Engine, in_order
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.split import split_document
 from ras_flow.errors import DocumentError, IndexCorruptError, InputError
 from ras_flow.indexes.manifest import DOCUMENTS, REBUILD
 from ras_flow.state.schema import Passage
+from ras_flow.support.concurrency import in_order
+from ras_flow.support.engine import IN_PROCESS, Engine
 
 _READ_AT_ONCE = 64
 
@@ -78,7 +79,7 @@ async def add_documents(
     documents: Iterable[SourceDocument],
     max_words: int,
     progress: OnProgress | None,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> set[str]:
     """Split documents that are new or changed into passages."""
     read, given = 0, set[str]()

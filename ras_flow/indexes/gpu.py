@@ -1,4 +1,4 @@
-"""FAISS on a GPU, by the extra ``gpu``: used where it is installed and a GPU is seen.
+"""FAISS on a GPU, by the extra ``gpu``: used if it is installed and FAISS sees a GPU.
 
 ``CUDA_VISIBLE_DEVICES=`` (empty) hides the GPUs and keeps the search on the processor.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
@@ -15,8 +14,6 @@ from ras_flow.support.extras import require
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-    from ras_flow.indexes.vectors import Shard
 
 GPU_MOST = 2048
 """The most neighbours that FAISS finds on a GPU."""
@@ -41,18 +38,18 @@ def has_gpu() -> bool:
     return bool(require("faiss", extra="local").get_num_gpus())
 
 
-def to_gpu(shard: Shard) -> Shard:
-    """Copy what searches a shard to the GPUs: its vectors, or its IVF-PQ; HNSW stays here."""
+def to_gpu(vectors: npt.NDArray[np.float32], ann: Any) -> GpuIndex | None:
+    """Copy what searches a shard to the GPUs: its IVF-PQ, or its vectors; HNSW stays here."""
     faiss = require("faiss", extra="gpu")
     try:
-        if shard.ann is None:
-            index = faiss.index_cpu_to_all_gpus(faiss.IndexFlatIP(shard.vectors.shape[1]))
-            for start in range(0, len(shard.vectors), _AT_ONCE):
-                index.add(shard.vectors[start : start + _AT_ONCE])
-            return replace(shard, exact=GpuIndex(index))
-        if isinstance(shard.ann, faiss.IndexIVF):
-            return replace(shard, ann=GpuIndex(faiss.index_cpu_to_all_gpus(shard.ann)))
-        return shard
+        if ann is None:
+            index = faiss.index_cpu_to_all_gpus(faiss.IndexFlatIP(vectors.shape[1]))
+            for start in range(0, len(vectors), _AT_ONCE):
+                index.add(vectors[start : start + _AT_ONCE])
+            return GpuIndex(index)
+        return (
+            GpuIndex(faiss.index_cpu_to_all_gpus(ann)) if isinstance(ann, faiss.IndexIVF) else None
+        )
     except RuntimeError as error:
         raise ConfigurationError(
             f"The vectors cannot be searched on the GPU ({error}). If they do not fit, build the "

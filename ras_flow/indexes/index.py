@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.split import MAX_WORDS
 from ras_flow.errors import (
@@ -37,10 +36,11 @@ from ras_flow.indexes.manifest import (
 )
 from ras_flow.indexes.passages import PassageFile, map_file
 from ras_flow.indexes.vectors import load_vectors
-from ras_flow.indexes.writer import write_index, writing
+from ras_flow.indexes.writer import write_index, write_lock
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import Retriever, SentenceEncoder
 from ras_flow.settings.context import RetrieverKind
+from ras_flow.support.engine import IN_PROCESS, Engine
 
 
 class CorpusIndex:
@@ -97,14 +97,14 @@ class CorpusIndex:
         max_words: int = MAX_WORDS,
         vectors: VectorChoice = "auto",
         shards: int = 1,
-        engine: Engine = HERE,
+        engine: Engine = IN_PROCESS,
     ) -> Self:
         """Split, embed and index documents; an index at the same path is replaced at the end."""
         if max_words < 1:
             raise InputError(f"max_words is {max_words}: a passage needs at least 1 word.")
         choose(vectors, 0, shards)
         path = Path(path)
-        async with writing(path):
+        async with write_lock(path):
             contents = Contents()
             await add_documents(contents, documents, max_words, progress, engine)
             dense = DenseRecord(asked=vectors, shards=shards)
@@ -144,7 +144,7 @@ class CorpusIndex:
         was opened. An unchanged document costs nothing but its reading. BM25's index is rebuilt
         from all passages, even without a change where it is not :attr:`is_current`.
         """
-        async with writing(self.path):
+        async with write_lock(self.path):
             base = await asyncio.to_thread(type(self).open, self.path, encoder=self.encoder)
             if base.manifest.encoder and self.encoder is None:
                 raise ConfigurationError(

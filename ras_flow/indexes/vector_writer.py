@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ras_flow.cluster.engine import HERE, Engine, in_order
 from ras_flow.documents.split import sentences
 from ras_flow.indexes.ann import EFFORTS, VectorKind, build_ann, choose, set_effort
 from ras_flow.indexes.arrays import open_array
@@ -24,6 +22,8 @@ from ras_flow.indexes.manifest import DenseRecord, ann_name, vector_names
 from ras_flow.indexes.vectors import VectorIndex, load_vectors
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Passage
+from ras_flow.support.concurrency import in_order, to_its_end
+from ras_flow.support.engine import IN_PROCESS, Engine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,7 @@ async def write_vectors(
     asked: DenseRecord,
     old: Old | None,
     progress: OnProgress | None,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> DenseRecord:
     """Write the vectors of passages and what searches them."""
     if old:
@@ -118,42 +118,27 @@ def _copy(files: _VectorFiles, new: dict[str, int], old: Old) -> None:
 
 
 async def build_shards(
-    folder: Path, record: DenseRecord, progress: OnProgress | None, engine: Engine = HERE
+    folder: Path, record: DenseRecord, progress: OnProgress | None, engine: Engine = IN_PROCESS
 ) -> None:
     """Build what searches each shard, as many at a time as there are cores or workers."""
-    build = _build_here(folder, record) if engine is HERE else _build_on(engine, folder, record)
-    done = 0
-    async with aclosing(build) as built:
+    here = engine is IN_PROCESS
+
+    async def build(name: str) -> None:
+        vectors = await asyncio.to_thread(open_array, folder / name)
+        path = folder / ann_name(name)
+        if here:  # Without a copy of the file in memory; a thread would outlive its caller.
+            await to_its_end(asyncio.to_thread(build_ann, path, vectors, record.kind))
+        else:
+            content = await engine.do(_built, vectors, record.kind)
+            await asyncio.to_thread(path.write_bytes, content)
+
+    at_once = os.cpu_count() or 1 if here else engine.at_once
+    async with aclosing(in_order(build, vector_names(record), at_once)) as built:
+        done = 0
         async for _ in built:
             done += 1
             if progress:
                 progress(IndexProgress("link", done, record.shards))
-
-
-async def _build_here(folder: Path, record: DenseRecord) -> AsyncGenerator[None]:
-    def build(name: str) -> None:
-        build_ann(folder / ann_name(name), open_array(folder / name), record.kind)
-
-    loop = asyncio.get_running_loop()
-    workers = ThreadPoolExecutor(min(record.shards, os.cpu_count() or 1))
-    try:
-        tasks = [loop.run_in_executor(workers, build, name) for name in vector_names(record)]
-        for task in asyncio.as_completed(tasks):
-            await task
-            yield
-    finally:
-        await asyncio.to_thread(workers.shutdown, cancel_futures=True)
-
-
-async def _build_on(engine: Engine, folder: Path, record: DenseRecord) -> AsyncGenerator[None]:
-    async def build(name: str) -> bytes:
-        vectors = await asyncio.to_thread(open_array, folder / name)
-        return await engine.do(_built, vectors, record.kind)
-
-    async with aclosing(in_order(build, vector_names(record), engine.at_once)) as built:
-        async for name, content in built:
-            await asyncio.to_thread((folder / ann_name(name)).write_bytes, content)
-            yield
 
 
 async def _built(vectors: npt.NDArray[np.float32], kind: VectorKind) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,8 +13,8 @@ from ras_flow.indexes.ann import load_ann
 from ras_flow.indexes.arrays import open_array
 from ras_flow.indexes.gpu import GPU_MOST, has_gpu, to_gpu
 from ras_flow.indexes.manifest import DenseRecord, ann_name, vector_names
+from ras_flow.support.concurrency import PerProcess
 from ras_flow.support.extras import require
-from ras_flow.support.scoped import PerProcess
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,6 +62,13 @@ class Shard:
             self._ranked(query, row[row >= 0])[:k]
             for query, row in zip(queries, found, strict=True)
         ]
+
+    def on_gpu(self) -> Shard:
+        """Return the same shard, searched on the GPU if its kind of index can be."""
+        index = to_gpu(self.vectors, self.ann)
+        return (
+            replace(self, exact=index) if self.ann is None else replace(self, ann=index or self.ann)
+        )
 
     def _compare_all(self, queries: npt.NDArray[np.float32], k: int) -> list[list[Hit]]:
         """Look deeper until what was left out is surely no better than the k-th found.
@@ -118,7 +125,7 @@ class VectorIndex:
         The shards' cosines are exact, so that merging them gives the k best of all candidates:
         for flat shards, what one flat index of all vectors would give.
         """
-        each = self._workers.here().map if len(self.shards) > 1 else map
+        each = self._workers.current().map if len(self.shards) > 1 else map
         found = each(lambda shard: shard.search(queries, k), self.shards)
         return [
             sorted((hit for hits in row for hit in hits), key=lambda hit: (-hit[0], hit[1]))[:k]
@@ -140,8 +147,8 @@ class VectorIndex:
         return taken
 
     def on_gpu(self) -> VectorIndex:
-        """Return the same vectors, searched on the GPU where FAISS sees one."""
-        return VectorIndex([to_gpu(shard) for shard in self.shards]) if has_gpu() else self
+        """Return the same vectors, searched on the GPU if FAISS sees one."""
+        return VectorIndex([shard.on_gpu() for shard in self.shards]) if has_gpu() else self
 
     def _open(self) -> ThreadPoolExecutor:
         cores = os.cpu_count() or 1

@@ -7,10 +7,9 @@ import json
 import secrets
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
-from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.errors import ConfigurationError, CorpusIndexError
 from ras_flow.indexes.bm25 import ANALYSIS, build_bm25
 from ras_flow.indexes.contents import Contents, IndexProgress, OnProgress
@@ -34,31 +33,26 @@ from ras_flow.indexes.vector_writer import Old, write_vectors
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Passage
 from ras_flow.support.concurrency import to_its_end
+from ras_flow.support.engine import IN_PROCESS, Engine
+from ras_flow.support.files import file_lock
 from ras_flow.support.paths import cache_folder
 
 LOCK = ".lock"
 
 
 @asynccontextmanager
-async def writing(path: Path) -> AsyncIterator[None]:
+async def write_lock(path: Path) -> AsyncIterator[None]:
     """Hold the right to write an index folder, which is made if need be."""
-    import filelock  # noqa: PLC0415
-
-    try:
-        await asyncio.to_thread(_make_folder, path)
-        lock = filelock.FileLock(path / LOCK, timeout=0, thread_local=False)
-        await asyncio.to_thread(lock.acquire)
-    except filelock.Timeout as error:
-        raise CorpusIndexError(
-            f"The index at {path} is being written by another process or task: try again when it "
-            "is done."
-        ) from error
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-    try:
+    busy = CorpusIndexError(
+        f"Another process or task is writing the index at {path}: try again when it is done."
+    )
+    with ExitStack() as held:
+        try:
+            await asyncio.to_thread(_make_folder, path)
+            await asyncio.to_thread(held.enter_context, file_lock(path / LOCK, busy))
+        except OSError as error:
+            raise _cannot_write(path, error) from error
         yield
-    finally:
-        lock.release()
 
 
 def _cannot_write(path: Path, error: OSError) -> CorpusIndexError:
@@ -92,7 +86,7 @@ async def write_index(
     dense: DenseRecord,
     old: Old | None,
     progress: OnProgress | None,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> None:
     """Write a new generation, switch to it, and remove the others."""
     passages = contents.ordered()

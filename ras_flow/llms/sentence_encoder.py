@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.local.weights import check_words, load_error, reading_weights
+from ras_flow.support.concurrency import PerProcess
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum
 from ras_flow.support.paths import path_named
-from ras_flow.support.scoped import PerProcess
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +69,7 @@ class LocalSentenceEncoder:
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._calls: JoinedCalls[str, None, npt.NDArray[np.float32]] = JoinedCalls(
-            self._serve, most=GROUP * batch_size, submit=lambda work: _LANE.here().submit(work)
+            self._serve, most=GROUP * batch_size, submit=lambda work: _LANE.current().submit(work)
         )
 
     @cached_property

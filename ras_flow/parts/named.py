@@ -37,8 +37,8 @@ from ras_flow.settings.context import (
     ExtractorOutput,
     RetrieverKind,
 )
+from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.paths import path_named
-from ras_flow.support.scoped import PerLoop
 
 T = TypeVar("T")
 
@@ -173,7 +173,7 @@ _openings: PerLoop[dict[Hashable, asyncio.Task[Retriever]]] = PerLoop(dict)
 
 async def open_retriever_of(context: Context) -> Retriever:
     """Return the retriever as :func:`retriever_of` does; all that wait for it take one thread."""
-    here = _openings.here()
+    here = _openings.current()
     key = (context.index, context.retriever, context.encoder)
     if key not in here:
         here[key] = asyncio.create_task(asyncio.to_thread(retriever_of, context))

@@ -1,38 +1,108 @@
-"""Calls that succeed or fail together, or must end."""
+"""Calls that belong together, and objects that belong to one event loop or one process."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+import os
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from itertools import islice
-from typing import TypeVar
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 AT_ONCE = 256
 """Calls of one request under way: the rest of a large one waits without a place among all calls."""
 
 
 async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """Await many calls at once; where one fails or the caller is cancelled, cancel the others."""
+    """Await many calls at once; if one fails or the caller is cancelled, cancel the others."""
     made: list[T] = []
     waiting = iter(calls)
     while tasks := [asyncio.ensure_future(call) for call in islice(waiting, AT_ONCE)]:
         try:
             made += await asyncio.gather(*tasks)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await _cancel(tasks)
     return made
+
+
+async def in_order(
+    work: Callable[[U], Awaitable[T]], units: Iterable[U], at_once: int
+) -> AsyncGenerator[tuple[U, T]]:
+    """Do units of work, several at once, and yield the results in the units' order.
+
+    Close it (:func:`contextlib.aclosing`), so that an error of the caller ends what is under way.
+    """
+    rest, end = iter(units), object()
+    waiting: deque[tuple[U, asyncio.Future[T]]] = deque()
+    try:
+        while (unit := await asyncio.to_thread(next, rest, end)) is not end:
+            waiting.append((unit, asyncio.ensure_future(work(unit))))  # type: ignore[arg-type]
+            if len(waiting) >= at_once:
+                yield await _first(waiting)
+        while waiting:
+            yield await _first(waiting)
+    finally:
+        await _cancel(task for _, task in waiting)
+
+
+async def _first(waiting: deque[tuple[U, asyncio.Future[T]]]) -> tuple[U, T]:
+    unit, task = waiting[0]
+    result = await task
+    waiting.popleft()
+    return unit, result
+
+
+async def _cancel(tasks: Iterable[asyncio.Future[T]]) -> None:
+    """Cancel what is still under way, and wait for its end."""
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def to_its_end(work: Awaitable[T], patience: float | None = None) -> T:
     """Await what must not stop half-way: a caller that is cancelled meanwhile ends after it."""
     begun = asyncio.ensure_future(work)
-    # Who was cancelled does not ask for it, and Python would print its error with a traceback.
+    # A cancelled caller never asks for the error, and Python would print it with a traceback.
     begun.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.shield(begun)
     finally:
         await asyncio.wait([begun], timeout=patience)
+
+
+class PerLoop(Generic[T]):
+    """One object for each event loop, for objects that work only in the loop that made them."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._of: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+
+    def current(self) -> T:
+        """Return the running event loop's object."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._of:
+            self._of[loop] = self._make()
+        return self._of[loop]
+
+
+class PerProcess(Generic[T]):
+    """One object for each process, for objects with threads, which a fork does not copy.
+
+    A forked process would wait for its parent's threads for ever.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._of: dict[int, T] = {}
+
+    def current(self) -> T:
+        """Return this process's object."""
+        process = os.getpid()
+        if process not in self._of:
+            self._of.setdefault(process, self._make())
+        return self._of[process]

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, or line by line, and what tells contents apart."""
+"""Files that are written whole or not at all, or by one writer at a time, and their checksums."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TextIO
 
-from ras_flow.errors import InputError
+from ras_flow.errors import InputError, RasFlowError
 
 
 @contextmanager
@@ -20,6 +20,23 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+@contextmanager
+def file_lock(path: Path, busy: RasFlowError) -> Iterator[None]:
+    """Hold a lock file, or raise ``busy`` if another process or task holds it; never wait.
+
+    Its folder is made if need be; it and the lock's errors are an OSError.
+    """
+    import filelock  # noqa: PLC0415
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = filelock.FileLock(path, timeout=0, thread_local=False).acquire()
+    except filelock.Timeout as error:
+        raise busy from error
+    with lock:
+        yield
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ras_flow.cluster.engine import HERE, in_order
+from ras_flow.support.concurrency import in_order
+from ras_flow.support.engine import IN_PROCESS
 from tests.cluster.work import after
 
 
@@ -23,7 +24,7 @@ def test_results_come_in_order_with_so_many_under_way(delays: list[int], at_once
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
-        made = await HERE.do(after, unit[1] / 1000, unit[0])
+        made = await IN_PROCESS.do(after, unit[1] / 1000, unit[0])
         under_way -= 1
         return made
 

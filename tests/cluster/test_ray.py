@@ -19,7 +19,6 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow.cluster.encoder import encoder_on
-from ras_flow.cluster.engine import HERE, Engine
 from ras_flow.cluster.parts import parts_on
 from ras_flow.cluster.workers import RETRIES, Workers, open_workers
 from ras_flow.documents import SourceDocument
@@ -27,6 +26,7 @@ from ras_flow.errors import ClusterError, DocumentError, MissingExtraError
 from ras_flow.indexes import CorpusIndex, vector_writer
 from ras_flow.indexes.contents import IndexProgress
 from ras_flow.settings.context import Context
+from ras_flow.support.engine import IN_PROCESS, Engine
 from ras_flow.triples.cache import KeptTriples, read_kept
 from ras_flow.triples.precompute import Filling, precompute
 from tests.cli.command import Command, Done, ras_flow
@@ -103,7 +103,7 @@ async def test_an_index_has_the_same_bytes_also_when_a_worker_is_killed(
     monkeypatch.setattr(vector_writer, "_EMBED_AT_ONCE", 32)
     kill = await killer(workers)
     there = await build(tmp_path / "there", workers, kill)
-    assert there == await build(tmp_path / "here", HERE)
+    assert there == await build(tmp_path / "here", IN_PROCESS)
     assert {"vectors-000.npy", "vectors-001.npy", "passages.jsonl"} < there.keys()
 
 
@@ -111,7 +111,7 @@ async def test_what_searches_the_shards_has_the_same_bytes(
     tmp_path: Path, workers: Workers
 ) -> None:
     made = []
-    for name, engine in (("here", HERE), ("there", workers)):
+    for name, engine in (("here", IN_PROCESS), ("there", workers)):
         index = await CorpusIndex.build(
             tmp_path / name,
             corpus(2_100),
@@ -148,7 +148,7 @@ async def test_the_same_triples_also_when_a_worker_is_killed(
         kept = [kept async for kept in read_kept(store)]
         return filling, sorted(kept, key=lambda one: one.passage)
 
-    here, there = await fill(HERE), await fill(workers)
+    here, there = await fill(IN_PROCESS), await fill(workers)
     assert here == there
     assert (here[0].extracted, here[0].triples, len(here[1])) == (4, 6, 4)
 

@@ -477,7 +477,7 @@ async def test_a_killed_build_leaves_one_whole_index(path: Path, point: str) -> 
     program = [sys.executable, "-m", "tests.indexes.killed_build", path, point]
     process = subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"now\n"
-    with pytest.raises(CorpusIndexError, match="being written by another process"):
+    with pytest.raises(CorpusIndexError, match="Another process or task is writing"):
         await CorpusIndex.build(path, DOCUMENTS, encoder=None)
     process.kill()
     process.wait()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from ras_flow.support.scoped import PerProcess
+from ras_flow.support.concurrency import PerProcess
 
 T = TypeVar("T")
 
@@ -21,4 +21,4 @@ async def run_in_lane(work: Callable[[], T]) -> T:
 
 def submit_to_lane(work: Callable[[], T]) -> Future[T]:
     """Start heavy work after the heavy work that came before it, from any thread."""
-    return _LANE.here().submit(work)
+    return _LANE.current().submit(work)

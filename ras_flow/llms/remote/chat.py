@@ -143,7 +143,7 @@ class ChatLanguageModel:
         try:
             with a_place():
                 # Outside the attempts: the wait for a slot is not the model's time.
-                async with self._slots.here():
+                async with self._slots.current():
                     answer = await call_with_retries(
                         lambda: self._invoke(chat, messages, sent, more),
                         retries=self._retries,

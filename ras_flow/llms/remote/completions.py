@@ -24,7 +24,7 @@ from ras_flow.llms.remote.retry import BrokenAnswerError, Endpoint, Retries, cal
 from ras_flow.llms.remote.slots import shared_slots
 from ras_flow.llms.waiting import a_place
 from ras_flow.parts.records import Generation
-from ras_flow.support.scoped import PerLoop
+from ras_flow.support.concurrency import PerLoop
 
 ADDRESS = "VLLM_BASE_URL"
 """Environment variable with the server's address, where no base_url is given."""
@@ -134,7 +134,7 @@ class CompletionsServer:
         """Send one prompt, to be continued greedily."""
         settings = {"model": self.model, "max_tokens": max_new_tokens, "return_token_ids": True}
         with a_place():
-            async with self._slots.here():
+            async with self._slots.current():
                 made = await prompt()
                 body = await asyncio.to_thread(
                     lambda: json.dumps({**GREEDY, **settings, **more, **made}).encode()
@@ -144,7 +144,7 @@ class CompletionsServer:
                 )
 
     async def _post(self, body: bytes) -> Written:
-        response = await self._clients.here().post(
+        response = await self._clients.current().post(
             self._url, content=body, headers={"content-type": "application/json"}
         )
         if response.status_code >= 400:

@@ -7,7 +7,7 @@ from threading import Lock
 from weakref import WeakValueDictionary
 
 from ras_flow.llms.remote.retry import Endpoint
-from ras_flow.support.scoped import PerLoop
+from ras_flow.support.concurrency import PerLoop
 
 Slots = PerLoop[asyncio.Semaphore]
 """The slots of each event loop."""

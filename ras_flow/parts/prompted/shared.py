@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage
-from ras_flow.support.scoped import PerLoop
+from ras_flow.support.concurrency import PerLoop
 
 
 @dataclass(eq=False)
@@ -37,7 +37,7 @@ class SharedExtractor:
 
     async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
         """Extract each passage's triples."""
-        under_way = self._under_way.here()
+        under_way = self._under_way.current()
         new = {p["id"]: p for p in passages if _has_ended(under_way.get(p["id"]))}
         if new:
             work = _Work(asyncio.create_task(self._extract(list(new.values()))), list(new))

@@ -6,11 +6,11 @@ from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
 
-from ras_flow.cluster.engine import in_order
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.parts.prompted import PromptedAnswerer
 from ras_flow.parts.protocols import LanguageModel
+from ras_flow.support.concurrency import in_order
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel, StepUsage
 from ras_flow.training.data.case import Case

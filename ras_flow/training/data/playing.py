@@ -20,7 +20,6 @@ from typing import cast
 
 from langgraph.store.base import BaseStore
 
-from ras_flow.cluster.engine import in_order
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.formats.plan import is_askable
@@ -29,7 +28,7 @@ from ras_flow.indexes.sync import sync_index
 from ras_flow.parts.protocols import Extractor, Planner, Retriever, SentenceEncoder
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasOutput
-from ras_flow.support.concurrency import to_its_end
+from ras_flow.support.concurrency import in_order, to_its_end
 from ras_flow.training.data.calls import StepUsage
 from ras_flow.training.data.case import Case
 from ras_flow.training.data.config import MixConfig

@@ -28,10 +28,9 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
-from ras_flow.cluster.engine import in_order
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
-from ras_flow.support.concurrency import to_its_end
+from ras_flow.support.concurrency import in_order, to_its_end
 from ras_flow.training.data.calls import CallLog
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
