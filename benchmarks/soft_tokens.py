@@ -30,7 +30,7 @@ from ras_flow.errors import InputError
 from ras_flow.graph_llm.collate import Example
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.shared import open_graph_llm
-from ras_flow.graph_llm.soft import graph_part
+from ras_flow.graph_llm.soft_tokens import graph_part
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts import AttributedGraph, ChainLink
 from ras_flow.training.graph_llm.examples import Examples

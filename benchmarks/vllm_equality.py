@@ -21,10 +21,9 @@ from pathlib import Path
 from time import perf_counter
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
+from ras_flow.graph_llm.roles import GraphAnswerer, GraphLLMSource, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM
 from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts import AnswerRequest, PlanRequest
 from ras_flow.training.data.requests import as_request

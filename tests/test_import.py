@@ -116,7 +116,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_a_graph_llm_loads_its_packages_without_their_warnings() -> None:
-    code = "from ras_flow.graph_llm.packages import require_packages\nrequire_packages()"
+    code = "from ras_flow.graph_llm.build import require_packages\nrequire_packages()"
     told = ["-W", "error:`torch.jit.script` is deprecated"]
     subprocess.run([sys.executable, *told, "-c", code], check=True)
 

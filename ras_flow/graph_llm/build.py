@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.graph_llm.config import GraphLLMConfig
-from ras_flow.graph_llm.packages import require_packages
 from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
+
+
+def require_packages(*others: str) -> None:
+    """Import torch, torch-geometric and other packages of the extra ``local``."""
+    require("torch", extra="local")
+    with warnings.catch_warnings():
+        # torch-geometric calls it while it is imported, which newer versions of torch tell users.
+        warnings.filterwarnings("ignore", "`torch.jit.script` is deprecated")
+        require("torch_geometric", extra="local")
+    for package in others:
+        require(package, extra="local")
 
 
 def build_graph_llm(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.build import build_graph_llm
-from ras_flow.graph_llm.card import model_card
 from ras_flow.graph_llm.manifest import (
     ADAPTER,
     GNN,
     Manifest,
     checked_manifest,
     is_checkpoint,
+    model_card,
     own_tokenizer,
     write_manifest,
 )

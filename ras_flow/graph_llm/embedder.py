@@ -10,10 +10,10 @@ import safetensors.torch
 import torch
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.graph_llm.exported import PART, WORDS, Exported, check_export
+from ras_flow.graph_llm.export import PART, WORDS, Exported, check_export
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import Prompt
-from ras_flow.graph_llm.soft import encode_graphs, graph_part, place
+from ras_flow.graph_llm.soft_tokens import encode_graphs, graph_part, place
 from ras_flow.parts.records import AttributedGraph
 
 

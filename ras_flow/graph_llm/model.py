@@ -14,7 +14,7 @@ from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
-from ras_flow.graph_llm.soft import all_words, encode_graphs, graph_part, place
+from ras_flow.graph_llm.soft_tokens import all_words, encode_graphs, graph_part, place
 from ras_flow.llms.local import capacity, decoding, generation
 from ras_flow.llms.local.model import LoadedModel
 from ras_flow.llms.local.tuned import without_peft_warnings
@@ -70,7 +70,7 @@ class GraphLLM(nn.Module):
 
     @property
     def graph_modules(self) -> nn.ModuleDict:
-        """Graph encoder and projector, as :func:`ras_flow.graph_llm.soft.graph_part` makes them."""
+        """Graph encoder and projector, whose weights are saved together."""
         return nn.ModuleDict({"encoder": self.encoder, "projector": self.projector})
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ras_flow.graph_llm.embeddings import EMBEDDINGS
+from ras_flow.graph_llm.attributes import EMBEDDINGS
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Hop, Triple

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError, ModelResponseError
-from ras_flow.graph_llm.exported import PART, is_export, read_export
-from ras_flow.graph_llm.packages import require_packages
+from ras_flow.graph_llm.build import require_packages
+from ras_flow.graph_llm.export import PART, is_export, read_export
 from ras_flow.graph_llm.prompt import Prompt
-from ras_flow.graph_llm.source import GraphLLMSource
+from ras_flow.graph_llm.roles import GraphLLMSource
 from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.llms.remote.completions import CompletionsServer
 from ras_flow.parts.records import AttributedGraph, Generation

@@ -13,7 +13,7 @@ from ras_flow.errors import ConfigurationError, RasFlowError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.manifest import is_checkpoint, own_tokenizer, read_manifest
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
-from ras_flow.graph_llm.source import GraphLLMSource
+from ras_flow.graph_llm.roles import GraphLLMSource
 from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
 from ras_flow.llms.local.tokenizer import load_tokenizer

@@ -14,11 +14,10 @@ from typing import Any, TypeVar
 
 from ras_flow.demo.index import demo_index
 from ras_flow.errors import ConfigurationError
-from ras_flow.graph_llm.exported import PART, read_export
-from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
+from ras_flow.graph_llm.export import PART, read_export
+from ras_flow.graph_llm.roles import GraphAnswerer, GraphLLMSource, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM, find_export
 from ras_flow.graph_llm.shared import find_graph_llm
-from ras_flow.graph_llm.source import GraphLLMSource
 from ras_flow.indexes import open_retriever
 from ras_flow.indexes.manifest import MANIFEST
 from ras_flow.llms import load_language_model

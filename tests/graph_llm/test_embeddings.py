@@ -9,7 +9,7 @@ import numpy as np
 
 from ras_flow import Context
 from ras_flow.graph_llm import attributes
-from ras_flow.graph_llm.embeddings import EmbeddingCache
+from ras_flow.graph_llm.attributes import EmbeddingCache
 from ras_flow.testing import HashEncoder, ScriptedPlanner
 from tests.graph.world import QUESTION, SECOND, build, world
 

@@ -16,8 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.checkpoint import load_graph_llm, save_graph_llm
 from ras_flow.graph_llm.embedder import PromptEmbedder
-from ras_flow.graph_llm.export import export_graph_llm
-from ras_flow.graph_llm.exported import PART, WORDS, is_export, read_export
+from ras_flow.graph_llm.export import PART, WORDS, export_graph_llm, is_export, read_export
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import PromptFormatter
 from ras_flow.graph_llm.served import ServedGraphLLM

@@ -23,8 +23,7 @@ from ras_flow.errors import (
 )
 from ras_flow.graph_llm.checkpoint import load_graph_llm, save_graph_llm
 from ras_flow.graph_llm.embedder import PromptEmbedder
-from ras_flow.graph_llm.export import export_graph_llm
-from ras_flow.graph_llm.exported import read_export
+from ras_flow.graph_llm.export import export_graph_llm, read_export
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM
 from ras_flow.graph_llm.shared import SharedGraphLLM

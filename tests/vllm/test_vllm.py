@@ -18,8 +18,7 @@ from ras_flow import Context
 from ras_flow.errors import AuthenticationError, ConfigurationError, ModelResponseError
 from ras_flow.graph_llm.checkpoint import save_graph_llm
 from ras_flow.graph_llm.config import GnnConfig
-from ras_flow.graph_llm.export import export_graph_llm
-from ras_flow.graph_llm.exported import PART
+from ras_flow.graph_llm.export import PART, export_graph_llm
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms.local.model import LocalLanguageModel

@@ -12,8 +12,27 @@ from ras_flow.errors import InputError
 from ras_flow.graph_llm.batching import GraphBatch, Graphs
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.gnn import GraphEncoder
-from ras_flow.graph_llm.projector import Projector
 from ras_flow.graph_llm.prompt import SOFT
+
+
+class Projector(nn.Module):
+    """Two linear layers, scaled to the size of word embeddings.
+
+    A soft token that is many times larger or smaller than the words beside it drowns them or is
+    lost among them, and training would first have to find the right size.
+    """
+
+    def __init__(self, width: int, hidden: int, out: int, *, size: float = 1.0) -> None:
+        super().__init__()
+        self.inner = nn.Linear(width, hidden)
+        self.outer = nn.Linear(hidden, out)
+        self.norm = nn.RMSNorm(out)
+        nn.init.constant_(self.norm.weight, size)
+
+    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Project vectors of shape (tokens, width) to (tokens, out)."""
+        projected: torch.Tensor = self.norm(self.outer(nn.functional.gelu(self.inner(vectors))))
+        return projected
 
 
 def all_words(language_model: Any) -> torch.Tensor:
