@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), *RESULTS]
 MANUALS = [page for page in PAGES if page not in RESULTS]
+FOLDERS = ("benchmarks", "examples", "ras_flow", "recipes", "tests", r"\w+_configs")
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
@@ -48,6 +49,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+@pytest.mark.parametrize("page", MANUALS, ids=name)
+def test_files_of_the_repository_that_are_named_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    paths = re.findall(rf"(?<![\w/.])(?:{'|'.join(FOLDERS)})/[\w./-]*\w", text)
+    assert [path for path in paths if "NAME" not in path and not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("page", MANUALS, ids=name)
