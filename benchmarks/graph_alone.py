@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import platform
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,7 +61,7 @@ def main(
     for queries in (False, True):
         for seed in seeds:
             torch.manual_seed(seed)
-            gnn = GraphEncoder(replace(GNN, queries=queries), encoder.dimension)
+            gnn = GraphEncoder(GNN.override({"queries": queries}), encoder.dimension)
             model: Any = SimpleNamespace(encoder=gnn)
             said = pretrain_graph_encoder(model, train, watched, settings, seed=seed)
             right = sum((one > 0) == label for one, label in zip(said, labels, strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,12 +11,12 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.manifest import (
     ADAPTER,
     GNN,
+    NAME,
     Manifest,
     checked_manifest,
     is_checkpoint,
     model_card,
     own_tokenizer,
-    write_manifest,
 )
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum, let_all_read, whole_folder
@@ -65,8 +64,13 @@ def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str
         safetensors.save_file(_cast(weights, dtype), folder / ADAPTER)
     let_all_read(folder)
     files = {path.name: checksum(path) for path in sorted(folder.iterdir())}
-    manifest = Manifest(model.config, base_facts(model.base), files, model.tokenizer.eos_token)
-    write_manifest(manifest, folder)
+    manifest = Manifest(
+        config=model.config,
+        base=base_facts(model.base),
+        files=files,
+        end=model.tokenizer.eos_token,
+    )
+    manifest.write(folder / NAME)
     (folder / "README.md").write_text(model_card(manifest, model, card), encoding="utf-8")
 
 
@@ -74,7 +78,7 @@ def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = F
     """Load a checkpoint and its base model."""
     manifest = checked_manifest(folder)  # Before the base is read, which takes seconds.
     config = manifest.config
-    config = replace(config, base=base or config.base)
+    config = config.override({"base": base or config.base})
     model = build_graph_llm(
         config, check=lambda read: _check_base(read, config.base, folder, manifest)
     )

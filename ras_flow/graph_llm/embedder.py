@@ -10,7 +10,7 @@ import safetensors.torch
 import torch
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.graph_llm.export import PART, WORDS, Exported, check_export
+from ras_flow.graph_llm.export import PART, WORDS, Exported
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.soft_tokens import encode_graphs, graph_part, place
@@ -21,7 +21,7 @@ class PromptEmbedder:
     """The embeddings of words, and what makes soft tokens of graphs; on the CPU."""
 
     def __init__(self, exported: Exported, folder: Path) -> None:
-        check_export(exported, folder)
+        exported.check(folder)
         try:
             self.words = safetensors.torch.load_file(folder / PART / WORDS)["words"]
             self._graph = graph_part(exported.config, self.words.shape[1])

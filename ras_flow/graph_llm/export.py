@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
-from ras_flow.graph_llm.config import GraphLLMConfig
-from ras_flow.graph_llm.manifest import GNN
-from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
+from ras_flow.graph_llm.manifest import GNN, Description
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.local.export import export_folder, save_plain
 from ras_flow.llms.local.generation import end_tokens
 from ras_flow.llms.local.precision import DType
 from ras_flow.llms.local.weights import hash_text
 from ras_flow.support.extras import require
-from ras_flow.support.files import checksum, first_wrong
+from ras_flow.support.files import checksum
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -29,43 +26,28 @@ PART = "graph-llm"
 """The client's part: in a folder of its own, since servers load every weight beside the model."""
 
 NAME = "export.json"
-FORMAT = 1
-"""Version of the client's part."""
 
 WORDS = "words.safetensors"
 """Embeddings of all words, so that the client needs no other weights of the language model."""
 
 
-@dataclass(frozen=True)
-class Exported:
+class Exported(Description):
     """An export's description of itself.
 
     Attributes:
-        config: What the Graph LLM is made of.
         identity: Of the Graph LLM that was exported.
         served_name: What the server is to call the model: another model has another name, so that
             a wrong server refuses instead of writing nonsense.
         ends: Tokens that end a text.
-        files: SHA-256 of each file of weights in the client's part.
     """
 
-    config: GraphLLMConfig
     identity: str
     served_name: str
-    ends: tuple[int, ...]
-    files: Mapping[str, str]
+    ends: Annotated[tuple[int, ...], Field(strict=False)]
 
-    def to_mapping(self) -> dict[str, Any]:
-        """Return it as JSON-like data."""
-        return {
-            "format": FORMAT,
-            "prompt": PROMPT_VERSION,
-            "identity": self.identity,
-            "served_name": self.served_name,
-            "ends": list(self.ends),
-            "config": self.config.to_mapping(),
-            "files": dict(self.files),
-        }
+    def check(self, folder: Path) -> None:
+        """Compare the client's part with what the description says of it."""
+        self.check_files(folder / PART, (GNN, WORDS) if self.config.gnn else ())
 
 
 def is_export(folder: Path) -> bool:
@@ -75,34 +57,7 @@ def is_export(folder: Path) -> bool:
 
 def read_export(folder: Path) -> Exported:
     """Read an export's description, and no weights."""
-    path = folder / PART / NAME
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        versions = (values["format"], values["prompt"])
-        names = str(values["identity"]), str(values["served_name"])
-        ends = tuple(int(token) for token in values["ends"])
-        described = values["config"], dict(values["files"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ConfigurationError(
-            f"{path} is damaged ({type(error).__name__}). Copy or export the Graph LLM again."
-        ) from error
-    if versions != (FORMAT, PROMPT_VERSION):
-        raise ConfigurationError(
-            f"The export in {str(folder)!r} has format {versions[0]!r} and prompts "
-            f"{versions[1]!r}; this version of ras-flow reads format {FORMAT} and prompts "
-            f"{PROMPT_VERSION}. Export the Graph LLM again."
-        )
-    config, files = described
-    return Exported(GraphLLMConfig.from_mapping(config), *names, ends, files)
-
-
-def check_export(exported: Exported, folder: Path) -> None:
-    """Compare the files of the client's part with what the description says of them."""
-    needed = (GNN, WORDS) if exported.config.gnn else ()
-    sums = {name: exported.files.get(name, "") for name in needed}
-    if wrong := first_wrong(folder / PART, sums):
-        path, state = wrong
-        raise ConfigurationError(f"{path} is {state}. Copy or export the Graph LLM again.")
+    return Exported.read(folder / PART / NAME)
 
 
 def export_graph_llm(name: str, folder: Path, *, dtype: DType = "float32") -> Exported:
@@ -136,9 +91,14 @@ def _write(model: GraphLLM, identity: str, dtype: DType, folder: Path) -> Export
         safetensors.save_file(_plain({"words": all_words(base)}), part / WORDS)
     files = {path.name: checksum(path) for path in sorted(part.glob("*.safetensors"))}
     served_name = f"graph-llm-{hash_text(f'{identity} {dtype}')}"
-    exported = Exported(model.config, identity, served_name, ends, files)
-    text = json.dumps(exported.to_mapping(), indent=2, ensure_ascii=False)
-    (part / NAME).write_text(f"{text}\n", encoding="utf-8")
+    exported = Exported(
+        config=model.config,
+        identity=identity,
+        served_name=served_name,
+        ends=ends,
+        files=files,
+    )
+    exported.write(part / NAME)
     return exported
 
 

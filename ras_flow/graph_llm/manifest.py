@@ -1,47 +1,97 @@
-"""graph_llm.json: what a checkpoint folder holds, and whether it is whole."""
+"""What a folder of weights says of itself: ``graph_llm.json``, and the model card."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
 from ras_flow.llms.local.weights import hash_text
 from ras_flow.support.files import first_wrong
+from ras_flow.support.validation import Settings, checked
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 NAME = "graph_llm.json"
 FORMAT = 1
-"""Version of the folder's layout."""
+"""Version of a description and of the folder's layout."""
 
 GNN = "gnn.safetensors"
 ADAPTER = "adapter_model.safetensors"
 ADAPTER_CONFIG = "adapter_config.json"
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Description(Settings):
+    """What a folder of weights says of itself, as JSON.
+
+    Attributes:
+        format: Version of the folder's layout.
+        prompt: Version of the prompts that the weights know.
+        config: What the Graph LLM is made of.
+        files: SHA-256 of each file of weights.
+    """
+
+    format: int = FORMAT
+    prompt: int = PROMPT_VERSION
+    config: GraphLLMConfig
+    files: Mapping[str, str]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a description, and no weights."""
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            versions = values["format"], values["prompt"]
+        except FileNotFoundError:
+            raise ConfigurationError(
+                f"{str(path.parent)!r} holds no Graph LLM: {path.name} is missing. Check the path."
+            ) from None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise ConfigurationError(
+                f"{path} is damaged ({type(error).__name__}). Copy, export or train the Graph LLM "
+                "again."
+            ) from error
+        if versions != (FORMAT, PROMPT_VERSION):
+            raise ConfigurationError(
+                f"{path} has format {versions[0]!r} and prompts {versions[1]!r}; this version of "
+                f"ras-flow reads format {FORMAT} and prompts {PROMPT_VERSION}. Train or export the "
+                "Graph LLM again, or use the version of ras-flow that wrote it."
+            )
+        described: Self = checked(cls, values, str(path))
+        return described
+
+    def write(self, path: Path) -> None:
+        """Write it beside the files that it describes."""
+        text = json.dumps(self.to_mapping(), indent=2, ensure_ascii=False)
+        path.write_text(f"{text}\n", encoding="utf-8")
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return it as JSON-like data."""
+        return self.model_dump(mode="json")
+
+    def check_files(self, folder: Path, needed: Iterable[str]) -> None:
+        """Compare files with their checksums."""
+        if wrong := first_wrong(folder, {name: self.files.get(name, "") for name in needed}):
+            file, state = wrong
+            raise ConfigurationError(f"{file} is {state}. Copy or export the Graph LLM again.")
+
+
+class Manifest(Description):
     """A checkpoint's description of itself.
 
     Attributes:
-        config: What the model is made of.
         base: Type and sizes of the base model that it was trained on.
-        files: SHA-256 of each file of weights.
         end: The token that ends what it writes; empty in checkpoints that do not say, which end as
             their base does.
     """
 
-    config: GraphLLMConfig
     base: Mapping[str, Any]
-    files: Mapping[str, str]
     end: str = ""
 
     @property
@@ -50,15 +100,9 @@ class Manifest:
         return f"graph-llm:{hash_text(json.dumps([self.to_mapping()], sort_keys=True))}"
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return it as JSON-like data."""
-        told = {
-            "format": FORMAT,
-            "prompt": PROMPT_VERSION,
-            "config": self.config.to_mapping(),
-            "base": dict(self.base),
-            "files": dict(self.files),
-        }
-        return {**told, "end": self.end} if self.end else told
+        """Return it as JSON-like data, without an empty ``end``."""
+        told = super().to_mapping()
+        return told if self.end else {name: told[name] for name in told if name != "end"}
 
 
 def is_checkpoint(folder: Path) -> bool:
@@ -68,31 +112,16 @@ def is_checkpoint(folder: Path) -> bool:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read a checkpoint's description, and no weights."""
-    path = folder / NAME
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        versions = (values["format"], values["prompt"])
-        described = values["config"], dict(values["base"]), dict(values["files"])
-        end = str(values.get("end", ""))
-    except FileNotFoundError:
-        raise ConfigurationError(
-            f"There is no Graph LLM in {str(folder)!r}: it has no {NAME}. Check the path."
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ConfigurationError(
-            f"{path} is damaged ({type(error).__name__}). Copy or train the Graph LLM again."
-        ) from error
-    if versions != (FORMAT, PROMPT_VERSION):
-        raise ConfigurationError(
-            f"The Graph LLM in {str(folder)!r} has format {versions[0]!r} and prompts "
-            f"{versions[1]!r}; this version of ras-flow reads format {FORMAT} and prompts "
-            f"{PROMPT_VERSION}. Train it again, or use the version of ras-flow that wrote it."
-        )
-    config, base, files = described
-    try:
-        return Manifest(GraphLLMConfig.from_mapping(config), base, files, end)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+    return Manifest.read(folder / NAME)
+
+
+def checked_manifest(folder: Path) -> Manifest:
+    """Read a checkpoint's description, and compare the files with it."""
+    manifest = read_manifest(folder)
+    needed = [GNN] if manifest.config.gnn else []
+    needed += [ADAPTER, ADAPTER_CONFIG] if manifest.config.lora else []
+    manifest.check_files(folder, needed)
+    return manifest
 
 
 def own_tokenizer(tokenizer: Any, end: str, folder: Path) -> Any:
@@ -113,26 +142,6 @@ def own_tokenizer(tokenizer: Any, end: str, folder: Path) -> Any:
     return own
 
 
-def write_manifest(manifest: Manifest, folder: Path) -> None:
-    """Write a description beside the files that it describes."""
-    text = json.dumps(manifest.to_mapping(), indent=2, ensure_ascii=False)
-    (folder / NAME).write_text(f"{text}\n", encoding="utf-8")
-
-
-def checked_manifest(folder: Path) -> Manifest:
-    """Read a checkpoint's description, and compare the files with it."""
-    manifest = read_manifest(folder)
-    needed = [GNN] if manifest.config.gnn else []
-    needed += [ADAPTER, ADAPTER_CONFIG] if manifest.config.lora else []
-    if wrong := first_wrong(folder, {name: manifest.files.get(name, "") for name in needed}):
-        file, state = wrong
-        raise ConfigurationError(
-            f"{file.name} of the Graph LLM in {str(folder)!r} is {state}: {NAME} has its checksum. "
-            "Copy it again."
-        )
-    return manifest
-
-
 def model_card(manifest: Manifest, model: GraphLLM, facts: Mapping[str, object]) -> str:
     """Write a model card in Markdown."""
     config = manifest.config
@@ -143,7 +152,7 @@ def model_card(manifest: Manifest, model: GraphLLM, facts: Mapping[str, object])
         "Base type and sizes": ", ".join(f"{k} {v}" for k, v in manifest.base.items()),
         "Sentence encoder": f"{config.encoder} ({config.encoder_dimension} dimensions)",
         "Trained parameters": f"{trained:,} of {every:,}",
-        **dict(_flat(config.to_mapping())),
+        **dict(_flat(config.model_dump())),
         **facts,
     }
     table = "\n".join(f"| {_cell(name)} | {_cell(value)} |" for name, value in rows.items())

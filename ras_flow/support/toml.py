@@ -11,6 +11,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.support.validation import checked
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
@@ -49,6 +50,8 @@ def _value(kind: Any, value: Any, where: str, folder: Path) -> Any:
     """Check a value's type; lists become tuples."""
     if kind is Any:
         return value
+    if hasattr(kind, "model_fields"):
+        return checked(kind, value, where)
     if hasattr(kind, "__dataclass_fields__"):
         return read_section(kind, value, where, folder)
     if get_origin(kind) is abc.Mapping:

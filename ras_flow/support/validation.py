@@ -5,11 +5,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ras_flow.errors import ConfigurationError, RasFlowError
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
@@ -24,7 +29,7 @@ FilePath = Annotated[Path, Field(strict=False)]
 _SHOWN = 200
 
 
-class _Told(type(BaseModel)):  # type: ignore[misc]
+class _Told(ModelMetaclass):
     """Raises a ConfigurationError where a caller gives wrong values."""
 
     def __call__(cls, *args: Any, **values: Any) -> Any:
@@ -115,7 +120,7 @@ def explain(error: ValidationError, kind: object = None, what: str = "") -> str:
     expected = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     shown = repr(fault["input"])
     if not expected.startswith("must be"):
-        return f"{prefix}{place}: {expected}"
+        return f"{prefix}{place}: {expected}" if fault["loc"] else f"{prefix}{expected}"
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
     return f"{prefix}{place} {expected}, not {shown}."
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -407,7 +406,7 @@ def test_a_few_steps_teach_it_what_only_the_graph_tells(llama: Path) -> None:
     The last two prompts differ in their soft tokens alone. A single one among 300 words of a
     random model is found late, on a plateau that may last; 16 are found at once.
     """
-    gnn = replace(GNN, dropout=0.0, tokens="per_hop")
+    gnn = GNN.override({"dropout": 0.0, "tokens": "per_hop"})
     model = build(llama, gnn=gnn, lora=LoraConfig(targets=LINEAR, dropout=0.0))
     born = [[("Mira", "born in", "Oslo")]]
     examples = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,7 +52,7 @@ def near(found: torch.Tensor, wanted: torch.Tensor, name: str) -> None:
 
 @pytest.mark.parametrize("targets", [LINEAR, ("q_proj", "v_proj"), ("down_proj",)])
 def test_loss_and_gradients_are_those_of_the_model(llama: Path, targets: tuple[str, ...]) -> None:
-    model = build(llama, lora=replace(LORA, targets=targets))
+    model = build(llama, lora=LORA.override({"targets": targets}))
     batch = Collator(model.formatter, label_weight=3.0)(EXAMPLES)
     batch["num_items_in_batch"] = torch.tensor(50)  # type: ignore[typeddict-unknown-key]
     (own, wanted), (loss, found) = losses(model, PackedGraphLLM(model), batch)
@@ -112,8 +111,12 @@ def test_compiled_it_is_the_same(llama: Path, monkeypatch: pytest.MonkeyPatch) -
     "kind, lora, said",
     [
         ("llama", None, "takes a model with LoRA, and without its dropout"),
-        ("llama", replace(LORA, dropout=0.1), "takes a model with LoRA, and without its dropout"),
-        ("llama", replace(LORA, targets=("lm_head",)), "takes LoRA on q_proj, k_proj"),
+        (
+            "llama",
+            LORA.override({"dropout": 0.1}),
+            "takes a model with LoRA, and without its dropout",
+        ),
+        ("llama", LORA.override({"targets": ("lm_head",)}), "takes LoRA on q_proj, k_proj"),
         ("qwen2", LORA, "takes a base model of type llama .* is of type qwen2"),
     ],
 )

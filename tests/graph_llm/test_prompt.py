@@ -184,14 +184,15 @@ def test_settings_survive_json() -> None:
     import json
 
     from ras_flow.graph_llm.config import GraphLLMConfig
+    from ras_flow.support.validation import checked
 
     made = config(Path("base"), lora=LoraConfig(targets=("a", "b")), window=77)
-    assert GraphLLMConfig.from_mapping(json.loads(json.dumps(made.to_mapping()))) == made
+    assert checked(GraphLLMConfig, json.loads(json.dumps(made.model_dump()))) == made
     near = config(Path("base"), max_triples=3)
-    assert GraphLLMConfig.from_mapping(json.loads(json.dumps(near.to_mapping()))) == near
-    older = {name: value for name, value in made.to_mapping().items() if name != "max_triples"}
-    assert GraphLLMConfig.from_mapping(older) == made
+    assert checked(GraphLLMConfig, json.loads(json.dumps(near.model_dump()))) == near
+    older = {name: value for name, value in made.model_dump().items() if name != "max_triples"}
+    assert checked(GraphLLMConfig, older) == made
     with pytest.raises(ConfigurationError, match="max_triples"):
         config(Path("base"), max_triples=0)
     bare = config(Path("base"), gnn=None)
-    assert GraphLLMConfig.from_mapping(json.loads(json.dumps(bare.to_mapping()))) == bare
+    assert checked(GraphLLMConfig, json.loads(json.dumps(bare.model_dump()))) == bare

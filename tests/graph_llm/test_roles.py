@@ -208,7 +208,9 @@ async def test_what_it_was_taught_it_does_in_the_loop(llama: Path, tmp_path: Pat
     ] + [Example(teacher["answerer"].requests[0], "Narvik")]
     assert len(examples) == 3
 
-    model = build_model(llama, gnn=replace(GNN, tokens="per_hop"), lora=LoraConfig(targets=LINEAR))
+    model = build_model(
+        llama, gnn=GNN.override({"tokens": "per_hop"}), lora=LoraConfig(targets=LINEAR)
+    )
     optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
     model.train()
     batch = Collator(model.formatter)(examples)
@@ -291,7 +293,7 @@ def test_the_shipped_graph_llm_is_the_default_where_there_is_one(
 
 
 def test_the_same_weights_under_another_name_are_the_same(source: SharedGraphLLM) -> None:
-    source.config = replace(source.config, encoder="hub/name@0123456789ab")
+    source.config = source.config.override({"encoder": "hub/name@0123456789ab"})
     made = replace(GRAPHS[0], encoder="some/folder@0123456789ab")
     source.check_graphs([made, replace(made, encoder=""), None])
     with pytest.raises(ConfigurationError, match="89ac"):

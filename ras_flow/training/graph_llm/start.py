@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
@@ -41,7 +40,7 @@ def first_model(
     source = find_graph_llm(start)
     if source is None:
         return _at_checkpoint(start, config, new_graph)
-    _check_same(start, asdict(config), asdict(source.config), new_graph=new_graph)
+    _check_same(start, config.model_dump(), source.config.model_dump(), new_graph=new_graph)
     model = build_graph_llm(config)
     load_weights(model, source.folder, graph=not new_graph)
     return model, source.identity

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +42,9 @@ def _check_same(model: GraphLLM, run: dict[str, Any], checkpoint: Path) -> None:
     config, begun = model.config, flat(run)
     made: dict[str, Any] = {"model": {"base": config.base}, "base": base_facts(model.base)}
     if config.lora:
-        made["lora"] = asdict(config.lora)
+        made["lora"] = config.lora.model_dump()
     if config.gnn:
-        made["gnn"] = asdict(config.gnn)
+        made["gnn"] = config.gnn.model_dump()
         made["model"]["projector_hidden"] = config.projector_hidden
     now = flat(json.loads(json.dumps(made)))
     if not config.reads(begun.get("encoder", config.encoder)):

@@ -89,8 +89,8 @@ def _train(
     asked = sample(loaded.dev, config.watch.generate, seed=MEASURED_SEED)
     _check_window(config, model, asked)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
-    record = {**asdict(config), "base": base_facts(model.base), "encoder": encoder.identity}
-    record |= {"began_with": began}
+    record = {**asdict(config), "gnn": config.gnn.model_dump(), "lora": config.lora.model_dump()}
+    record |= {"base": base_facts(model.base), "encoder": encoder.identity, "began_with": began}
     parts = {"train": loaded.train, "dev": loaded.dev}
     begun = claim(run, record, {part: (one.record for one in rows) for part, rows in parts.items()})
     with _reading(config):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
+from ras_flow.support.validation import Settings
 from ras_flow.testing import HashEncoder
 from ras_flow.training.graph_llm.config import (
     DataSettings,
@@ -86,6 +87,9 @@ def config(base: Path, **changes: Any) -> TrainingConfig:
         ),
         watch=WatchSettings(every=2, records=4, generate=2),
     )
-    return replace(
-        made, **{name: replace(getattr(made, name), **values) for name, values in changes.items()}
-    )
+    changed = {
+        name: part.override(values) if isinstance(part, Settings) else replace(part, **values)
+        for name, values in changes.items()
+        for part in [getattr(made, name)]
+    }
+    return replace(made, **changed)
