@@ -5,7 +5,7 @@
 
 Each model is a folder that ``ras-flow train graph-llm`` wrote, or ``local:default``; two, with a
 comma between them, are one that plans and one that answers. ``@`` names the data set of a model
-that reads another form of the same records, as ``ras-flow data convert --as-text`` writes it.
+that reads another form of the same records, as ``python -m recipes convert --as-text`` writes it.
 
 Printed are the plans with the right label, the words' F1 of the answers, and the loss a token of
 the targets (nats, the target given): it tells more from few records than what was generated does.

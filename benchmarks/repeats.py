@@ -23,7 +23,7 @@ from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 
 MEASURED = 150
-CONFIG = Path(__file__).parents[1] / "training_configs" / "triples-cpu.toml"
+CONFIG = Path(__file__).parents[1] / "recipes" / "configs" / "triples-cpu.toml"
 TURNS = (0, 1, 2, 4)
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/titles.py --data DIR [--top 5] [--per 400]
 
-Of each file, questions that `training_configs/graph-llm-mix.toml` keeps for testing (others
+Of each file, questions that `recipes/configs/graph-llm-mix.toml` keeps for testing (others
 chose how it is done) are searched for in the documents of all its questions, and so are the
 subqueries that people wrote for them, with the title that each asks for. "What is known about …?"
 is how training asks for a step of HotpotQA: asked of each title that a question rests on, it should
@@ -21,14 +21,14 @@ from unittest.mock import patch
 from ras_flow.evaluation.benchmarks import load_benchmark
 from ras_flow.evaluation.question import Question
 from ras_flow.indexes import BM25Retriever
-from ras_flow.training.data.config import load_config
+from ras_flow.training.splits import read_splitter
 
 FILES = {
     "2wikimultihopqa": "2wiki_ctx_train.jsonl.gz",
     "hotpotqa": "hotpotqa_ctx.jsonl.gz",
     "musique": "musique_ctx.jsonl.gz",
 }
-MIX = Path(__file__).parents[1] / "training_configs" / "graph-llm-mix.toml"
+MIX = Path(__file__).parents[1] / "recipes" / "configs" / "graph-llm-mix.toml"
 
 Queries = Sequence[tuple[str, set[str]]]
 """Queries with the titles that they should find."""
@@ -69,7 +69,7 @@ def recall(retriever: BM25Retriever, queries: Queries, k: int) -> tuple[float, f
 
 def main(data: Path, k: int, per: int) -> None:
     """Print a table, three rows a file at most."""
-    splitter = load_config(MIX).splitter
+    splitter = read_splitter(MIX)
     print(
         "| queries | asked | found by words, % | by titles too | without question words "
         "| all found by words, % | by titles too | without question words |\n"

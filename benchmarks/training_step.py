@@ -31,7 +31,7 @@ from ras_flow.training.graph_llm.placed import read_split, sample
 from ras_flow.training.settings import read_config
 
 SEED = 7
-SETTINGS = Path(__file__).parents[1] / "training_configs" / "graph-llm.toml"
+SETTINGS = Path(__file__).parents[1] / "recipes" / "configs" / "graph-llm.toml"
 
 
 def timed(step: Callable[[], None], count: int) -> tuple[float, float, float]:

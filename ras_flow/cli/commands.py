@@ -59,7 +59,7 @@ _NO_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 """What a closed pipe, a full disk and a terminal that is gone say."""
 
 
-def run() -> None:
+def run(program: typer.Typer = app) -> None:
     """Run the command that the process was given, and end the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -68,7 +68,7 @@ def run() -> None:
     if os.environ.get("COLUMNS") == "0":  # Some terminals without a size say so.
         del os.environ["COLUMNS"]
     try:
-        code = app(standalone_mode=False)
+        code = program(standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:  # What Typer makes of Ctrl-C.
             tell_interrupted()

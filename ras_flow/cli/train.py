@@ -75,7 +75,7 @@ def measure_triples(
         typer.Option(
             parser=path_of,
             metavar="FOLDER",
-            help="Keep the outputs here: go on where it stopped; for measure-rules.",
+            help="Keep the outputs here: go on where it stopped.",
         ),
     ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Texts that are decoded at once.")] = 16,
@@ -98,29 +98,6 @@ def measure_triples(
         )
     )
     _show(measured, reached)
-
-
-@app.command()
-def measure_rules(
-    config: Config,
-    output: Annotated[
-        Path,
-        typer.Argument(
-            parser=path_of, metavar="OUTPUT", help="A file that measure-triples --keep wrote."
-        ),
-    ],
-    data: Data = Path(),
-) -> None:
-    """Measure each rule for what enters the graph, on outputs that were kept."""
-    from ras_flow.training.settings import read_config
-    from ras_flow.training.triples.config import TrainingConfig
-    from ras_flow.training.triples.data import load_data
-    from ras_flow.training.triples.raw import read_raw
-    from ras_flow.training.triples.rules import measure_rules, table
-
-    made = {id: raw.extraction for id, raw in read_raw(output).items()}
-    loaded = load_data(read_config(TrainingConfig, config).data, data)
-    typer.echo(table(measure_rules(made, loaded.splits.test, loaded.facts)))
 
 
 def _show(measured: Sequence[Measured], reached: Sequence[Aim]) -> None:

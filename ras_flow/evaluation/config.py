@@ -23,7 +23,7 @@
 
     [benchmarks.hotpotqa]           # any name; `format` is the name if left out
     path = "data/hotpot_dev.json"   # relative to this file
-    untouched_by = "../training_configs/mix.toml"   # only what a training kept for testing
+    untouched_by = "mix.toml"   # only what a training kept for testing
     limit = 100
     index = "pool"                  # the documents of all questions of the file, put together
 

@@ -18,7 +18,7 @@ from ras_flow.evaluation.question import Benchmark, findable
 from ras_flow.indexes.engines.config import is_engine
 from ras_flow.settings.context import Context
 from ras_flow.state.schema import Document
-from ras_flow.training.data.config import load_config
+from ras_flow.training.splits import read_splitter
 
 DEMO = "demo"
 """Format of the questions that come with the package, and name of the index over its corpus."""
@@ -66,7 +66,7 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
 
     chosen: dict[str, Any] = {"limit": settings.limit, "seed": seed, "split": settings.split}
     if settings.untouched_by is not None:
-        splitter = load_config(settings.untouched_by).splitter
+        splitter = read_splitter(settings.untouched_by)
         chosen["only"] = lambda question: splitter(question) == settings.part
     if settings.path is not None:
         return load_benchmark(settings.format, settings.path, **chosen)

@@ -7,37 +7,34 @@ let two hops of one question fall on both sides.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Literal, Self, get_args
 
-from ras_flow.errors import ConfigurationError
+from pydantic import model_validator
+
 from ras_flow.formats.normalize import normalize_question
+from ras_flow.support.validation import Settings, Share, checked, load_toml
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 
-@dataclass(frozen=True)
-class Splitter:
-    """Sends questions into splits.
+class Splitter(Settings):
+    """Sends questions into splits: a share for development, one for testing, the rest for training.
 
-    Attributes:
-        seed: Another seed is another split.
-        dev: Share of the questions for development, between 0 and 1.
-        test: Share of the questions for testing.
+    Another seed is another split.
     """
 
     seed: int = 13
-    dev: float = 0.05
-    test: float = 0.05
+    dev: Share[float] = 0.05
+    test: Share[float] = 0.05
 
-    def __post_init__(self) -> None:
-        if not (0 <= self.dev and 0 <= self.test and self.dev + self.test < 1):
-            raise ConfigurationError(
-                f"dev = {self.dev} and test = {self.test} must be shares that leave some for "
-                "training."
-            )
+    @model_validator(mode="after")
+    def _leaves_some(self) -> Self:
+        if self.dev + self.test >= 1:
+            raise ValueError("The shares `dev` and `test` must leave some for training.")
+        return self
 
     def __call__(self, question: str) -> Split:
         """Return the split of a question, the same for all its spellings."""
@@ -49,6 +46,14 @@ class Splitter:
         if place < self.test:
             return "test"
         return "dev" if place < self.test + self.dev else "train"
+
+
+def read_splitter(path: Path) -> Splitter:
+    """Read ``seed``, ``dev`` and ``test`` of a TOML file that describes training data."""
+    named = load_toml(path)
+    given = {name: named[name] for name in Splitter.model_fields if name in named}
+    splitter: Splitter = checked(Splitter, given, str(path))
+    return splitter
 
 
 def fraction(seed: int, *names: str) -> float:

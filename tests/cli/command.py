@@ -39,6 +39,14 @@ def ras_flow_main(arguments: list[str]) -> None:
     main()
 
 
+def recipes_main(arguments: list[str]) -> None:
+    from ras_flow.cli.commands import run
+    from recipes.__main__ import app
+
+    sys.argv = ["recipes", *arguments]
+    run(app)
+
+
 class Command:
     """A running `ras-flow`.
 
@@ -95,6 +103,11 @@ class Command:
 def ras_flow(*arguments: str, terminal: bool = False) -> Done:
     """Run `ras-flow` to its end."""
     return Command(*arguments, terminal=terminal).wait()
+
+
+def recipe(*arguments: str) -> Done:
+    """Run `python -m recipes` to its end."""
+    return Command(*arguments, main=recipes_main).wait()
 
 
 def _main(

@@ -19,7 +19,7 @@ from ras_flow.runs import open_store
 from ras_flow.triples.cache import TripleCache
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
-from tests.graph.world import DOCUMENTS, TRIPLES
+from tests.graph.world import TRIPLES
 from tests.servers import Answer
 
 
@@ -156,50 +156,6 @@ def test_two_at_once_do_not_pay_for_the_same_passages(model: Model, index: Path)
     model.release()
     first.wait()
     assert ras_flow(*command(model, index)).code == 0
-
-
-def test_triples_are_completed_with_the_evidence_of_questions(model: Model, tmp_path: Path) -> None:
-    corpus, questions, out = (tmp_path / f"{name}.jsonl" for name in ("corpus", "asked", "out"))
-    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in DOCUMENTS))
-    evidence = [["Mira Lund", "place of birth", "Narvik"], ["Mira Lund", "sex", "She"]]
-    questions.write_text(json.dumps({"support": [["Mira Lund", 0]], "triples": evidence}))
-    settings = ["--extractor", "openai:test", "--base-url", model.server.url, "--out", str(out)]
-    done = ras_flow("data", "complete-triples", str(corpus), str(questions), *settings)
-    assert (done.code, done.out) == (0, f"{out}: 1 of 1 passages\n")
-    row = json.loads(out.read_text())
-    assert (row["src"], row["title"]) == ("completed", "Mira Lund")
-    assert row["triples"] == [
-        ["MIRA LUND", "occupation", "engineer"],
-        ["Mira Lund", "place of birth", "Narvik"],
-        ["Mira Lund", "sex", "She"],
-    ]
-    ras_flow("data", "complete-triples", str(corpus), str(questions), *settings)
-    assert model.count("extractor") == 1, "what was extracted is kept"
-    none = ras_flow("data", "complete-triples", str(corpus), str(questions), "--out", str(out),
-                    "--extractor", "none")  # fmt: skip
-    assert none.code == 1 and "makes no triples" in none.err
-
-
-def test_passages_that_are_not_completed_are_told(model: Model, tmp_path: Path) -> None:
-    corpus, questions, out = (tmp_path / f"{name}.jsonl" for name in ("corpus", "asked", "out"))
-    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in DOCUMENTS))
-    facts = [["Mira Lund", "place of birth", "Narvik"], ["Narvik", "country", "Norway"]]
-    questions.write_text(json.dumps({"support": [], "triples": facts}))
-    asked = ["data", "complete-triples", str(corpus), str(questions), "--out", str(out),
-             "--base-url", model.server.url, "--extractor"]  # fmt: skip
-    model.answers = lambda role, text: Answer(status=404, error="no such model")
-    none = ras_flow(*asked, "openai:typo")
-    assert (none.code, none.out, out.exists()) == (1, "", False)
-    assert "2 of 2 passages could not be extracted" in none.err and "no such model" in none.err
-    assert "Traceback" not in none.err
-    model.answers = lambda role, text: Answer(status=404) if "Title: Mira" in text else None
-    some = ras_flow(*asked, "openai:test")
-    assert (some.code, some.out) == (0, f"{out}: 1 of 2 passages\n")
-    assert "1 of 2 passages could not be extracted" in some.err
-    model.answers = lambda role, text: None
-    before = model.count("extractor")
-    assert ras_flow(*asked, "openai:test").out == f"{out}: 2 of 2 passages\n"
-    assert model.count("extractor") == before + 1, "only what failed is tried again"
 
 
 def test_passages_that_fail_are_told_and_the_others_kept(model: Model, index: Path) -> None:

@@ -13,7 +13,7 @@ from ras_flow.evaluation.metrics.long_answers import rouge_lsum
 from ras_flow.formats.sentences import Span, english_spans, sentence_spans
 from ras_flow.runs.evidence import find_evidence
 from ras_flow.state.schema import Triple, make_passage
-from ras_flow.training.data.sentences import split_sentences
+from recipes.graph_llm.sentences import split_sentences
 
 WORDS = ["Dr.", "J.", "Lund", "was", "born", "in", "1961.", "Narvik!", "(yes?)", "“No.”", "一。二"]
 TEXTS = st.lists(st.sampled_from([*WORDS, "!" * 2_500]) | st.text(max_size=6), max_size=30)

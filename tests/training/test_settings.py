@@ -17,7 +17,7 @@ from ras_flow.training.graph_llm.config import TrainingConfig as GraphLLM
 from ras_flow.training.settings import read_config
 from ras_flow.training.triples.config import TrainingConfig as Triples
 
-FOLDER = Path(__file__).parents[2] / "training_configs"
+FOLDER = Path(__file__).parents[2] / "recipes" / "configs"
 SHIPPED = [
     (GraphLLM, FOLDER / "graph-llm.toml"),
     (GraphLLM, FOLDER / "graph-llm-2.toml"),

@@ -1,4 +1,4 @@
-"""The data of a training run: read, cleaned, split, limited."""
+"""The data of a training run: read, split, limited."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ras_flow.datasets.facts import FactPassage, read_facts, titles_of
 from ras_flow.errors import InputError
-from ras_flow.training.triples.cleaning import clean
 from ras_flow.training.triples.config import DataSettings
 from ras_flow.training.triples.examples import Example, read_examples
 from ras_flow.training.triples.splits import Splits, limit, split
@@ -42,9 +41,9 @@ def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
     """Read and prepare the data of a run."""
     facts = [fact for name in settings.facts for fact in read_facts(folder / name)]
     reserved = {title for name in settings.facts for title in titles_of(folder / name)}
-    read = (example for name in settings.files for example in read_examples(folder / name))
+    read = [one for name in settings.files for one in read_examples(folder / name) if one.triples]
     parts = split(
-        clean(read, seed=settings.seed),
+        read,
         dev=settings.dev,
         test=settings.test,
         seed=settings.seed,

@@ -1,13 +1,15 @@
-"""Texts with triples: the form in which every source is cleaned, split and trained on."""
+"""Texts with triples: the form in which every source is split and trained on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.formats.triples import Spo, parse_triples
+from ras_flow.support.files import write_whole, writing
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class Example:
         title: What the text is about; empty where the source does not say.
         text: The text.
         triples: Its triples; empty only where nothing is left after cleaning.
-        complete: Whether the triples are all that the text states; see :mod:`.cleaning`.
+        complete: Whether the triples are all that the text states. Of a partial example neither
+            the last closing parenthesis nor the end is learnt, since more should follow.
     """
 
     id: str
@@ -34,9 +37,9 @@ class Example:
 def read_examples(path: Path) -> Iterator[Example]:
     """Read a file of texts with triples, plain or gzipped.
 
-    Read are JSON lines with ``text`` and ``triples`` (a list of [subject, predicate, object]),
-    optionally with ``title``, ``src`` and ``id``; and WikiOFGraph's files, JSON lines or CSV, with
-    ``text`` and ``triplet`` (or ``input`` and ``output``), whose triples are one string in the
+    A row has ``text`` and ``triples`` (a list of [subject, predicate, object]), and may have
+    ``title``, ``src``, ``id`` and ``complete`` (true or false). A row of WikiOFGraph has ``text``
+    and ``triplet`` (or ``input`` and ``output``) instead, whose triples are one string in the
     format of :mod:`ras_flow.formats.triples`.
     """
     name = path.name.split(".")[0]
@@ -47,7 +50,26 @@ def read_examples(path: Path) -> Iterator[Example]:
             title=row.text("title") if row.has("title") and row.value["title"] else "",
             text=row.first_text("text", "input"),
             triples=tuple(row.triples("triples") if row.has("triples") else _written(row)),
+            complete=row.flag("complete") if row.has("complete") else True,
         )
+
+
+def write_examples(path: Path, examples: Iterable[Example]) -> None:
+    """Write a file of examples that :func:`read_examples` reads as they are."""
+    lines = []
+    for example in examples:
+        row = {
+            "id": example.id,
+            "src": example.source,
+            "title": example.title,
+            "text": example.text,
+            "triples": example.triples,
+            "complete": example.complete,
+        }
+        lines.append(json.dumps(row) + "\n")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, "".join(lines))
 
 
 def _written(row: Row) -> list[Spo]:

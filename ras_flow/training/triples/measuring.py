@@ -15,8 +15,7 @@ from ras_flow.llms.local.tuned import MANIFEST
 from ras_flow.support.files import write_whole
 from ras_flow.training.triples.card import CARD, model_card
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.raw import Raw, passages_of
-from ras_flow.training.triples.rules import refined
+from ras_flow.training.triples.raw import Raw, passages_of, refined
 from ras_flow.training.triples.scores import Prediction, Scores, score
 
 

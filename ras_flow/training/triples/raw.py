@@ -10,11 +10,12 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ras_flow.datasets.facts import FactPassage
 from ras_flow.errors import InputError
+from ras_flow.formats.quality import RULES, Rule, refine
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage, make_passage
@@ -47,6 +48,14 @@ def passage_of(example: Example) -> Passage:
 def passages_of(examples: Iterable[Example], facts: Iterable[FactPassage]) -> list[Passage]:
     """Return the passages of the untouched part, then those with answer-bearing facts."""
     return [*map(passage_of, examples), *(stated.passage for stated in facts)]
+
+
+def refined(
+    extraction: Extraction, passage: Passage, rules: Mapping[str, Rule] = RULES
+) -> Extraction:
+    """Return an extraction with the triples that enter the graph."""
+    kept = refine(extraction.triples, passage["title"], passage["text"], rules)
+    return replace(extraction, triples=kept.triples)
 
 
 async def extract_raw(

@@ -46,7 +46,7 @@ def split(
     reserved: Iterable[str] = (),
 ) -> Splits:
     """Split examples so that no title and no text is on two sides."""
-    splitter = Splitter(seed, dev, test)
+    splitter = Splitter(seed=seed, dev=dev, test=test)
     kept = {title_key(title) for title in reserved}
     parts = Splits()
     assigned: list[tuple[Example, str]] = []

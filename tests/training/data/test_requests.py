@@ -7,9 +7,9 @@ from ras_flow.formats.plan import parse_plan
 from ras_flow.parts import AnswerRequest, PlanRequest
 from ras_flow.settings.tasks import TASKS
 from ras_flow.state.kg import QueryKG, by_hop
-from ras_flow.training.data.noise import Noise
 from ras_flow.training.data.requests import as_graph, as_request, target_text
-from tests.training.data.test_rollout import play, told
+from recipes.graph_llm.noise import Noise
+from tests.recipes.graph_llm.test_rollout import play, told
 
 
 def test_the_graph_of_a_record_gives_its_chain_back() -> None:

@@ -9,15 +9,15 @@ import pytest
 
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.model import GraphLLM
-from ras_flow.training.data.config import MixConfig, Source
-from ras_flow.training.data.mix import write_mix
 from ras_flow.training.graph_llm import training
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
 from ras_flow.training.graph_llm.placed import read_split
 from ras_flow.training.graph_llm.training import train_graph_llm
+from recipes.graph_llm.config import MixConfig, Source
+from recipes.graph_llm.mix import write_mix
 from tests.graph_llm.tiny import save_base
+from tests.recipes.graph_llm.test_mix import choice, film
 from tests.training.data.examples import write_lines
-from tests.training.data.test_mix import choice, film
 from tests.training.graph_llm.samples import ENCODER, config
 
 

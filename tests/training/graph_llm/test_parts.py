@@ -309,7 +309,7 @@ def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
 
 
 def test_the_shipped_settings_can_be_read() -> None:
-    folder = Path(__file__).parents[3] / "training_configs"
+    folder = Path(__file__).parents[3] / "recipes" / "configs"
     settings = read_config(TrainingConfig, folder / "graph-llm.toml")
     made_of = ("data", "reading-data", "played-data", "on-policy-data")
     assert set(settings.data.sets) == {f"graph-llm-{name}" for name in made_of}

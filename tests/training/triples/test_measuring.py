@@ -11,7 +11,6 @@ from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
 from ras_flow.datasets.facts import read_facts
-from ras_flow.errors import InputError
 from ras_flow.formats.quality import RULES
 from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage
@@ -117,12 +116,3 @@ def test_train_and_measure_on_the_command_line(tmp_path: Path) -> None:
     assert run_cli(command).exit_code == 0
     assert {file.name: file.read_bytes() for file in kept.iterdir()} == first
     assert json.loads((out / "metrics.json").read_text()) == metrics
-
-    rules = ["train", "measure-rules", config, str(kept / "trained.jsonl"), "--data", str(tmp_path)]
-    told = run_cli(rules)
-    assert told.exit_code == 0, told.output
-    assert [line.split(" | ")[0] for line in told.stdout.splitlines()[2:4]] == [
-        "| no rule",
-        "| only: pronoun",
-    ]
-    assert isinstance(run_cli([*rules[:3], str(kept / "nowhere")]).exception, InputError)

@@ -47,7 +47,7 @@ def test_more_data_moves_no_title() -> None:
 
 
 def test_shares_that_leave_nothing_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="leave some for training"):
+    with pytest.raises(ConfigurationError, match="dev"):
         split([], dev=0.5, test=0.5, seed=1)
 
 

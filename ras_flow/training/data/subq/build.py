@@ -3,7 +3,7 @@
 For each question: a base model tries to answer it alone; if it can, that is its only record
 ([NO_RETRIEVAL], with the ``continue`` that one published version of the algorithm lacks). Else a
 model keeps the supporting documents that are needed, another writes one subquery for each, f_t2t
-makes triples, and :func:`~ras_flow.training.data.rollout.roll_out` labels the hops.
+makes triples, and :mod:`.hops` labels them.
 
 Where this differs from the appendix, it is to show training what inference sees:
 
@@ -11,8 +11,7 @@ Where this differs from the appendix, it is to show training what inference sees
 * triples go through the rules for what enters the graph (:mod:`ras_flow.formats.quality`);
 * each hop has ``distractors`` other documents of the question beside the needed one;
 * documents are read in the order in which the filter says they have to be found;
-* splits are by question, and one input has one label;
-* with ``failures`` on, hops fail too, as in the data that is converted without models.
+* splits are by question, and one input has one label.
 
 Every model call is in ``calls.jsonl``: a build that was killed goes on where it was, and asks
 nothing twice.
@@ -50,7 +49,7 @@ async def build_hotpotqa_subq(
 ) -> Stats:
     """Build the data set."""
     config = config or BuildConfig()
-    splitter = Splitter(config.seed, config.dev, config.test)
+    splitter = Splitter(seed=config.seed, dev=config.dev, test=config.test)
     check_folder(folder)
     most = None if config.limit is None else min(config.limit, sys.maxsize)
     rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), most)))
@@ -77,7 +76,9 @@ async def build_hotpotqa_subq(
 
         stats.inputs = {path.name: {"all": len(rows)}}
         return await to_its_end(
-            asyncio.to_thread(write_set, folder, of, stats, inputs=[path], settings=asdict(config))
+            asyncio.to_thread(
+                write_set, folder, of, stats, inputs=[path], settings=config.model_dump()
+            )
         )
 
 

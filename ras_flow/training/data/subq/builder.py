@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,12 +17,9 @@ from ras_flow.parts.records import Message
 from ras_flow.state.schema import make_passage
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import CallLog, LoggedModel
-from ras_flow.training.data.case import Case, Page, Step
-from ras_flow.training.data.pool import Pool
-from ras_flow.training.data.recorder import no_retrieval
 from ras_flow.training.data.records import Record
-from ras_flow.training.data.rollout import roll_out
 from ras_flow.training.data.subq.config import BuildConfig, Models
+from ras_flow.training.data.subq.hops import Asked, Document, hop_records, known_records
 from ras_flow.training.data.subq.prompts import again, filter_prompt, subquery_prompt
 from ras_flow.training.data.subq.replies import read_numbers, read_subquery
 from ras_flow.training.splits import Splitter
@@ -55,31 +51,23 @@ class Builder:
         )
         base = models.base
         self.base = PromptedAnswerer(LoggedModel(base, log, "attempt")) if base else None
-        self.pool = Pool([])
         self.rejected: ModelResponseError | None = None
         self.named: Counter[str] = Counter()
 
     async def records(self, row: Row) -> list[Record]:
         """Return a question's records; none for one that cannot be used."""
         question, answer = row.text("question"), row.text("answer")
-        split = self.splitter(question)
         id = row.first_text("id", "_id")
-        case = Case(
-            source="hotpotqa-subq",
-            id=id,
-            question=question,
-            answer=answer,
-            guessable=answer.lower() in ("yes", "no"),
-            again=self.named[id],
-        )
+        name = f"{id}~{self.named[id]}" if self.named[id] else id
         self.named[id] += 1
+        asked = Asked(name, question, answer, self.splitter(question))
         try:
-            known = self.base is not None and await knows(case, self.base)
+            known = self.base is not None and await self._knows(question, answer, self.base)
         except ModelResponseError as error:
             self.rejected = error
             return self._drop("attempt: the request was rejected")
         if known:
-            return no_retrieval(case, split)
+            return known_records(asked)
         texts = {title: " ".join(" ".join(said).split()) for title, said in documents(row)}
         gold = [(title, texts[title]) for title in support(row) if texts.get(title)]
         if len(gold) < len(support(row)):
@@ -92,16 +80,18 @@ class Builder:
             return []
         others = [item for item in texts.items() if item not in gold]
         others = others[: self.config.distractors * len(needed)]
-        pages = await self._pages(needed, others)
-        steps = tuple(
-            Step((subquery,), page.triples, page, (at - 1,) if at else ())
-            for at, (subquery, page) in enumerate(zip(subqueries, pages, strict=False))
-        )
-        if not all(step.facts for step in steps):
+        read = await self._documents(needed, others)
+        found, around = read[: len(needed)], read[len(needed) :]
+        if not all(document.triples for document in found):
             return self._drop("a document without triples")
-        case = replace(case, steps=steps, context=tuple(pages[len(steps) :]))
-        noise, seed = self.config.noise, self.config.seed
-        return list(roll_out(case, self.pool, noise, seed=seed, number=0, split=split))
+        distractors, seed = self.config.distractors, self.config.seed
+        return list(
+            hop_records(asked, found, subqueries, around, distractors=distractors, seed=seed)
+        )
+
+    async def _knows(self, question: str, answer: str, base: PromptedAnswerer) -> bool:
+        # Half of all yes and no are right by chance.
+        return answer.lower() not in ("yes", "no") and await knows(base, question, answer)
 
     def _drop(self, reason: str) -> list[Record]:
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
@@ -135,9 +125,9 @@ class Builder:
             made.append(subquery)
         return made
 
-    async def _pages(
+    async def _documents(
         self, needed: list[tuple[str, str]], others: list[tuple[str, str]]
-    ) -> list[Page]:
+    ) -> list[Document]:
         """Line 12: g_i <- f_t2t(d_i), for the needed documents and the distractors."""
         texts = needed + others
         passages = [make_passage(title, text) for title, text in texts]
@@ -146,7 +136,7 @@ class Builder:
             if extraction.error is not None:
                 self.rejected = ModelResponseError(extraction.error)
         return [
-            Page(title, tuple(refine(extraction.triples, title, text).triples), text)
+            Document(title, tuple(refine(extraction.triples, title, text).triples))
             for (title, text), extraction in zip(texts, made, strict=True)
         ]
 

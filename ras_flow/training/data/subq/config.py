@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ras_flow.parts.protocols import LanguageModel
-from ras_flow.support.ranges import NonNegative, Positive, check_ranges
-from ras_flow.training.data.noise import Noise
+from ras_flow.support.validation import NonNegative, Positive, Settings, Share
 
 STEPS = ("attempt", "filter", "subqueries", "extract")
 """What models are asked for: the steps that tokens are counted by."""
@@ -29,45 +28,21 @@ class Models:
     extractor: LanguageModel
 
 
-@dataclass(frozen=True)
-class BuildConfig:
+class BuildConfig(Settings):
     """Settings of a build.
 
     Attributes:
-        seed: Everything that is random follows from it.
+        seed: Decides the splits and all that is random.
         dev: Share of the questions for development.
         test: Share of the questions for testing.
         distractors: Other documents of the question in each hop; 0 as in the appendix.
-        failures: Let hops fail as in :class:`~ras_flow.training.data.noise.Noise`.
         concurrency: Questions under way at once.
         limit: Questions to build from, the first of the file; None for all.
     """
 
     seed: NonNegative[int] = 13
-    dev: float = 0.05
-    test: float = 0.05
+    dev: Share[float] = 0.05
+    test: Share[float] = 0.05
     distractors: NonNegative[int] = 4
-    failures: bool = False
     concurrency: Positive[int] = 8
-    limit: Positive[int | None] = None
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    @property
-    def noise(self) -> Noise:
-        """What goes wrong in the hops: nothing, unless ``failures`` is on."""
-        passages = 1 + self.distractors
-        if self.failures:
-            return Noise(passages=passages, max_triples=10, lucky=0.0, respelled=0.0)
-        return Noise(
-            passages=passages,
-            max_triples=10,
-            found_by_question=1.0,
-            found=1.0,
-            lucky=0.0,
-            dead_end=0.0,
-            nothing=0.0,
-            missed=0.0,
-            respelled=0.0,
-        )
+    limit: Positive[int] | None = None

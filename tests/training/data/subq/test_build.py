@@ -136,16 +136,6 @@ async def test_questions_that_share_an_id_are_told_apart(tmp_path: Path) -> None
     assert stats.dropped == {"repeated": 4}
 
 
-async def test_hops_fail_where_that_is_asked_for(tmp_path: Path) -> None:
-    with OpenAIServer(reply) as server:
-        path = write_questions(tmp_path / "hotpot.json", 30)
-        config = BuildConfig(failures=True)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url), config)
-    labels = stats.by(2)
-    assert labels["SUFFICIENT"] < 30
-    assert labels["SUBQ"] > 60
-
-
 async def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     path = write_questions(tmp_path / "hotpot.json", 6)
     with OpenAIServer(reply) as server:
@@ -419,5 +409,5 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
             await build_hotpotqa_subq(path, tmp_path / "a", made)
     for wrong in ({"concurrency": 0}, {"concurrency": True}, {"limit": 1.5}, {"seed": -1}):
         [(name, value)] = wrong.items()
-        with pytest.raises(ConfigurationError, match=f"{name} = {value} must be a whole number"):
+        with pytest.raises(ConfigurationError, match=name):
             BuildConfig(**wrong)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from ras_flow.cli.commands import app
 from ras_flow.training.data.records import read_records
 from ras_flow.training.splits import SPLITS
+from tests.cli.command import ras_flow
 from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
 from tests.training.data.subq.samples import reply, write_questions
@@ -71,14 +72,6 @@ def test_a_step_without_a_model_of_its_own_asks_that_of_all(
     assert set(asked) == {"own", "all"} and asked.count("own") == 1
 
 
-def test_hops_fail_if_that_is_asked_for(server: OpenAIServer, tmp_path: Path) -> None:
-    questions = write_questions(tmp_path / "hotpot.json", 8)
-    labels = build(server, questions)["labels"]
-    assert (labels["SUBQ"], labels["SUFFICIENT"]) == (16, 8)
-    failing = build(server, questions, "--failures")["labels"]
-    assert failing["SUBQ"] > 16 and failing["SUFFICIENT"] < 8
-
-
 @pytest.mark.parametrize(("options", "alone"), [(["--concurrency", "1"], True), ([], False)])
 def test_questions_are_under_way_at_once_as_asked_for(
     server: OpenAIServer, tmp_path: Path, options: list[str], alone: bool
@@ -128,3 +121,21 @@ def test_a_question_is_for_training_or_not_by_its_shares_and_seed(
     other = splits(*shares, "--seed", "14")
     assert other["dev"] != found["dev"] and 10 <= len(other["dev"]) <= 22
     assert len(server.requests) == 80, "what was asked before is kept"
+
+
+def test_the_command_builds_hotpotqa_subq(server: OpenAIServer, tmp_path: Path) -> None:
+    path = write_questions(tmp_path / "hotpot.json", 5)
+    done = ras_flow(
+        *("data", "build", str(path), "--out", str(tmp_path / "out")),
+        *("--model", "openai:test", "--base-url", server.url, "--limit", "4"),
+        *("--base-model", "", "--distractors", "2", "--price", "filter=1000000/0"),
+    )
+    assert (done.code, done.err) == (0, "")
+    assert "| [NO_RETRIEVAL] | 0 | – |" in done.out
+    # 11 input tokens a call: three questions, and three tries at one whose reply is no use.
+    assert "cost: $66.00, without extract, subqueries\n" in done.out
+    assert 'left out: {"filter: no usable reply": 1}' in done.out
+    wrong = ras_flow("data", "build", str(path), "--out", str(tmp_path), "--price", "filter")
+    assert "--price 'filter' cannot be read" in wrong.err
+    wrong = ras_flow("data", "build", str(path), "--out", str(tmp_path), "--price", "filtr=3/15")
+    assert "no step 'filtr', only attempt, filter, subqueries, extract" in wrong.err

@@ -1,0 +1,103 @@
+"""Commands that work for long, and tell how far they are: run, interrupted, reported."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from ras_flow.cli.names import path_of
+from ras_flow.cli.output import INTERRUPTED, log, print_json, tell_interrupted
+
+if TYPE_CHECKING:
+    from ras_flow.parts.protocols import LanguageModel
+    from ras_flow.training.data.progress import Progress
+    from ras_flow.training.data.stats import Stats
+
+T = TypeVar("T")
+
+GO_ON = "Go on with the same command."
+
+ENDING = 1.0
+"""Seconds that work has to end after Ctrl-C."""
+
+Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the data set.")]
+
+
+def run_work(work: Callable[[Progress], Coroutine[Any, Any, Stats]], hint: str) -> Stats:
+    """Do a command's work, and show how far it is."""
+    with ended_by_ctrl_c(hint) as loop, _shown() as shown:
+        return loop.run(in_time(work(shown)))
+
+
+@contextmanager
+def ended_by_ctrl_c(hint: str) -> Iterator[asyncio.Runner]:
+    """Give a loop to work in, and end the process where Ctrl-C ends the work.
+
+    Threads that compute cannot be stopped, and Python would wait for them.
+    """
+    with asyncio.Runner() as loop:
+        try:
+            yield loop
+        except KeyboardInterrupt:
+            tell_interrupted(hint)
+            os._exit(INTERRUPTED)
+
+
+async def in_time(work: Coroutine[Any, Any, T]) -> T:
+    """Await work that has a moment to end when it is cancelled, as to write down what it has."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task], timeout=ENDING)
+        raise
+
+
+@contextmanager
+def _shown() -> Iterator[Progress]:
+    """Show progress on standard error."""
+    from rich.console import Console
+
+    from ras_flow.cli.progress import now_and_then
+    from ras_flow.formats.text import plain
+
+    console = Console(stderr=True)
+    tell = now_and_then(log)
+    with console.status("reading") as status:
+
+        def show(doing: str, done: int, total: int) -> None:
+            line = f"{plain(doing)}: {done} of {total}"
+            if not console.is_terminal:
+                tell(line)
+            elif done % 20 == 0 or done == total:
+                status.update(line)
+
+        yield show
+
+
+def load_model(name: str, base_url: str | None, concurrency: int) -> LanguageModel:
+    """Load a model by its name."""
+    from ras_flow.llms import load_language_model
+
+    return load_language_model(name, base_url=base_url, max_concurrency=concurrency)
+
+
+def report(folder: Path, stats: Stats, as_json: bool) -> None:
+    """Print what a data set holds."""
+    if as_json:
+        print_json(stats.to_json())
+        return
+    typer.echo(f"{folder}: {sum(stats.by(1).values())} records {json.dumps(stats.by(1))}")
+    typer.echo(stats.table())
+    for step, used in stats.usage.items():
+        typer.echo(f"{step}: {json.dumps(used)}")
+    if stats.dropped:
+        typer.echo(f"left out: {json.dumps(stats.dropped)}")

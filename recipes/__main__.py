@@ -1,0 +1,225 @@
+"""``python -m recipes``: the commands that made the training data of the shipped weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ras_flow.cli.commands import run
+from ras_flow.cli.graph_llm import Config
+from ras_flow.cli.models import BaseUrl, ExtractorOutput
+from ras_flow.cli.names import path_of
+from ras_flow.cli.output import AsJson, log
+from ras_flow.cli.train import Data
+from ras_flow.cli.triples import Database
+from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, load_model, report, run_work
+from ras_flow.errors import InputError
+from ras_flow.parts.chosen import Parts
+from ras_flow.runs import open_store
+from ras_flow.settings.context import DEFAULT_MODEL, NO_EXTRACTOR, Context
+from ras_flow.training.data.progress import Progress
+from ras_flow.training.data.stats import Stats
+from ras_flow.training.settings import read_config
+from ras_flow.training.triples.config import TrainingConfig
+from ras_flow.training.triples.data import load_data
+from ras_flow.training.triples.examples import read_examples, write_examples
+from ras_flow.training.triples.raw import read_raw
+from recipes.graph_llm.config import load_config
+from recipes.graph_llm.convert import convert_mix
+from recipes.graph_llm.playing import play_mix
+from recipes.triples.cleaning import clean
+from recipes.triples.completing import complete, facts_of_corpus
+from recipes.triples.rules import effects_of_rules, table
+
+app = typer.Typer(
+    name="recipes",
+    help="Make the training data of the shipped weights.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Mix = Annotated[
+    Path,
+    typer.Argument(
+        parser=path_of, metavar="MIX", help="TOML file: the data sets and their weights."
+    ),
+]
+
+
+@app.command()
+def convert(
+    config: Mix,
+    out: Out,
+    as_text: Annotated[
+        bool,
+        typer.Option(
+            "--as-text", help="Ablation: write passages instead of triples; train with --no-graph."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Convert published data sets; asks no model, except a base model that the file names."""
+    settings = load_config(config)
+    settings = replace(settings, as_text=as_text or settings.as_text)
+    model = load_model(settings.base_model, settings.base_url, 8) if settings.base_model else None
+    # Without a model nothing is kept of what was not finished.
+    stats = run_work(lambda shown: convert_mix(settings, out, model, shown), GO_ON if model else "")
+    report(out, stats, as_json)
+
+
+@app.command()
+def play(
+    config: Mix,
+    out: Out,
+    extractor: Annotated[
+        str, typer.Option(help="Turns the passages into triples; as runs name it.")
+    ] = DEFAULT_MODEL,
+    extractor_output: ExtractorOutput = Context.extractor_output,
+    planner: Annotated[
+        str | None,
+        typer.Option(
+            help="Follow the plans of this model, and record what would have been right; as runs "
+            "name it."
+        ),
+    ] = None,
+    base_url: BaseUrl = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Training questions at most; others in proportion.")
+    ] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play real runs on questions with documents, for graphs as real ones are.
+
+    The retriever is BM25 over the questions' passages, and a teacher that knows the gold facts
+    plans and answers. With --planner the plans of that model are followed, and the teacher's are
+    recorded. Triples are kept, so that the same command goes on where it was stopped.
+    """
+    settings = _extractor_settings(extractor, base_url, extractor_output)
+    if planner:
+        settings = replace(settings, planner=planner, answerer=planner)
+    mix = load_config(config)
+
+    async def work(shown: Progress) -> Stats:
+        parts = Parts()
+        model = await parts.get_extractor(settings)
+        student = await parts.get_planner(settings) if planner else None
+        soft = student is not None and student.takes_soft_tokens
+        encoder = await parts.get_encoder(settings) if soft else None
+        async with open_store(database, new=True) as store:
+            return await play_mix(
+                mix,
+                out,
+                model,
+                store,
+                planner=student,
+                limit=limit,
+                encoder=encoder,
+                progress=shown,
+            )
+
+    report(out, run_work(work, GO_ON), as_json)
+
+
+@app.command()
+def clean_triples(
+    files: Annotated[
+        list[Path], typer.Argument(parser=path_of, metavar="FILE", help="Texts with triples.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", parser=path_of, help="File to write, for train triples.")
+    ],
+    seed: Annotated[int, typer.Option(help="Decides which texts are given a title.")] = 13,
+) -> None:
+    """Clean published texts with triples, all files together, for the training of an extractor."""
+    read = [example for file in files for example in read_examples(file)]
+    kept = clean(read, seed=seed)
+    write_examples(out, kept)
+    typer.echo(f"{out}: {len(kept)} of {len(read)} texts")
+
+
+@app.command()
+def complete_triples(
+    passages: Annotated[
+        Path,
+        typer.Argument(
+            parser=path_of, metavar="PASSAGES", help="A corpus: JSON lines with title, text."
+        ),
+    ],
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            parser=path_of, metavar="QUESTIONS", help="Questions on it, with support and triples."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", parser=path_of, help="File to write, for clean-triples.")
+    ],
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            parser=path_of, help="Use no passage with a title of this file; may be repeated."
+        ),
+    ] = None,
+    held_out_if: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Use no passage of questions where this is true."),
+    ] = None,
+    most_words: Annotated[
+        int | None, typer.Option(help="Longest passage; training leaves out over 512 tokens.")
+    ] = None,
+    extractor: Annotated[
+        str, typer.Option(help="Model whose triples are completed; as runs name it.")
+    ] = DEFAULT_MODEL,
+    base_url: BaseUrl = None,
+) -> None:
+    """Complete an extractor's triples with the evidence of questions; start it again to go on."""
+    settings = _extractor_settings(extractor, base_url)
+    stated = facts_of_corpus(
+        passages,
+        questions,
+        held_out=held_out or (),
+        held_out_if=held_out_if,
+        most_words=most_words,
+    )
+
+    async def work() -> int:
+        model = await Parts().get_extractor(settings)
+        return len(await complete(stated, model, out, log=log))
+
+    with ended_by_ctrl_c(GO_ON) as loop:
+        made = loop.run(in_time(work()))
+    typer.echo(f"{out}: {made} of {len(stated)} passages")
+
+
+@app.command()
+def measure_rules(
+    config: Config,
+    output: Annotated[
+        Path,
+        typer.Argument(
+            parser=path_of, metavar="OUTPUT", help="A file that measure-triples --keep wrote."
+        ),
+    ],
+    data: Data = Path(),
+) -> None:
+    """Measure each rule for what enters the graph, on outputs that were kept."""
+    made = {id: raw.extraction for id, raw in read_raw(output).items()}
+    loaded = load_data(read_config(TrainingConfig, config).data, data)
+    typer.echo(table(effects_of_rules(made, loaded.splits.test, loaded.facts)))
+
+
+def _extractor_settings(extractor: str, base_url: str | None, output: str = "text") -> Context:
+    if extractor == NO_EXTRACTOR:
+        raise InputError("The extractor 'none' makes no triples: name one that does.")
+    return Context.from_mapping(
+        {"extractor": extractor, "extractor_output": output, "base_url": base_url}
+    )
+
+
+if __name__ == "__main__":
+    run(app)

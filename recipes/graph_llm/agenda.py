@@ -1,0 +1,47 @@
+"""What is still to be found out for a question, and how to ask for it next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ras_flow.formats.normalize import normalize_question
+from ras_flow.formats.plan import format_plan, parse_plan
+from ras_flow.training.data.records import Target
+from recipes.graph_llm.case import Case
+
+
+class Agenda:
+    """Which steps of a case were asked for so far, in which words; no words are used twice."""
+
+    def __init__(self, case: Case) -> None:
+        self._steps = case.steps
+        self._asked: set[str] = set()
+        self._times = [0] * len(case.steps)
+
+    def askable(self, missing: Collection[int]) -> list[int]:
+        """Return the missing steps whose subqueries can be put into words by now."""
+        return [at for at in sorted(missing) if not set(missing) & set(self._steps[at].needs)]
+
+    def next(self, missing: Collection[int]) -> tuple[Target | None, int | None]:
+        """Return the plan for what is missing, and the step that it asks for."""
+        if not missing:
+            return {"label": "SUFFICIENT"}, None
+        phrased = [(at, words) for at in self.askable(missing) if (words := self._phrasing(at))]
+        if not phrased:
+            return None, None
+        step, words = min(phrased, key=lambda one: (self._times[one[0]], one[0]))
+        return {"label": "SUBQ", "subquery": words}, step
+
+    def ask(self, subquery: str, step: int | None) -> None:
+        """Note that a subquery is searched for."""
+        self._asked.add(normalize_question(subquery))
+        if step is not None:
+            self._times[step] += 1
+
+    def _phrasing(self, at: int) -> str | None:
+        """Return the best usable phrasing of a step that was not asked yet."""
+        for phrasing in self._steps[at].phrasings:
+            plan = parse_plan(f"[SUBQ] {phrasing}")
+            if plan.label == "SUBQ" and normalize_question(plan.subquery) not in self._asked:
+                return format_plan("SUBQ", plan.subquery).removeprefix("[SUBQ] ")
+        return None

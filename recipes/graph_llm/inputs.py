@@ -1,0 +1,98 @@
+"""What the files of a mix hold, split by question before anything else is done with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.triples import Spo
+from ras_flow.support.paths import short_names
+from ras_flow.training.data.progress import Progress
+from ras_flow.training.splits import SPLITS, Split, fraction
+from recipes.graph_llm.case import Case, Page
+from recipes.graph_llm.config import MixConfig
+from recipes.graph_llm.sources import read_cases
+from recipes.graph_llm.sources.texts import Texts, read_pages
+
+
+@dataclass
+class Inputs:
+    """What the files of a mix hold.
+
+    Attributes:
+        cases: Cases of each source by split.
+        pages: Pages of files of passages by split.
+        counts: Questions of each file, and how many of each split.
+        dropped: Rows of each file that are no question's.
+    """
+
+    cases: list[dict[Split, list[Case]]]
+    pages: dict[Split, list[Page]]
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
+
+    def all_pages(self, split: Split) -> Iterator[Page]:
+        """Yield the pages of a split: those of its passages, then those of its questions."""
+        yield from self.pages[split]
+        for cases in self.cases:
+            for case in cases[split]:
+                yield from (step.page for step in case.steps)
+                yield from case.context
+
+    def facts(self, split: Split) -> Iterator[Spo]:
+        """Yield the gold facts of a split's questions."""
+        for cases in self.cases:
+            for case in cases[split]:
+                for step in case.steps:
+                    yield from step.facts
+
+
+def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
+    """Read all files of a mix and split what they hold."""
+    inputs = Inputs([], {split: [] for split in SPLITS})
+    triples: dict[str, tuple[Spo, ...]] = {}
+    titled: dict[str, Page] = {}
+    for number, passages in enumerate(config.passages):
+        for page in read_pages(passages.file, passages.only):
+            if progress:
+                progress(f"reading {passages.file.name}", number, len(config.passages))
+            triples[page.text] = page.triples
+            if page.title:
+                titled.setdefault(normalize_name(page.title), page)
+            inputs.pages[config.splitter(page.title or page.text)].append(page)
+    texts = Texts(triples, titled)
+    names = short_names(config.files)
+    named: Counter[tuple[str, str]] = Counter()
+    groups: dict[object, Split] = {}
+    for number, source in enumerate(config.sources):
+        split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
+        dropped: Counter[str] = Counter()
+        for case in read_cases(source.file, texts, kb=source.kb, dropped=dropped):
+            if progress:
+                progress(f"reading {source.file.name}", number, len(config.sources))
+            split = config.splitter(case.question)
+            # Wordings of one question that are in several splits stay in the first one's only.
+            if groups.setdefault((case.source, _evidence(case)), split) == split:
+                again = named[case.source, case.id]
+                named[case.source, case.id] += 1
+                split_cases[split].append(replace(case, again=again))
+        for cases in split_cases.values():
+            cases.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
+        inputs.cases.append(split_cases)
+        inputs.counts[names[source.file]] = {
+            split: len({normalize_question(case.question) for case in cases})
+            for split, cases in split_cases.items()
+        }
+        inputs.dropped |= {f"{names[source.file]}: {why}": n for why, n in dropped.items() if n}
+    return inputs
+
+
+def _evidence(case: Case) -> object:
+    """Name what a question rests on; its own words, in any order, where nothing is known of that.
+
+    So two questions whose options come in another order are one.
+    """
+    facts = frozenset(fact for step in case.steps for fact in step.facts)
+    return facts or tuple(sorted(normalize_question(case.question).split()))

@@ -1,0 +1,149 @@
+"""Published and shared formats to cases; which format a file has is seen from its fields."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from ras_flow.datasets.asqa import read_asqa_file
+from ras_flow.datasets.reading import Row, beginning, read_rows
+from ras_flow.errors import ConfigurationError, InputError
+from recipes.graph_llm.case import Case
+from recipes.graph_llm.sources import (
+    asqa,
+    fever,
+    hotpotqa,
+    mcq,
+    musique,
+    pathquestion,
+    qdmr,
+    qed,
+    strategyqa,
+    webqsp,
+    wiki2,
+)
+from recipes.graph_llm.sources.texts import Texts
+
+_PARTS = re.compile(r'\{\s*"(?:train|dev|test)"\s*:\s*\{')
+
+
+class Format(NamedTuple):
+    """A format.
+
+    Attributes:
+        name: Its name in messages.
+        fields: Sets of fields; a row that has all of one set is of this format.
+        read: Turns rows into cases.
+    """
+
+    name: str
+    fields: tuple[tuple[str, ...], ...]
+    read: Callable[[Iterable[Row], Texts], Iterator[Case]]
+
+
+FORMATS = (
+    Format(
+        "2WikiMultihopQA",
+        (("question", "answer", "triples", "support"), ("question", "answer", "evidences")),
+        wiki2.read,
+    ),
+    Format(
+        "MuSiQue",
+        (("question", "answer", "decomp"), ("question", "answer", "question_decomposition")),
+        musique.read,
+    ),
+    Format(
+        "HotpotQA",
+        (("question", "answer", "docs", "support"), ("question", "context", "supporting_facts")),
+        hotpotqa.read,
+    ),
+    Format("StrategyQA", (("question", "answer", "facts", "decomposition"),), strategyqa.read),
+    Format(
+        "BREAK",
+        (("question", "steps"), ("question_id", "question_text", "decomposition")),
+        qdmr.read,
+    ),
+    Format(
+        "WebQSP",
+        (("question", "answers", "triples"), ("question", "answer", "graph", "q_entity")),
+        webqsp.read,
+    ),
+    Format(
+        "ARC / OpenBookQA", (("question", "choices", "answer"), ("question", "answerKey")), mcq.read
+    ),
+    Format("FEVER", (("claim", "label", "evidence"),), fever.read),
+    Format("QED", (("question", "title", "paragraph", "answers"),), qed.read),
+)
+"""In order of preference; PathQuestion (which needs its graph) and ASQA are told apart earlier."""
+
+
+UNUSED = "rows that no question could be made of"
+
+
+def read_cases(
+    path: Path,
+    texts: Texts | None = None,
+    *,
+    kb: Path | None = None,
+    dropped: Counter[str] | None = None,
+) -> Iterator[Case]:
+    """Read a data set."""
+    dropped = Counter() if dropped is None else dropped
+    for case in _read(path, texts or Texts(), kb, dropped):
+        dropped[UNUSED] -= 1
+        yield case
+
+
+def _read(path: Path, texts: Texts, kb: Path | None, seen: Counter[str]) -> Iterator[Case]:
+    """Read a data set, and count its rows."""
+    if path.name.removesuffix(".gz").endswith(".txt"):
+        rows: Iterator[Row] = pathquestion.read_text_rows(path)
+    elif _is_asqa(path):
+        yield from asqa.read(_counted(read_asqa_file(path), seen), texts)
+        return
+    else:
+        rows = read_rows(path)
+    first = next(rows, None)
+    if first is None:
+        raise InputError(f"{path} is empty: there is nothing to learn from.")
+    rows = _counted(chain([first], rows), seen)
+    if first.has("question", "path", "answers"):
+        if kb is None:
+            raise ConfigurationError(f"{path.name} needs its knowledge graph: set `kb`.")
+        yield from pathquestion.read(rows, pathquestion.read_kb(kb))
+        return
+    if kb is not None:
+        raise ConfigurationError(f"{path.name} is no PathQuestion file: leave out `kb`.")
+    yield from detect(first).read(rows, texts)
+
+
+def _counted(rows: Iterable[Row], seen: Counter[str]) -> Iterator[Row]:
+    for row in rows:
+        seen[UNUSED] += 1
+        yield row
+
+
+def detect(row: Row) -> Format:
+    """Tell a row's format from its fields."""
+    for known in FORMATS:
+        if any(row.has(*fields) for fields in known.fields):
+            return known
+    listed = "; ".join(
+        f"{known.name}: {' or '.join(', '.join(fields) for fields in known.fields)}"
+        for known in FORMATS
+    )
+    raise InputError(
+        f"{row.where}: this is no format that can be converted: it has the fields "
+        f"{', '.join(sorted(row.value))}. Known are {listed}; PathQuestion: question, path, "
+        "answers."
+    )
+
+
+def _is_asqa(path: Path) -> bool:
+    """Tell ASQA's file, one object by part, from JSON lines and JSON lists."""
+    named = path.name.removesuffix(".gz").endswith(".json")
+    return named and _PARTS.match(beginning(path)) is not None

@@ -1,0 +1,1 @@
+"""Training data of the extractor: cleaned, completed, and its rules measured."""

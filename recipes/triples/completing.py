@@ -1,0 +1,126 @@
+"""Labels completed: what an extractor makes of a passage, with the facts that it missed.
+
+The evidence of multi-hop questions (2WikiMultihopQA's triples) is what an answer rests on, but says
+one fact of a passage and leaves out all others; learnt from as it is, it would teach to leave facts
+out. So an extractor reads the passage, its repetitions go, and a fact that it did not find is added
+in words of the evidence. :mod:`.cleaning` then puts the triples in the order of the text, leaves
+out what the text does not state, and marks as partial what still says too little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+
+from ras_flow.datasets.facts import FactPassage, holds, titles_of
+from ras_flow.datasets.reading import Row, read_rows
+from ras_flow.errors import InputError, ModelResponseError
+from ras_flow.formats.normalize import has_name, normalize_name
+from ras_flow.formats.text import plain
+from ras_flow.formats.triples import Spo
+from ras_flow.parts.protocols import Extractor
+from ras_flow.state.schema import make_passage
+from ras_flow.training.lock import hold
+from ras_flow.training.triples.examples import Example, write_examples
+from ras_flow.training.triples.raw import extract_raw
+from ras_flow.training.triples.splits import title_key
+
+SOURCE = "completed"
+"""The source of the examples, for the settings' ``data.most``."""
+
+
+def facts_of_corpus(
+    passages: Path,
+    questions: Path,
+    *,
+    held_out: Iterable[Path] = (),
+    held_out_if: str | None = None,
+    most_words: int | None = None,
+) -> list[FactPassage]:
+    """Find the facts of questions in the passages that state them."""
+    kept = {title_key(title) for file in held_out for title in titles_of(file)}
+    facts: dict[str, list[Spo]] = {}
+    for row in read_rows(questions):
+        triples = row.triples("triples")
+        if held_out_if and row.flag(held_out_if):
+            kept |= {title_key(name) for name in _names(row, triples)}
+            continue
+        for fact in triples:
+            about = facts.setdefault(title_key(fact[0]), [])
+            if fact not in about:
+                about.append(fact)
+    found: dict[str, FactPassage] = {}
+    for row in read_rows(passages):
+        title, text = row.text("title"), row.text("text")
+        key = title_key(title)
+        stated = tuple(fact for fact in facts.get(key, ()) if has_name(text, fact[2]))
+        short = most_words is None or len(text.split()) <= most_words
+        if stated and short and key not in kept:
+            passage = make_passage(title, text)
+            found.setdefault(passage["id"], FactPassage(passage, stated))
+    if not found:
+        raise InputError(
+            f"No passage of {passages} states a fact of {questions} that is not held out. Name "
+            "files of the same corpus, or hold out less."
+        )
+    return list(found.values())
+
+
+def completed(stated: FactPassage, triples: Collection[Spo]) -> Example:
+    """Return a passage with an extractor's triples, each once, and the facts that they lack."""
+    passage = stated.passage
+    kept = {tuple(map(normalize_name, triple)): triple for triple in reversed([*triples])}
+    mine = list(reversed(kept.values()))
+    missing = [fact for fact in stated.facts if not holds(mine, fact)]
+    return Example(
+        id=f"{SOURCE}-{passage['id']}",
+        source=SOURCE,
+        title=passage["title"],
+        text=passage["text"],
+        triples=(*mine, *missing),
+    )
+
+
+async def complete(
+    stated: Sequence[FactPassage],
+    extractor: Extractor,
+    out: Path,
+    *,
+    log: Callable[[str], None] = lambda _: None,
+) -> list[Example]:
+    """Extract passages, complete their triples, and write a file to train on."""
+    if out.is_dir():
+        raise InputError(f"{out} is a folder. Name a file, such as {out / 'completed.jsonl'}.")
+    raw = out.with_name(f"{out.name}.raw.jsonl")
+    if out.exists() and not raw.exists():
+        raise InputError(
+            f"{out} is there already, and nothing of this work is. Name another file, or remove it."
+        )
+    by_length = sorted(stated, key=lambda one: len(one.passage["text"]))
+    passages = [one.passage for one in by_length]
+    with hold(out, by="completion"):
+        made = await extract_raw(
+            extractor, passages, file=raw, timed=False, failures=False, log=log
+        )
+        examples, problems = [], []
+        for one in stated:
+            extraction = made[one.passage["id"]].extraction
+            if extraction.error is None:
+                examples.append(completed(one, extraction.triples))
+            else:
+                problems.append(extraction.error)
+        if problems:
+            said = (
+                f"{len(problems)} of {len(stated)} passages could not be extracted; the same "
+                f"command tries them again. The first problem: {plain(problems[0])}"
+            )
+            if not examples:
+                raise ModelResponseError(said)
+            log(said)
+        write_examples(out, examples)
+    return examples
+
+
+def _names(row: Row, triples: Iterable[Spo]) -> list[str]:
+    ends = [end for subject, _, object in triples for end in (subject, object)]
+    return ends + [title for title, _ in row.pairs("support")]

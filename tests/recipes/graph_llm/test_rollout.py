@@ -1,0 +1,604 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.triples import Spo
+from ras_flow.state.schema import Hop, Triple
+from ras_flow.training.data.labels import check_labels
+from ras_flow.training.data.records import Record, check_record
+from recipes.graph_llm.case import Case, Page, Step
+from recipes.graph_llm.noise import Noise
+from recipes.graph_llm.pool import Pool
+from recipes.graph_llm.recorder import no_retrieval
+from recipes.graph_llm.rollout import roll_out
+
+Q = "When was the director of Salt Road born?"
+DIRECTED: Spo = ("Salt Road", "director", "Aino Laine")
+BORN: Spo = ("Aino Laine", "date of birth", "3 May 1921")
+CASE = Case(
+    source="test",
+    id="1",
+    question=Q,
+    answer="3 May 1921",
+    steps=(
+        Step(
+            ("Who directed Salt Road?", "Salt Road director"),
+            (DIRECTED,),
+            Page("Salt Road", (DIRECTED, ("Salt Road", "genre", "drama"))),
+        ),
+        Step(
+            ("When was Aino Laine born?", "Aino Laine date of birth"),
+            (BORN,),
+            Page("Aino Laine", (BORN, ("Aino Laine", "instance of", "human"))),
+            needs=(0,),
+        ),
+    ),
+)
+POOL = Pool(
+    Page(f"Film {n}", ((f"Film {n}", "director", f"Person {n}"), (f"Film {n}", "year", f"19{n}")))
+    for n in range(10, 60)
+)
+PERFECT = Noise(
+    found_by_question=1.0,
+    found=1.0,
+    lucky=0.0,
+    dead_end=0.0,
+    nothing=0.0,
+    missed=0.0,
+    respelled=0.0,
+)
+
+
+def play(case: Case = CASE, noise: Noise = PERFECT, seed: int = 1, number: int = 0) -> list[Record]:
+    made = roll_out(case, POOL, noise, seed=seed, number=number, split="train")
+    return [check_record(record, record["id"]) for record in made]
+
+
+TEXTS = {
+    "Salt Road": "Salt Road is a drama. It was made by the director Aino Laine for Salt Road Co.",
+    "Aino Laine": "Aino Laine was born on 3 May 1921. She was a human being.",
+}
+
+
+WITH_TEXTS = replace(
+    CASE,
+    steps=tuple(
+        replace(step, page=replace(step.page, text=TEXTS[step.page.title])) for step in CASE.steps
+    ),
+)
+
+
+def told(*, noise: Noise = PERFECT, seed: int = 1) -> list[Record]:
+    """The same run with passages instead of triples."""
+    made = roll_out(WITH_TEXTS, POOL, noise, seed=seed, number=0, split="train", as_text=True)
+    return [check_record(record, record["id"]) for record in made]
+
+
+def both(*, noise: Noise = PERFECT, seed: int = 1, most: int = 5) -> list[Record]:
+    """The same run with passages beside the triples of answers."""
+    made = roll_out(
+        WITH_TEXTS, POOL, noise, seed=seed, number=0, split="train", answer_passages=most
+    )
+    return [check_record(record, record["id"]) for record in made]
+
+
+def plans(records: list[Record]) -> list[str]:
+    targets = [record["target"] for record in records if record["task"] == "plan"]
+    return [f"[{t['label']}] {t.get('subquery', '')}".strip() for t in targets]
+
+
+def visible(record: Record) -> set[Spo]:
+    return {(t[0], t[1], t[2]) for link in record["chain"] for t in link["triples"]}
+
+
+def test_a_run_without_failures_is_the_papers() -> None:
+    records = play()
+    assert plans(records) == [f"[SUBQ] {Q}", "[SUBQ] When was Aino Laine born?", "[SUFFICIENT]"]
+    assert [len(record["chain"]) for record in records] == [0, 1, 2, 2]
+    last = records[-1]
+    assert (last["task"], last["target"]) == ("answer", {"answer": "3 May 1921"})
+    assert last["chain"] == records[-2]["chain"]
+    assert [link["subquery"] for link in last["chain"]] == [Q, "When was Aino Laine born?"]
+    assert DIRECTED in visible(records[1])
+    assert BORN not in visible(records[1])
+
+
+@pytest.mark.parametrize(("hops", "longest"), [(1, 0), (2, 2), (3, 2)])
+def test_a_run_has_as_many_hops_as_it_may(hops: int, longest: int) -> None:
+    records = play(noise=replace(PERFECT, max_hops=hops))
+    whole = [f"[SUBQ] {Q}", "[SUBQ] When was Aino Laine born?", "[SUFFICIENT]"]
+    assert plans(records) == whole[:hops]
+    assert max(len(record["chain"]) for record in records) == longest
+    assert (records[-1]["task"] == "answer") == (hops > 1)
+
+
+def test_each_hop_has_about_five_passages_of_triples() -> None:
+    for link in play()[-1]["chain"]:
+        subjects = {triple[0] for triple in link["triples"]}
+        assert len(subjects) == 5
+        assert len(link["triples"]) == 10
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_page_tells_its_facts_and_as_much_more_as_fits(most: int) -> None:
+    first = CASE.steps[0]
+    more = [("Salt Road", "shot in", f"Town {n}") for n in range(9)]
+    page = replace(first.page, triples=(DIRECTED, *more))
+    case = replace(CASE, steps=(replace(first, page=page), CASE.steps[1]))
+    seen = visible(play(case, replace(PERFECT, max_triples=most))[1])
+    assert DIRECTED in seen and len(seen & {*page.triples}) == most
+
+
+def test_gold_triples_stand_anywhere() -> None:
+    places = Counter(
+        record["chain"][0]["triples"].index(list(DIRECTED))
+        for seed in range(60)
+        for record in play(seed=seed)[1:2]
+    )
+    assert len(places) > 6
+    assert max(places.values()) < 30
+
+
+def test_a_search_that_fails_is_asked_in_other_words_then_given_up() -> None:
+    lost = replace(PERFECT, found_by_question=0.0, found=0.0)
+    records = play(noise=lost)
+    assert plans(records) == [
+        f"[SUBQ] {Q}",
+        "[SUBQ] Who directed Salt Road?",
+        "[SUBQ] Salt Road director",
+    ]
+    empty = play(noise=replace(lost, nothing=1.0))
+    assert [link["triples"] for link in empty[-1]["chain"]] == [[], []]
+
+
+def test_a_page_whose_facts_were_missed_is_not_enough() -> None:
+    missed = replace(PERFECT, found_by_question=0.0, found=0.0, missed=1.0)
+    records = play(noise=missed)
+    assert ("Salt Road", "genre", "drama") in visible(records[1])
+    assert all(DIRECTED not in visible(record) for record in records)
+    assert "[SUFFICIENT]" not in plans(records)
+
+
+def test_made_up_facts_stand_beside_gold_ones_and_in_their_place() -> None:
+    facts = [
+        (f"Person {n}", predicate, f"{value} {n}")
+        for n in range(3)
+        for predicate, value in ((BORN[1], "day"), ("place of death", "town"))
+    ]
+    # Too rarely seen together to be taken for a habit.
+    facts += [("Person 1", "spouse", "Person 2"), ("Person 2", "spouse", "Person 1")]
+    pool = Pool(POOL.pages, facts)
+    certain = replace(PERFECT, kin=1.0)
+    missed = replace(certain, found=0.0, missed=1.0)
+    for noise in (certain, missed):
+        made = roll_out(CASE, pool, noise, seed=1, number=0, split="train")
+        records = [check_record(record, record["id"]) for record in made]
+        told = {triple for triple in visible(records[-1]) if triple[0] == "Aino Laine"}
+        deaths = [triple for triple in told if triple[1] == "place of death"]
+        assert deaths and all(object.startswith("town ") for _, _, object in deaths)
+        assert {predicate for _, predicate, _ in told} <= {
+            BORN[1],
+            "place of death",
+            "instance of",
+        }
+        assert (BORN in told) == (noise is certain)
+        assert ("[SUFFICIENT]" in plans(records)) == (noise is certain)
+    assert pool.kin.fact("Salt Road", DIRECTED[1], Random(1)) is None
+
+
+def test_what_a_question_asks_for_is_not_made_up() -> None:
+    died: Spo = ("Aino Laine", "place of death", "Oulu")
+    steps = (
+        CASE.steps[0],
+        CASE.steps[1],
+        Step(("Where did Aino Laine die?",), (died,), Page("Aino Laine", (died,)), needs=(0,)),
+    )
+    pairs = ((BORN[1], "day"), (died[1], "town"))
+    facts = [(f"Person {n}", name, f"{value} {n}") for n in range(5) for name, value in pairs]
+    case = replace(CASE, steps=steps)
+    for seed in range(20):
+        noise = replace(PERFECT, kin=1.0)
+        for record in roll_out(
+            case, Pool(POOL.pages, facts), noise, seed=seed, number=0, split="train"
+        ):
+            told = {triple for triple in visible(record) if triple[1] in (BORN[1], died[1])}
+            assert told <= {BORN, died}
+
+
+def test_the_side_of_a_comparison_that_is_missing_is_asked_for() -> None:
+    sides = tuple(
+        Step((f"When was {name} born?",), ((name, "date of birth", year),), Page(name, ()))
+        for name, year in (("Aino Laine", "1921"), ("Ove Dahl", "1930"))
+    )
+    sides = tuple(replace(side, page=Page(side.page.title, side.facts)) for side in sides)
+    case = replace(CASE, question="Who is older, Aino Laine or Ove Dahl?", steps=sides)
+    asked = Counter(
+        tuple(plans(play(case, replace(PERFECT, found_by_question=0.5), seed))[1:])
+        for seed in range(40)
+    )
+    born = [f"[SUBQ] When was {name} born?" for name in ("Aino Laine", "Ove Dahl")]
+    assert set(asked) == {
+        ("[SUFFICIENT]",),
+        (born[0], "[SUFFICIENT]"),
+        (born[1], "[SUFFICIENT]"),
+        (born[0], born[1], "[SUFFICIENT]"),
+    }
+
+
+def test_what_is_nowhere_is_never_sufficient() -> None:
+    steps = (CASE.steps[0], replace(CASE.steps[1], missing=True, facts=()))
+    noises = [(replace(CASE, steps=steps), PERFECT), (CASE, replace(PERFECT, dead_end=1.0))]
+    for case, noise in noises:
+        for seed in range(20):
+            records = play(case, noise, seed)
+            assert {record["task"] for record in records} == {"plan"}
+            assert {record["target"].get("label") for record in records} == {"SUBQ"}
+
+
+def test_distractors_do_not_tell_the_facts_and_come_from_the_pool() -> None:
+    telling = [
+        Page("x", (("Aino Laine", "made", "Salt Road"),)),
+        Page("y", (("Salt Road", "director", "Somebody Else"),)),
+        Page("Salt Road", (("Salt Road", "shot in", "Oulu"),)),
+        Page("z", (("a biography", "says that", "Aino Laine was born on May 3 , 1921"),)),
+    ]
+    pool = Pool([*telling, *POOL.pages])
+    for seed in range(30):
+        noise = replace(PERFECT, found_by_question=0.0, found=0.0)
+        for record in roll_out(CASE, pool, noise, seed=seed, number=0, split="dev"):
+            seen = {subject for subject, _, _ in visible(record)}
+            assert seen <= {f"Film {n}" for n in range(10, 60)}
+
+
+def test_passages_of_the_question_do_not_tell_the_facts_either() -> None:
+    telling = Page("a biography", (("a biography", "says", "Aino Laine was born 3 May 1921"),))
+    other = Page("Oulu", (("Oulu", "country", "Finland"),))
+    says = ("Salt Road", "tells of", "the birth of Aino Laine on 3 May 1921")
+    first = CASE.steps[0]
+    page = replace(first.page, triples=(*first.page.triples, says))
+    case = replace(CASE, context=(telling, other), steps=(replace(first, page=page), CASE.steps[1]))
+    for seed in range(20):
+        seen = visible(play(case, seed=seed)[1])
+        assert other.triples[0] in seen and DIRECTED in seen
+        assert says not in seen and telling.triples[0] not in seen
+
+
+def test_a_search_may_find_by_chance_what_was_to_be_asked_for_next() -> None:
+    assert plans(play(noise=replace(PERFECT, lucky=1.0))) == [f"[SUBQ] {Q}", "[SUFFICIENT]"]
+
+
+def test_what_is_not_read_does_not_suffice() -> None:
+    def reading(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> dict[str, Triple]:
+        assert hops
+        return {id: triple for id, triple in triples.items() if triple["predicate"] != BORN[1]}
+
+    records = [
+        check_record(record, record["id"])
+        for record in roll_out(
+            CASE, POOL, PERFECT, seed=1, number=0, split="train", reading=reading
+        )
+    ]
+    assert plans(records) == [
+        f"[SUBQ] {Q}",
+        "[SUBQ] When was Aino Laine born?",
+        "[SUBQ] Aino Laine date of birth",
+    ]
+    assert {record["task"] for record in records} == {"plan"}
+    assert DIRECTED in visible(records[-1])
+    assert BORN not in visible(records[-1])
+
+
+def test_documents_of_the_question_are_distractors() -> None:
+    own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),)) for n in range(12))
+    shown = set()
+    for seed in range(10):
+        chain = play(replace(CASE, context=own), seed=seed)[-1]["chain"]
+        hops = [{t[0] for t in link["triples"] if t[0].startswith("Own")} for link in chain]
+        assert [len(names) for names in hops] == [3, 3]
+        assert not hops[0] & hops[1], "none is drawn again"
+        shown |= hops[0] | hops[1]
+    assert len(shown) == 12
+
+
+def test_answers_are_spelled_as_the_graph_spells_them() -> None:
+    spellings = set()
+    for seed in range(40):
+        last = play(noise=replace(PERFECT, respelled=0.7), seed=seed)[-1]
+        answer = last["target"]["answer"]
+        assert answer in {part for triple in visible(last) for part in triple}
+        spellings.add(answer)
+    assert spellings == {"3 May 1921", "May 3, 1921"}
+
+
+def test_answers_from_text_alone_are_spelled_as_the_text_spells_them() -> None:
+    for seed in range(20):
+        assert told(noise=replace(PERFECT, respelled=0.7), seed=seed)[-1]["target"] == {
+            "answer": "3 May 1921"
+        }
+
+
+@pytest.mark.parametrize("passages", [1, 2, 5])
+def test_a_hop_has_no_more_passages_than_a_search_returns(passages: int) -> None:
+    own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),), "A text.") for n in range(9))
+    case = replace(WITH_TEXTS, context=own)
+    noise = replace(PERFECT, passages=passages)
+    made = roll_out(case, POOL, noise, seed=1, number=0, split="train", as_text=True)
+    for link in list(made)[-1]["chain"]:
+        assert len(link["passages"]) == passages
+
+
+def test_given_documents_need_no_plan() -> None:
+    static = replace(CASE, static=True, steps=CASE.steps[:1], instruction="Write a passage.")
+    [record] = play(static, Noise(dead_end=1.0))
+    assert (record["task"], record["instruction"]) == ("answer", "Write a passage.")
+    assert DIRECTED in visible(record) or len(record["chain"]) == 1
+
+
+def test_the_planner_gets_no_instruction_of_the_answerers() -> None:
+    for record in play(replace(CASE, instruction="True or false?")):
+        assert record.get("instruction") == (
+            "True or false?" if record["task"] == "answer" else None
+        )
+
+
+def test_what_a_model_knows_is_not_retrieved() -> None:
+    plan, answer = no_retrieval(CASE, "train")
+    assert (plan["chain"], plan["target"]) == ([], {"label": "NO_RETRIEVAL"})
+    assert (answer["chain"], answer["target"]) == ([], {"answer": "3 May 1921"})
+
+
+names = st.sampled_from(["Ash", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Gum", "Hazel"])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    chain = draw(st.lists(names, min_size=2, max_size=5, unique=True))
+    bridged = draw(st.booleans())
+    steps = []
+    for at, (subject, object) in enumerate(zip(chain, chain[1:], strict=False)):
+        fact = (subject, draw(st.sampled_from(["director", "spouse", "leads to"])), object)
+        extra = tuple((subject, "seen by", f"witness {n}") for n in range(draw(st.integers(0, 3))))
+        phrasings = tuple(f"{words} {subject} {fact[1]}" for words in ("Who is", "Name"))
+        phrasings = phrasings[: draw(st.integers(0, 2))]
+        needs = (at - 1,) if bridged and at else ()
+        missing = draw(st.integers(0, 9)) == 0
+        steps.append(Step(phrasings, (fact,), Page(subject, (fact, *extra)), needs, missing))
+    return Case("prop", draw(st.text("abc", min_size=1)), f"{chain[0]}?", chain[-1], tuple(steps))
+
+
+chances = st.floats(0, 1)
+noises = st.builds(
+    Noise,
+    passages=st.integers(1, 5),
+    max_triples=st.integers(1, 6),
+    max_hops=st.integers(1, 5),
+    found_by_question=chances,
+    found=chances,
+    lucky=chances,
+    dead_end=chances,
+    nothing=chances,
+    missed=chances,
+    related=chances,
+    kin=chances,
+    respelled=st.just(0.0),
+)
+
+
+@settings(max_examples=150)
+@given(cases(), noises, st.integers(0, 50))
+def test_every_run_is_sound(case: Case, noise: Noise, seed: int) -> None:
+    everything: list[Record] = []
+    for number in range(3):
+        records = play(case, noise, seed, number)
+        assert records == play(case, noise, seed, number)
+        everything += records
+        for record in records:
+            check_run(case, noise, record)
+        chains = [record["chain"] for record in records]
+        for before, after in zip(chains, chains[1:], strict=False):
+            assert [link["subquery"] for link in after][: len(before)] == [
+                link["subquery"] for link in before
+            ]
+    # However the runs went, one input has one label.
+    assert check_labels(everything) > 0
+
+
+def check_run(case: Case, noise: Noise, record: Record) -> None:
+    chain, target = record["chain"], record["target"]
+    seen = {tuple(map(normalize_name, triple)) for triple in visible(record)}
+    facts = {at: tuple(map(normalize_name, step.facts[0])) for at, step in enumerate(case.steps)}
+    missing = {at for at, fact in facts.items() if fact not in seen}
+    assert len(chain) <= noise.max_hops
+    asked = [normalize_question(link["subquery"]) for link in chain]
+    assert len(set(asked)) == len(asked)
+    if chain:
+        assert chain[0]["subquery"] == case.question
+    if record["task"] == "answer" or target.get("label") == "SUFFICIENT":
+        assert not missing
+    elif chain:
+        subquery: Any = target["subquery"]
+        assert normalize_question(subquery) not in asked
+        [step] = [at for at, step in enumerate(case.steps) if subquery in step.phrasings]
+        assert step in missing
+        assert not missing & set(case.steps[step].needs)
+        assert len(chain) < noise.max_hops
+
+
+def test_a_pool_draws_what_looks_like_an_answer_and_never_what_is_refused() -> None:
+    from random import Random
+
+    near = [Page(f"Bridge {n}", ((f"Bridge {n}", "architect", f"P{n}"),)) for n in range(8)]
+    pool = Pool([*near, *POOL.pages])
+    drawn = pool.draw(
+        "Who is the architect of Bridge 3?",
+        4,
+        Random(1),
+        related=1.0,
+        refuse=lambda page: page.title == "Bridge 3",
+    )
+    assert len(set(drawn)) == 4
+    assert {page.title.split()[0] for page in drawn} == {"Bridge"}
+    assert "Bridge 3" not in {page.title for page in drawn}
+    everything = Pool(near).draw("?", 20, Random(1), related=0.5, refuse=lambda page: False)
+    assert len(everything) == len(set(everything)) <= 8
+
+
+def test_of_pages_that_are_equally_near_the_first_are_drawn() -> None:
+    from random import Random
+
+    # Which of them a partial sort finds differs from machine to machine, and so would the records.
+    same = [Page(f"P{n}", ((f"P{n}", "mouth", "Sea"),)) for n in range(500)]
+    drawn = Pool(same).draw("mouth?", 24, Random(1), related=1.0, refuse=lambda page: False)
+    assert set(drawn) <= set(same[:24])
+
+
+@pytest.mark.parametrize("query", ["", "???", "zzz"])
+def test_a_pool_has_something_for_any_query(query: str) -> None:
+    from random import Random
+
+    assert len(POOL.draw(query, 3, Random(2), related=1.0, refuse=lambda page: False)) == 3
+    assert Pool([]).draw(query, 3, Random(2), related=1.0, refuse=lambda page: False) == []
+
+
+def test_plans_name_the_page_that_they_look_for() -> None:
+    pages = {record["id"].rpartition("/")[2]: record.get("page") for record in play()}
+    assert pages == {"plan-0": None, "plan-1": "Aino Laine", "plan-2": None, "answer": None}
+
+
+@given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=60)
+def test_with_passages_a_run_has_the_same_plans_and_tells_a_fact_no_sooner(
+    seed: int, found: float, missed: float
+) -> None:
+    noise = replace(PERFECT, found=found, found_by_question=found, missed=missed)
+    as_triples, as_text = play(noise=noise, seed=seed), told(noise=noise, seed=seed)
+    assert plans(as_text) == plans(as_triples)
+    for with_triples, record in zip(as_triples, as_text, strict=True):
+        assert not any(link["triples"] for link in record["chain"])
+        said = " ".join(text for link in record["chain"] for _, text in link["passages"])
+        assert (DIRECTED in visible(with_triples)) == ("director Aino Laine" in said)
+        assert (BORN in visible(with_triples)) == ("born on 3 May 1921" in said)
+        [shown] = {len(link["passages"]) <= noise.passages for link in record["chain"]} or {True}
+        assert shown
+
+
+def test_answers_have_passages_beside_their_triples_and_plans_have_none() -> None:
+    records, alone = both(), play()
+    assert records[:-1] == alone[:-1]
+    [answer] = [record for record in records if record["task"] == "answer"]
+    assert [link["passages"] for link in answer["chain"]] == [
+        [[title, TEXTS[title]]] for title in ("Salt Road", "Aino Laine")
+    ]
+    bare = [{**link, "passages": None} for link in answer["chain"]]
+    assert bare == [{**link, "passages": None} for link in alone[-1]["chain"]]
+
+
+def test_an_answer_is_learnt_from_a_passage_whose_facts_were_missed() -> None:
+    missed = replace(PERFECT, found_by_question=0.0, found=0.0, missed=1.0)
+    records = both(noise=replace(missed, lucky=1.0))
+    assert "[SUFFICIENT]" not in plans(records)
+    [answer] = [record for record in records if record["task"] == "answer"]
+    assert answer["target"] == {"answer": "3 May 1921"}
+    said = " ".join(text for link in answer["chain"] for _, text in link["passages"])
+    assert "director Aino Laine" in said and DIRECTED not in visible(answer)
+
+
+@pytest.mark.parametrize(("ranked", "first"), [(0.0, {0, 1, 2, 3, 4}), (1.0, {0})])
+def test_the_passage_that_a_search_finds_is_the_first_where_results_are_ranked(
+    ranked: float, first: set[int]
+) -> None:
+    pool = Pool(replace(page, text=f"About {page.title}.") for page in POOL.pages)
+    places = set()
+    for seed in range(60):
+        made = roll_out(
+            WITH_TEXTS,
+            pool,
+            replace(PERFECT, ranked=ranked),
+            seed=seed,
+            number=0,
+            split="train",
+            answer_passages=5,
+        )
+        [answer] = [record for record in made if record["task"] == "answer"]
+        titles = [title for title, _ in answer["chain"][0]["passages"]]
+        assert len(titles) == 5
+        places.add(titles.index("Salt Road"))
+    assert places == first
+
+
+def test_a_passage_without_text_is_not_replaced_by_a_later_one() -> None:
+    """Else answers to questions whose passages are not known would only ever read wrong ones."""
+    pool = Pool(replace(page, text=f"About {page.title}.") for page in POOL.pages)
+    first = {
+        tuple(map(tuple, link.get("passages", ())))
+        for record in roll_out(
+            CASE,
+            pool,
+            replace(PERFECT, ranked=1.0),
+            seed=1,
+            number=0,
+            split="train",
+            answer_passages=1,
+        )
+        for link in record["chain"]
+    }
+    assert first == {()}
+
+
+@given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1), st.integers(1, 5))
+@settings(max_examples=60)
+def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
+    seed: int, found: float, missed: float, most: int
+) -> None:
+    noise = replace(PERFECT, found=found, found_by_question=found, missed=missed)
+    alone, records = play(noise=noise, seed=seed), both(noise=noise, seed=seed, most=most)
+    assert [one for one in records if one["task"] == "plan"] == [
+        one for one in alone if one["task"] == "plan"
+    ]
+    answers = [record for record in records if record["task"] == "answer"]
+    assert len(answers) >= len([record for record in alone if record["task"] == "answer"])
+    for answer in answers:
+        shown = [passage for link in answer["chain"] for passage in link.get("passages", [])]
+        assert all(len(link.get("passages", [])) <= most for link in answer["chain"])
+        titles = {title for title, _ in shown}
+        assert DIRECTED in visible(answer) or "Salt Road" in titles
+        assert BORN in visible(answer) or "Aino Laine" in titles
+
+
+def test_a_page_is_not_taken_for_another_of_its_title() -> None:
+    one, two = WITH_TEXTS.steps
+    namesake = replace(two.page, title=one.page.title)
+    case = replace(WITH_TEXTS, steps=(one, replace(two, page=namesake)))
+    noise = replace(PERFECT, found=0.3, missed=0.3)
+    answers = [
+        record
+        for seed in range(40)
+        for record in roll_out(
+            case, POOL, noise, seed=seed, number=0, split="train", answer_passages=5
+        )
+        if record["task"] == "answer"
+    ]
+    assert answers
+    for answer in answers:
+        texts = {text for link in answer["chain"] for _, text in link.get("passages", [])}
+        assert BORN in visible(answer) or namesake.text in texts
+
+
+def test_a_passage_whose_text_is_not_known_is_its_triples_written_out() -> None:
+    records = told()
+    texts = dict(map(tuple, records[1]["chain"][0]["passages"]))  # type: ignore[arg-type]
+    assert texts["Salt Road"] == TEXTS["Salt Road"]
+    others = {title: text for title, text in texts.items() if title.startswith("Film")}
+    assert others and all(
+        text == f"{title} director Person {title[5:]}. {title} year 19{title[5:]}."
+        for title, text in others.items()
+    )

@@ -1,0 +1,496 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ras_flow.datasets.reading import read_rows
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.settings.tasks import TASKS
+from recipes.graph_llm.case import Case
+from recipes.graph_llm.sources import UNUSED, read_cases
+from recipes.graph_llm.sources.pathquestion import read_kb, read_text_rows
+from recipes.graph_llm.sources.texts import Texts, read_pages
+from tests.training.data import examples as e
+from tests.training.data.examples import write_lines, write_list
+
+
+def only(path: Path, **options: Any) -> Case:
+    [case] = read_cases(path, **options)
+    return case
+
+
+def asked(case: Case) -> list[str]:
+    return [step.phrasings[0] if step.phrasings else "" for step in case.steps]
+
+
+def test_2wiki_as_published(tmp_path: Path) -> None:
+    case = only(write_list(tmp_path / "train.json", e.WIKI2))
+    assert (case.id, case.answer) == ("w1", "3 May 1921")
+    assert asked(case) == ["Who directed Salt Road?", "When was Aino Laine born?"]
+    assert [step.needs for step in case.steps] == [(), (0,)]
+    assert case.steps[0].facts == (("Salt Road", "director", "Aino Laine"),)
+    # What else stands in the document surrounds the gold triple; other documents distract.
+    assert ("Salt Road", "is", "a 1950 drama film") in case.steps[0].page.triples
+    assert [page.title for page in case.context] == ["Northern Light", "Pier House"]
+
+
+def test_2wiki_names_a_subject_as_the_earlier_triple_does(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "2wiki.jsonl", e.WIKI2_SHARED))
+    assert asked(case) == [
+        "Who directed Salt Road?",
+        "Who directed Northern Light?",
+        "When was Aino Laine born?",
+        "When was Ove Dahl born?",
+    ]
+    assert [step.needs for step in case.steps] == [(), (), (0,), (1,)]
+
+
+def test_2wiki_takes_the_human_decomposition(tmp_path: Path) -> None:
+    row = e.WIKI2 | {"decomp": [{"q": "Whose film is Salt Road?"}, {"q": "When was she born?"}]}
+    case = only(write_lines(tmp_path / "2wiki.jsonl", row))
+    assert asked(case) == ["Whose film is Salt Road?", "When was she born?"]
+
+
+def test_2wiki_evidence_that_starts_nowhere_is_left_out(tmp_path: Path) -> None:
+    row = e.WIKI2 | {"evidences": [["Somebody", "father", "Else"]], "supporting_facts": []}
+    assert list(read_cases(write_lines(tmp_path / "2wiki.jsonl", row, e.WIKI2)))[0].id == "w1"
+
+
+def test_2wiki_possessives_name_their_subject(tmp_path: Path) -> None:
+    row = e.WIKI2 | {
+        "question": "When was Salt Road's director born?",
+        "supporting_facts": [],
+    }
+    assert len(only(write_lines(tmp_path / "2wiki.jsonl", row)).steps) == 2
+
+
+def test_musique_as_published(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "musique.jsonl", e.MUSIQUE))
+    assert asked(case) == ["Who distributed Salt Road?", "Who founded Halden Pictures?"]
+    assert [step.needs for step in case.steps] == [(), (0,)]
+    # The triple of the paragraph, as extracted, not one made of question and answer.
+    assert case.steps[1].facts == (("Halden Pictures", "was founded by", "Ingrid Moe in 1931"),)
+    assert [page.title for page in case.context] == ["Oulu"]
+
+
+def test_musique_with_a_reference_to_no_step(tmp_path: Path) -> None:
+    first, second = e.MUSIQUE["question_decomposition"]
+    row = e.MUSIQUE | {
+        "question_decomposition": [first, second | {"question": f"who founded #0 #{'9' * 5000}"}]
+    }
+    assert [step.needs for step in only(write_lines(tmp_path / "a.jsonl", row)).steps] == [(), ()]
+
+
+def test_musique_without_paragraphs_and_without_answer(tmp_path: Path) -> None:
+    bare = {
+        "id": "m",
+        "question": e.MUSIQUE["question"],
+        "answer": "Ingrid Moe",
+        "decomp": [
+            {"q": "Salt Road >> distributed by", "a": "Halden Pictures", "doc_id": "Salt Road_0"},
+            {"q": "#1 >> founded by", "a": "Ingrid Moe", "doc_id": "Halden Pictures_3"},
+        ],
+    }
+    case = only(write_lines(tmp_path / "a.jsonl", bare))
+    assert case.steps[1].facts == (("Halden Pictures", "founded by", "Ingrid Moe"),)
+    parts = [dict(part) for part in e.MUSIQUE["question_decomposition"]]
+    parts[1]["paragraph_support_idx"] = None
+    row = e.MUSIQUE | {"answerable": False, "question_decomposition": parts}
+    case = only(write_lines(tmp_path / "b.jsonl", row))
+    assert [step.missing for step in case.steps] == [False, True]
+
+
+def test_hotpotqa_as_published_and_with_a_document_missing(tmp_path: Path) -> None:
+    case = only(write_list(tmp_path / "hotpot.json", e.HOTPOT))
+    # Clara Novak is what the question names, and she leads to Lindau.
+    assert [step.page.title for step in case.steps] == ["Clara Novak", "Lindau"]
+    assert asked(case) == ["What is known about Clara Novak?", "What is known about Lindau?"]
+    assert [step.needs for step in case.steps] == [(), (0,)]
+    facts = (("Clara Novak", "", "Lindau"),), (("Lindau", "", "River Aach"),)
+    assert tuple(step.short for step in case.steps) == facts
+    assert case.steps[1].facts == (("Lindau", "is", "a town on the River Aach"),)
+    assert [page.title for page in case.context] == ["Novak Quartet", "Oulu"]
+    row = e.HOTPOT | {"context": [doc for doc in e.HOTPOT["context"] if doc[0] != "Lindau"]}
+    case = only(write_list(tmp_path / "missing.json", row))
+    assert [step.missing for step in case.steps] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "answer"),
+    [
+        # The first sentence alone has the answer, the first does not lead to the second, nothing
+        # says yes.
+        (["Clara Novak was born in Lindau on the River Aach."], "River Aach"),
+        (["Clara Novak was a violinist."], "River Aach"),
+        (["Clara Novak was a violinist who was born in Lindau."], "yes"),
+    ],
+)
+def test_hotpotqa_has_no_short_facts_but_for_chains(
+    tmp_path: Path, sentences: list[str], answer: str
+) -> None:
+    context = [["Clara Novak", sentences], *e.HOTPOT["context"][:1]]
+    row = e.HOTPOT | {"context": context, "answer": answer}
+    case = only(write_list(tmp_path / "hotpot.json", row))
+    assert asked(case) == ["What is known about Clara Novak?", ""]
+    assert [step.short for step in case.steps] == [(), ()]
+
+
+def test_hotpotqa_with_human_steps(tmp_path: Path) -> None:
+    row = e.HOTPOT | {"qdmr": ["the town where Clara Novak was born", "river through #1"]}
+    case = only(write_list(tmp_path / "hotpot.json", row))
+    assert asked(case) == [
+        "What is the town where Clara Novak was born?",
+        "What is the river through Lindau?",
+    ]
+    assert case.steps[1].needs == (0,)
+
+
+def test_strategyqa(tmp_path: Path) -> None:
+    case = only(write_list(tmp_path / "strategyqa_train.json", e.STRATEGY))
+    assert (case.answer, case.guessable) == ("yes", True)
+    assert asked(case) == ["When was Aino Laine born?", "When was Pier House opened?"]
+    assert case.instruction == TASKS["yes_no"].instruction
+    assert case.steps[1].facts == (("Pier House", "was opened in", "1931"),)
+    whole = e.STRATEGY | {"decomposition": ["Who is older?", "When was #1 born?", "Is #2 late?"]}
+    case = only(write_list(tmp_path / "whole.json", whole))
+    assert asked(case) == ["What is known about Aino Laine?"]
+    assert len(case.steps[0].facts) == 2
+
+
+def test_break_in_both_forms(tmp_path: Path) -> None:
+    low = e.QDMR | {"kind": "low"}
+    drop = e.QDMR | {"id": "DROP_1"}
+    shared = only(write_lines(tmp_path / "break.jsonl", low, drop, e.QDMR))
+    assert asked(shared) == ["When was Salt Road released?", "When was Northern Light released?"]
+    assert all(step.missing for step in shared.steps)
+    path = tmp_path / "QDMR-high-level.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["question_id", "question_text", "decomposition", "operators", "split"])
+        steps = " ;".join(f"return {step}" for step in e.QDMR["steps"])
+        writer.writerow(["HOTPOT_dev_1", e.QDMR["question"], steps, "[]", "dev"])
+    assert only(path).steps == shared.steps
+
+
+KB = [
+    ["aino_laine", "spouse", "ove_dahl"],
+    ["ove_dahl", "nationality", "norway"],
+    ["ove_dahl", "gender", "male"],
+    ["berta_lind", "spouse", "x"],
+    ["berta_lind", "spouse", "y"],
+    ["x", "nationality", "norway"],
+]
+
+
+def test_pathquestion_in_both_forms(tmp_path: Path) -> None:
+    row = {
+        "id": "p1",
+        "kb": "2H",
+        "question": "what is the nation of aino_laine 's husband ?",
+        "answers": ["norway"],
+        "path": ["aino_laine", "spouse", "ove_dahl", "nationality", "norway"],
+    }
+    two = {"question": "the nation of berta_lind 's spouse ?", "kb": "2H", "answers": ["norway"]}
+    two |= {"id": "p2", "path": ["berta_lind", "spouse", "x", "nationality", "norway"]}
+    wrong = row | {"id": "p3", "question": "the nation of aino_laine 's wife ?"}
+    lost = row | {"id": "p4", "answers": [], "path": ["nobody", "nationality", "norway"]}
+    kb = write_lines(tmp_path / "kb.jsonl", *({"kb": "2H", "triple": t} for t in KB))
+    shared = only(write_lines(tmp_path / "pq.jsonl", row, two, wrong, lost), kb=kb)
+    assert shared.question == "What is the nation of Aino Laine's husband?"
+    assert asked(shared) == [
+        "Who is the spouse of Aino Laine?",
+        "What is the nationality of Ove Dahl?",
+    ]
+    assert shared.answer == "Norway"
+    assert ("Ove Dahl", "gender", "Male") in shared.steps[1].page.triples
+    text = tmp_path / "PQ-2H.txt"
+    marked = "#".join([*row["path"], "<end>", "norway"])
+    text.write_text(f"{row['question']}\tnorway(norway)\t{marked}\n")
+    (tmp_path / "2H-kb.txt").write_text("".join("\t".join(triple) + "\n" for triple in KB))
+    assert only(text, kb=tmp_path / "2H-kb.txt").steps == shared.steps
+    with pytest.raises(InputError, match=r"pq\.jsonl:1:path: expected an entity"):
+        only(write_lines(tmp_path / "pq.jsonl", row | {"path": []}), kb=kb)
+    with pytest.raises(ConfigurationError, match="knowledge graph: set `kb`"):
+        only(text)
+    text.write_text("question without tabs\n")
+    with pytest.raises(InputError, match=r"PQ-2H\.txt:1: expected question, answer and path"):
+        only(text, kb=kb)
+
+
+def test_webqsp_bridges_nameless_nodes(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "webqsp.jsonl", e.WEBQSP))
+    assert case.question == "Who plays aino in salt road?"
+    assert case.steps[0].facts == (("Salt Road", "starring actor", "Berta Lind"),)
+    assert asked(case) == ["Who plays aino in salt road?"]
+    assert not any("m.0" in part for triple in case.steps[0].page.triples for part in triple)
+    published = {key: e.WEBQSP[key] for key in ("id", "question")}
+    published |= {"answer": e.WEBQSP["answers"], "graph": e.WEBQSP["triples"], "q_entity": ["x"]}
+    assert only(write_lines(tmp_path / "rog.jsonl", published)).steps == case.steps
+    unreached = e.WEBQSP | {"answers": ["Nobody"]}
+    assert list(read_cases(write_lines(tmp_path / "none.jsonl", unreached, e.WEBQSP))) == [case]
+
+
+def test_arc_as_published_and_shared(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "ARC-Easy-Train.jsonl", e.ARC))
+    assert case.question == (
+        "What do plants take from the air?\nA. iron\nB. carbon dioxide\nC. salt\nD. helium"
+    )
+    assert (case.answer, case.instruction) == ("B", TASKS["multiple_choice"].instruction)
+    assert [answer for _, answer in case.variants] == ["A", "D"]
+    for question, answer in case.variants:
+        assert f"{answer}. carbon dioxide" in question.split("\n")
+    shared = {
+        "id": "arc-1",
+        "set": "arc_easy",
+        "question": "What do plants take from the air?",
+        "choices": ["iron", "carbon dioxide", "salt", "helium"],
+        "answer": "B",
+    }
+    assert only(write_lines(tmp_path / "mcq.jsonl", shared)) == case
+
+
+def test_fever(tmp_path: Path) -> None:
+    unknown = {"id": 8, "claim": "Ove Dahl likes Halden.", "label": "NOT ENOUGH INFO"}
+    path = write_lines(tmp_path / "fever.jsonl", e.FEVER, unknown | {"evidence": []})
+    false, open_ = read_cases(path)
+    assert (false.question, false.answer) == (e.FEVER["claim"], "false")
+    assert ("Aino Laine", "is", "a Finnish director") in false.steps[0].facts
+    assert false.steps[0].phrasings == ("What is known about Aino Laine?",)
+    assert open_.steps[0].missing
+    numbered = e.FEVER | {"evidence": [[[91, 93, "Aino_Laine", 0]]]}
+    with pytest.raises(InputError, match=r"raw\.jsonl:1:evidence\[0\]: .*FEVER's own files"):
+        only(write_lines(tmp_path / "raw.jsonl", numbered))
+
+
+def test_qed(tmp_path: Path) -> None:
+    case = only(write_lines(tmp_path / "qed.jsonl", e.QED))
+    assert case.question == "Who directed the film salt road?"
+    assert case.steps[0].facts == (("The film Salt Road", "was directed by", "Aino Laine"),)
+
+
+def test_asqa(tmp_path: Path) -> None:
+    entry = {
+        "ambiguous_question": "When was Pier House opened?",
+        "qa_pairs": [],
+        "annotations": [
+            {
+                "long_answer": "The old house was opened in 1898, the new one in 1931.",
+                "knowledge": [{"content": "Pier House was opened in 1931.", "wikipage": "Pier"}],
+            }
+        ],
+    }
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps({"train": {"-7": entry}, "dev": {}}))
+    case = only(path)
+    assert (case.id, case.static) == ("-7", True)
+    assert case.instruction == TASKS["ambiguous_qa"].instruction
+    assert case.steps[0].facts == (("Pier House", "was opened in", "1931"),)
+    path.write_text(json.dumps({"train": {"-7": {"annotations": []}}}))
+    with pytest.raises(InputError, match=r"long\.json:train:-7:ambiguous_question: expected"):
+        only(path)
+
+
+def test_gzipped_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "2wiki.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(e.WIKI2).encode()))
+    assert only(path).id == "w1"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json.gz", "a.csv.gz"])
+def test_a_damaged_gzipped_file_is_told(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = bytearray(gzip.compress(b'["question"]'))
+    content[10] = 0xFF  # No kind of block.
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"{name} cannot be read"):
+        list(read_rows(path))
+
+
+GOOD_AND_BAD = [
+    ("a.jsonl", b'{"question": "1"}\n\n{"question": "\xff"}\n', 3),
+    ("a.json", b'[{"question": "1"},\n{"question": "\xff"}]', 2),
+    ("a.csv", b"question\n1\n\xff\n", 3),
+    ("a.txt", b"q\ta\tx#r#y\nq\ta\t\xff#r#y\n", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "line"), GOOD_AND_BAD)
+def test_what_is_no_utf8_is_told_by_file_and_line(
+    tmp_path: Path, name: str, content: bytes, line: int
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    read = read_text_rows if name == "a.txt" else read_rows
+    said = re.escape(f"{path}:{line}: the byte 0xff in this line is no UTF-8")
+    with pytest.raises(InputError, match=said):
+        list(read(path))
+
+
+def test_what_is_no_utf8_in_a_knowledge_graph_is_told_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "kb.txt"
+    path.write_bytes(b"x\tr\ty\n\xff\tr\tz\n")
+    with pytest.raises(InputError, match=r"kb\.txt:2: the byte 0xff"):
+        read_kb(path)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json.gz", "a.csv.gz"])
+def test_a_gzipped_file_that_is_cut_off_is_told_by_the_line(tmp_path: Path, name: str) -> None:
+    rows = [json.dumps({"question": f"{random.Random(n).random()}"}) for n in range(5000)]
+    lines = {"a.jsonl.gz": rows, "a.json.gz": [f"[{rows[0]}", *(f",{r}" for r in rows[1:]), "]"]}
+    content = "\n".join(lines.get(name, ["question", *map(str, range(9000))]))
+    path = tmp_path / name
+    whole = gzip.compress(content.encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=rf"{name}:\d+ cannot be read: .*end-of-stream") as error:
+        list(read_rows(path))
+    at = int(str(error.value).removeprefix(f"{path}:").partition(" ")[0])
+    assert 1000 < at < 6000
+
+
+def test_a_file_that_is_one_json_value_is_no_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for value, indent, kind in (
+        ([e.WIKI2], None, "list"),
+        ([e.WIKI2], 1, "list"),
+        (e.WIKI2, 1, "o"),
+    ):
+        path.write_text(json.dumps(value, indent=indent))
+        said = rf"a\.jsonl: this file is one JSON {kind}.*: name it \.json, or write each"
+        with pytest.raises(InputError, match=said):
+            list(read_rows(path))
+    path = path.rename(tmp_path / "a.json")
+    with pytest.raises(
+        InputError, match=r"a\.json: this file is one JSON object.*: write each obj"
+    ):
+        list(read_rows(path))
+    path.write_text('{"question": "Who?",\n"answer": }')
+    with pytest.raises(InputError, match=r"a\.json:1: this line is no JSON"):
+        list(read_rows(path))
+
+
+def test_rows_of_which_there_is_no_question_are_counted(tmp_path: Path) -> None:
+    beyond = e.HOTPOT | {"supporting_facts": [["Lindau", 99], ["Clara Novak", 0]]}
+    dropped: Counter[str] = Counter()
+    path = write_lines(tmp_path / "hotpot.jsonl", e.HOTPOT, beyond, beyond)
+    assert len(list(read_cases(path, dropped=dropped))) == 1
+    assert dropped == {UNUSED: 2}
+    parts = [e.MUSIQUE["question_decomposition"][0] | {"paragraph_support_idx": 77}]
+    path = write_lines(tmp_path / "b.jsonl", e.MUSIQUE | {"question_decomposition": parts})
+    assert not list(read_cases(path, dropped=dropped))
+    assert dropped == {UNUSED: 3}
+
+
+def test_half_characters_of_a_file_are_replaced(tmp_path: Path) -> None:
+    half = json.loads(json.dumps(e.HOTPOT).replace("Clara Novak was", "Clara Novak\\ud83d was"))
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(half))
+    [case] = read_cases(path)
+    assert "Clara Novak\ufffd was" in " ".join(step.page.text for step in case.steps)
+    path.write_text(json.dumps({"text": "x", "triples": [["Aino\ud800", "born", "1921"]]}))
+    [page] = read_pages(path)
+    assert page.triples == (("Aino\ufffd", "born", "1921"),)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "question\nWho?"),
+        ("a.json", '[{"question": "Who?"}]'),
+        ("a.jsonl.gz", '{"question": "Who?"}'),
+    ],
+)
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path, name: str, text: str) -> None:
+    content = f"\ufeff{text}".encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert [row.text("question") for row in read_rows(path)] == ["Who?"]
+
+
+WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
+    (e.WIKI2, "evidences", [["a", "b"]], r"evidences\[0\]: expected \[subject, predicate"),
+    (e.WIKI2, "answer", 3.5 + 1j, ""),
+    (e.WIKI2, "context", [["Salt Road", "text"]], r"context\[0\]\[1\]: expected a list"),
+    (e.WIKI2, "question", "", "question: expected a text, this is empty"),
+    (e.MUSIQUE, "question_decomposition", ["x"], "question_decomposition"),
+    (e.HOTPOT, "supporting_facts", [[1, 2]], r"supporting_facts\[0\]: expected a pair"),
+    (
+        e.HOTPOT,
+        "supporting_facts",
+        [["Lindau", "0"]],
+        r"supporting_facts\[0\]\[1\]: expected the number of a sentence",
+    ),
+    (
+        e.WIKI2,
+        "supporting_facts",
+        [["Salt Road (film)", 0], ["Aino Laine", "0"]],
+        r"supporting_facts\[1\]\[1\]: expected the number",
+    ),
+    (
+        e.MUSIQUE,
+        "question_decomposition",
+        [{"question": "q", "answer": "x", "paragraph_support_idx": "0"}],
+        r"question_decomposition\[0\]:paragraph_support_idx: expected the number of a paragraph",
+    ),
+    (e.QED, "paragraph", 5, "paragraph: expected a text"),
+    (e.STRATEGY, "answer", "yes", "answer: expected true or false"),
+    (e.STRATEGY, "facts", [1], r"facts\[0\]: expected a text"),
+    (e.FEVER, "label", "MAYBE", "label: expected one of SUPPORTS"),
+    (e.ARC, "answerKey", "E", "answerKey: 'E' is none of 1, 2, 3, 4"),
+    (e.WEBQSP, "triples", "x", "triples: expected a list"),
+]
+
+
+@pytest.mark.parametrize(("row", "field", "value", "problem"), WRONG)
+def test_a_wrong_row_is_told_by_file_line_and_field(
+    tmp_path: Path, row: dict[str, Any], field: str, value: Any, problem: str
+) -> None:
+    if not problem:
+        value, problem = ["x"], "answer: expected a text, this is list"
+    path = write_lines(tmp_path / "data.jsonl", row, row | {field: value})
+    with pytest.raises(InputError, match=r"data\.jsonl:2:" + problem):
+        list(read_cases(path))
+
+
+def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.jsonl:1: this is no format .* it has the fields te"):
+        only(write_lines(tmp_path / "a.jsonl", {"text": "x"}))
+    with pytest.raises(InputError, match=r"b\.jsonl:1: expected an object, this is a list"):
+        only(write_lines(tmp_path / "b.jsonl", [1], [2]))
+    empty = tmp_path / "c.jsonl"
+    empty.write_text("")
+    with pytest.raises(InputError, match="is empty"):
+        only(empty)
+    (tmp_path / "d.json").write_text('[{"a": 1},\n{"b" 2}]')
+    with pytest.raises(InputError, match=r"d\.json:2: the file is no JSON"):
+        only(tmp_path / "d.json")
+    with pytest.raises(InputError, match="cannot be read"):
+        only(tmp_path / "nothing.jsonl")
+    with pytest.raises(ConfigurationError, match="leave out `kb`"):
+        only(write_lines(tmp_path / "e.jsonl", e.WIKI2), kb=tmp_path)
+
+
+def test_a_better_extraction_of_a_text_is_used(tmp_path: Path) -> None:
+    text = "Aino Laine (born 3 May 1921) was a Finnish director."
+    triples = [["Aino Laine", "citizenship", "Finland"]]
+    path = write_lines(
+        tmp_path / "texts.jsonl",
+        {"src": "good", "title": "Aino Laine", "text": text, "triples": triples},
+        {"src": "bad", "text": "Never read.", "triples": [["a", "b", "c"]]},
+    )
+    [page] = read_pages(path, ["good"])
+    with pytest.raises(InputError, match=r"no passage whose `src` is 'god', .* are .*'good'"):
+        list(read_pages(path, ["good", "god"]))
+    assert page.triples == (("Aino Laine", "citizenship", "Finland"),)
+    texts = Texts({page.text: page.triples})
+    case = only(write_list(tmp_path / "2wiki.json", e.WIKI2), texts=texts)
+    assert ("Aino Laine", "citizenship", "Finland") in case.steps[1].page.triples
+    with pytest.raises(InputError, match="passages are objects"):
+        list(read_pages(write_lines(tmp_path / "x.jsonl", e.FEVER)))

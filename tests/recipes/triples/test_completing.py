@@ -1,0 +1,216 @@
+"""Completed labels: held-out titles stay out, no fact is missing, nothing is extracted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ras_flow.datasets.facts import FactPassage, holds
+from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.parts import Extraction
+from ras_flow.state.schema import Passage, make_passage
+from ras_flow.training.lock import hold
+from ras_flow.training.triples.examples import read_examples
+from recipes.triples.cleaning import clean
+from recipes.triples.completing import complete, completed, facts_of_corpus
+from tests.training.triples.samples import Worker, fact_rows, write_rows
+
+SALT_ROAD = "Salt Road is a drama film directed by Aino Laine in 1952."
+AINO = "Aino Laine was born in Oulu and died in Turku."
+LEDA = "Leda Koskinen was born in Vaasa."
+
+
+def stated(title: str, text: str, *facts: tuple[str, str, str]) -> FactPassage:
+    passage = make_passage(title, text)
+    return FactPassage(passage, facts)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    texts = {"Salt Road (film)": SALT_ROAD, "Aino Laine": AINO, "Leda Koskinen": LEDA, "Oulu": "A."}
+    rows = [{"title": title, "text": text} for title, text in texts.items()]
+    return write_rows(tmp_path / "corpus.jsonl.gz", rows)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    film = {
+        "support": [["Salt Road", 0], ["Aino Laine", 0]],
+        "triples": [["Salt Road", "director", "Aino Laine"], ["Aino Laine", "born in", "Oulu"]],
+        "measured": False,
+    }
+    leda = {
+        "support": [["Leda Koskinen", 0]],
+        "triples": [["Leda Koskinen", "place of birth", "Vaasa"]],
+        "measured": True,
+    }
+    unstated = {
+        "support": [["Oulu", 0]],
+        "triples": [["Oulu", "country", "Finland"], ["Aino Laine", "died in", "Turku"]],
+        "measured": False,
+    }
+    return write_rows(tmp_path / "questions.jsonl", [film, leda, unstated, film])
+
+
+def titles(found: Sequence[FactPassage]) -> list[str]:
+    return [one.passage["title"] for one in found]
+
+
+def test_facts_are_found_in_the_passages_that_state_them(corpus: Path, questions: Path) -> None:
+    found = facts_of_corpus(corpus, questions)
+    assert titles(found) == ["Salt Road (film)", "Aino Laine", "Leda Koskinen"]
+    assert found[0].facts == (("Salt Road", "director", "Aino Laine"),)
+    assert [fact[2] for fact in found[1].facts] == ["Oulu", "Turku"]
+
+
+def test_what_is_held_out_is_not_used(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    kept = write_rows(tmp_path / "measured.jsonl", fact_rows())
+    assert titles(facts_of_corpus(corpus, questions, held_out=[kept])) == ["Leda Koskinen"]
+    asked = facts_of_corpus(corpus, questions, held_out_if="measured")
+    assert titles(asked) == ["Salt Road (film)", "Aino Laine"]
+    assert titles(facts_of_corpus(corpus, questions, most_words=10)) == titles(asked)[1:] + [
+        "Leda Koskinen"
+    ]
+
+
+def test_files_that_do_not_fit_are_named(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="states a fact of .*questions.* that is not held out"):
+        facts_of_corpus(corpus, questions, most_words=2)
+    with pytest.raises(InputError, match=r"questions\.jsonl:1:seen: expected true or false"):
+        facts_of_corpus(corpus, questions, held_out_if="seen")
+    wrong = write_rows(tmp_path / "wrong.jsonl", [{"title": "Oulu"}])
+    with pytest.raises(InputError, match=r"wrong\.jsonl:1:text"):
+        facts_of_corpus(wrong, questions)
+
+
+def test_a_missing_fact_is_added_and_repetitions_go() -> None:
+    made = [
+        ("Aino Laine", "was", "born"),
+        ("aino laine", "was", "Born"),
+        ("Aino Laine", "in", "Oulu"),
+    ]
+    example = completed(
+        stated(
+            "Aino Laine",
+            AINO,
+            ("Aino Laine", "place of birth", "Oulu"),
+            ("Aino Laine", "place of death", "Turku"),
+        ),
+        made,
+    )
+    assert example.triples == (
+        ("Aino Laine", "was", "born"),
+        ("Aino Laine", "in", "Oulu"),
+        ("Aino Laine", "place of death", "Turku"),
+    )
+
+
+NAME = st.sampled_from(["Aino Laine", "Oulu", "Turku", "AINO LAINE", "was", "a director"])
+
+
+@given(st.lists(st.tuples(NAME, NAME, NAME)))
+def test_no_fact_is_ever_missing_and_no_triple_is_there_twice(
+    made: list[tuple[str, str, str]],
+) -> None:
+    one = stated("Aino Laine", AINO, ("Aino Laine", "place of birth", "Oulu"))
+    triples = completed(one, made).triples
+    assert holds(triples, one.facts[0])
+    keys = [tuple(map(normalize_name, triple)) for triple in triples]
+    assert len(keys) == len(set(keys))
+    assert set(keys) >= {tuple(map(normalize_name, triple)) for triple in made}
+
+
+def born(passage: Passage) -> Extraction:
+    """Find where somebody was born, and fail on a film."""
+    if "Salt" in passage["title"]:
+        return Extraction([], [], "too long", 1, 1)
+    return Extraction([(passage["title"], "was born in", "Oulu \ud800")], [], None, 1, 1)
+
+
+async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    found = facts_of_corpus(corpus, questions)
+    out = tmp_path / "completed.jsonl"
+    killed = Worker(born, calls=0)
+    with pytest.raises(KeyboardInterrupt):
+        await complete(found, killed, out)
+    assert not out.exists()
+    examples = await complete(found, Worker(born), out)
+    assert [example.title for example in examples] == ["Aino Laine", "Leda Koskinen"]
+    assert list(read_examples(out)) == examples
+    again = Worker(born)
+    assert await complete(found, again, out) == examples
+    assert again.asked == [SALT_ROAD], "only what failed"
+    first, died = clean(read_examples(out))[0].triples
+    assert (first[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
+
+
+async def test_passages_that_failed_are_told_and_tried_again(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    found = facts_of_corpus(corpus, questions)
+    out = tmp_path / "completed.jsonl"
+    told: list[str] = []
+    await complete(found, Worker(born), out, log=told.append)
+    assert told[-1] == (
+        "1 of 3 passages could not be extracted; the same command tries them again. "
+        "The first problem: too long"
+    )
+    told.clear()
+    examples = await complete(found, Worker(lambda _: Extraction([])), out, log=told.append)
+    assert titles(found) == [example.title for example in examples]
+    assert told == ["1 of 1 texts"]
+
+
+async def test_an_extractor_that_always_fails_leaves_the_file_of_before(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "completed.jsonl"
+    film, *others = facts_of_corpus(corpus, questions)
+    with pytest.raises(ModelResponseError, match="1 of 1 passages .* The first problem: too long"):
+        await complete([film], Worker(born), out)
+    assert not out.exists()
+    await complete(others, Worker(born), out)
+    before = out.read_bytes()
+    with pytest.raises(ModelResponseError, match="1 of 1 passages"):
+        await complete([film], Worker(born), out)
+    assert out.read_bytes() == before
+
+
+async def test_two_at_once_do_not_ask_about_the_same_passages(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    out, second = tmp_path / "completed.jsonl", Worker(born)
+    with hold(out), pytest.raises(ConfigurationError, match="Another completion writes to"):
+        await complete(facts_of_corpus(corpus, questions), second, out)
+    assert second.asked == []
+
+
+@pytest.mark.parametrize("name", [".", "..", "/"])
+async def test_a_folder_is_no_file_to_write(
+    corpus: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, worker = sorted(tmp_path.iterdir()), Worker(born)
+    with pytest.raises(InputError, match="is a folder. Name a file"):
+        await complete(facts_of_corpus(corpus, questions), worker, Path(name))
+    assert worker.asked == [] and sorted(tmp_path.iterdir()) == before
+
+
+async def test_another_file_is_not_overwritten(corpus: Path, questions: Path) -> None:
+    before = corpus.read_bytes()
+    with pytest.raises(InputError, match="is there already"):
+        await complete(facts_of_corpus(corpus, questions), Worker(born), corpus)
+    assert corpus.read_bytes() == before
+
+
+async def test_a_file_that_cannot_be_written_is_named(
+    corpus: Path, questions: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        await complete(facts_of_corpus(corpus, questions), Worker(born), tmp_path / "file" / "out")
