@@ -61,7 +61,8 @@ class BenchmarkConfig:
         format: A name of :mod:`ras_flow.evaluation.benchmarks`.
         path: Their file; None for ``demo``, the questions that come with the package.
         split: The part of the file to be taken.
-        untouched_by: A mix of ``ras-flow data``; only questions of one of the parts that it keeps
+        untouched_by: A TOML file with ``seed``, ``dev`` and ``test`` of training data; only
+            questions of one of the parts that it keeps
             from training are asked.
         part: That part: ``"test"``, or ``"dev"`` for choosing among settings.
         limit: At most so many questions, drawn by the seed.

@@ -18,14 +18,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
+
+import ftfy
+from ftfy.badness import is_bad
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.triples import Spo, clean_field
-from ras_flow.support.extras import require
 from ras_flow.training.triples.examples import Example
 from recipes.triples.spelling import (
     Vocabulary,
@@ -76,11 +78,9 @@ def clean(examples: Iterable[Example], *, seed: int = 13) -> list[Example]:
 
 def _mend(examples: Iterable[Example]) -> Iterable[Example]:
     """Undo wrong decoding ("KÃ¤the"), and leave out texts that lost characters by it."""
-    ftfy = require("ftfy", extra="train")
-    is_bad: Callable[[str], bool] = require("ftfy.badness", extra="train").is_bad
 
     def mend(text: str) -> str:
-        return tidy(text if text.isascii() else str(ftfy.fix_text(text)))
+        return tidy(text if text.isascii() else ftfy.fix_text(text))
 
     for example in examples:
         text = mend(example.text)
