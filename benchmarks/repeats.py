@@ -57,7 +57,9 @@ def main(data: Path, count: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of clean.jsonl and the facts")
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder of clean.jsonl and the facts"
+    )
     parser.add_argument("--passages", type=int, default=64)
     given = parser.parse_args()
     main(given.data, given.passages)
