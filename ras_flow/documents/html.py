@@ -1,25 +1,25 @@
-"""What an HTML page shows, as text."""
+"""HTML by Beautiful Soup: what a page shows, as text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from io import StringIO
-from itertools import chain
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
-from ras_flow.documents.raised import RAISED, as_powers
+from ras_flow.documents.shared import RAISED, as_powers, given_title, make_document
+from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
 from ras_flow.support.extras import require
 
 _HIDDEN = frozenset(
     "title script style template noscript datalist rt rp audio video canvas iframe".split()
 )
-"""Tags whose text is none of the page's: scripts, what browsers show that cannot do what the tag is
-for, and, as rt and rp, how the characters before them are read. The head is none of them: where a
-page has no tag for its body, lxml takes a "<main>" or "<nav>" for a part of it."""
+"""Tags whose text a page does not show: scripts, fallbacks for old browsers, readings (rt, rp). The
+head is not among them: lxml takes "<main>" for part of it in a page without a body tag."""
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
-"""A style of an element that is not shown."""
+"""The style of a hidden element."""
 _BLOCKS = (
     "address article aside blockquote caption dd details dialog div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr "
@@ -42,50 +42,34 @@ _AS_BROWSERS = {
     "utf-16le": "utf-8",
     "utf-16be": "utf-8",
 }
-"""What browsers read under these names: larger sets of characters, which pages use. A page without
-a byte order mark that can be read so far is not in UTF-16, whatever it says."""
+"""What browsers read under these names: the larger sets of characters that pages use. A page whose
+declaration can be read without a byte order mark is not in UTF-16, whatever it declares."""
 _BEFORE = {"br": "\n", "sup": RAISED} | dict.fromkeys(_BLOCKS, "\n\n")
 _AFTER = dict.fromkeys("td th option button textarea".split(), " ") | dict.fromkeys(_BLOCKS, "\n\n")
 """What the beginning and the end of a tag add to the text."""
 _DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
-"""Of XHTML; Beautiful Soup warns of it."""
+"""XHTML has one, of which Beautiful Soup warns."""
 _BETWEEN = " [-–—|·•»:/]+ "
 """Stands between a page's title and its site's name."""
 _WIKI = re.compile("MediaWiki")
 
 
-class Page(NamedTuple):
-    """What of a page is read.
-
-    Attributes:
-        title: Its title, without its site's name where the page says what that is; a wiki's page is
-            called by its heading. Empty for none.
-        heading: Its first heading; empty for none.
-        text: What it shows.
-        below: The same without its first heading, where that is its title; else empty.
-    """
-
-    title: str
-    heading: str
-    text: str
-    below: str
-
-
-def read_page(content: bytes, source: str) -> Page:
-    """Read an HTML page."""
+def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
+    """Read what an HTML file shows; its title is its title or first heading."""
     bs4 = require("bs4", extra="documents")
     require("lxml", extra="documents")
-    markup = _DECLARATION.sub("", _decode(content, source))
-    # As a file: of a text it may say that this looks like the name of one.
+    markup = _DECLARATION.sub("", _decode(path.read_bytes(), source))
+    # As a file: Beautiful Soup may warn that a text looks like the name of one.
     soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
     heading = _shown(soup.h1)
     title = _title(soup, heading)
     below = "".join(_visible(soup, soup.h1)) if heading and title in ("", heading) else ""
-    return Page(title, heading, as_powers("".join(_visible(soup))), as_powers(below))
+    text = as_powers("".join(_visible(soup)))
+    yield make_document(source, given_title(title) or heading, text, as_powers(below))
 
 
 def _title(soup: Any, heading: str) -> str:
-    """Return a page's title without its site's name, which is no part of what the page is about."""
+    """Return a page's title without its site's name; a wiki's page is called by its heading."""
     titles = (tag for tag in soup.find_all("title") if not tag.find_parent("svg"))
     title = _shown(next(titles, None))
     if heading and soup.find("meta", {"name": "generator", "content": _WIKI}):
@@ -96,7 +80,7 @@ def _title(soup: Any, heading: str) -> str:
 
 
 def _shown(tag: Any) -> str:
-    """Return what a title or heading shows, on one line; empty for none."""
+    """Return what a title or heading shows, on one line."""
     return " ".join(as_powers("".join(_visible(tag))).split()) if tag else ""
 
 
@@ -112,13 +96,11 @@ def _decode(content: bytes, source: str) -> str:
 
 
 def _visible(soup: Any, without: Any = None) -> Iterator[str]:
-    """Yield the texts of a page but that of one tag, and the breaks between them, in one pass.
+    """Yield a page's texts, but that of one tag, and the breaks between them.
 
-    Changing the tree instead takes time in the square of its depth.
+    In one pass: changing the tree instead takes time in the square of its depth.
     """
     bs4 = require("bs4", extra="documents")
-    controls = (tag["aria-controls"].split() for tag in soup.find_all(**{"aria-controls": True}))
-    opened = set(chain.from_iterable(controls))
     above = [(soup, False)]
     for node in soup.descendants:
         while above[-1][0] is not node.parent:
@@ -126,22 +108,21 @@ def _visible(soup: Any, without: Any = None) -> Iterator[str]:
             yield _AFTER.get(tag.name, "")
         hidden = above[-1][1]
         if isinstance(node, bs4.Tag):
-            above.append((node, hidden or node is without or _is_hidden(node, opened)))
+            above.append((node, hidden or node is without or _is_hidden(node)))
             yield _BEFORE.get(node.name, "")
         elif not hidden and type(node) in (bs4.NavigableString, bs4.CData):
             yield str(node)
 
 
-def _is_hidden(tag: Any, opened: Collection[str]) -> bool:
-    """Tell an element that no reader sees.
+def _is_hidden(tag: Any) -> bool:
+    """Tell whether no reader sees an element.
 
-    It is none if a control of the page opens it, as a tab its panel, if it is all of the page,
-    which scripts then show, or if it is the text of a formula, of which readers see a picture.
+    Some elements are marked as hidden and yet seen: a whole page, which its scripts then show, and
+    the text of a formula, shown as a picture.
     """
     if tag.name in _HIDDEN:
         return True
     unseen = tag.get("hidden", "until-found").lower() != "until-found"
     if not (unseen or _UNSEEN.search(tag.get("style", ""))):
         return False
-    whole = tag.name in ("html", "body")
-    return not (whole or tag.get("id") in opened or tag.find("math", recursive=False))
+    return tag.name not in ("html", "body") and not tag.find("math", recursive=False)

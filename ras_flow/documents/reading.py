@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ras_flow.documents.index_folders import is_generation, is_index
 from ras_flow.documents.readers import READERS
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
-from ras_flow.indexes.manifest import is_generation, is_index
 
 
 @dataclass

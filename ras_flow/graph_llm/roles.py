@@ -22,7 +22,7 @@ from ras_flow.parts.records import (
     PlanRequest,
     Reply,
 )
-from ras_flow.support.tracing import traced_generation
+from ras_flow.parts.tracing import traced_generation
 
 PLAN_TOKENS = 64
 """New tokens that a plan may take."""

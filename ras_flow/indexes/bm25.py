@@ -75,7 +75,7 @@ class BM25Retriever:
         try:
             scores = self._engine.get_scores_from_ids(terms)
         except IndexError as error:
-            raise IndexCorruptError(f"BM25's files are damaged ({error}): {REBUILD}") from error
+            raise IndexCorruptError(f"BM25's files are damaged ({error}). {REBUILD}") from error
         found = [
             ScoredPassage(self._passages[at], float(scores[at]))
             for at in best(scores, max(k, DEPTH)).tolist()

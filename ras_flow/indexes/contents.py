@@ -151,4 +151,4 @@ def read_records(lines: bytes) -> dict[str, DocumentRecord]:
             for record in records
         }
     except (ValueError, KeyError, TypeError) as error:
-        raise IndexCorruptError(f"{DOCUMENTS} is damaged ({error}): {REBUILD}") from error
+        raise IndexCorruptError(f"{DOCUMENTS} is damaged ({error}). {REBUILD}") from error

@@ -74,13 +74,13 @@ class CorpusIndex:
         except OSError as error:
             raise unreadable(folder, error) from error
         except (ValueError, KeyError) as error:
-            raise IndexCorruptError(f"{folder} cannot be read ({error}): {REBUILD}") from error
+            raise IndexCorruptError(f"{folder} cannot be read ({error}). {REBUILD}") from error
         whole = len(self.passages) == manifest.passages
         if manifest.encoder and self.vectors is not None:
             expected = (manifest.passages, manifest.encoder.dimension)
             whole = whole and self.vectors.shape == expected
         if not whole:
-            raise IndexCorruptError(f"{folder} does not hold what its manifest says: {REBUILD}")
+            raise IndexCorruptError(f"{folder} does not hold what its manifest says. {REBUILD}")
 
     def __len__(self) -> int:
         """Return the number of passages."""

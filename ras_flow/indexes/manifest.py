@@ -10,12 +10,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pydantic import PositiveInt, TypeAdapter, ValidationError
+
+from ras_flow.documents.index_folders import MANIFEST, is_generation
 from ras_flow.errors import (
     CorpusIndexError,
     IndexCorruptError,
@@ -24,9 +26,9 @@ from ras_flow.errors import (
 )
 from ras_flow.indexes.ann import VectorChoice, VectorKind
 from ras_flow.support.files import checksum
+from ras_flow.support.validation import explain
 
 FORMAT = 1
-MANIFEST = "manifest.json"
 PASSAGES, OFFSETS, DOCUMENTS = "passages.jsonl", "offsets.npy", "documents.jsonl"
 BM25 = tuple(
     f"bm25/{name}"
@@ -60,7 +62,7 @@ class DenseRecord:
 
     Attributes:
         kind: What is there.
-        asked: What was asked for, which an update decides by again.
+        asked: What was asked for; an update decides by it again.
         shards: Number of files that the vectors are split into.
         effort: HNSW's efSearch or IVF's nprobe; 0 for flat.
         recall: Mean share of the 5 nearest by flat search that are among the 5 found.
@@ -69,7 +71,7 @@ class DenseRecord:
 
     kind: VectorKind = "flat"
     asked: VectorChoice = "auto"
-    shards: int = 1
+    shards: PositiveInt = 1
     effort: int = 0
     recall: float = 1.0
     sample: int = 0
@@ -92,20 +94,23 @@ class Manifest:
         documents: Number of documents.
         passages: Number of passages.
         max_words: The splitter's setting.
+        files: The files by name.
         analysis: Version of what made BM25's index; see :data:`ras_flow.indexes.bm25.ANALYSIS`.
         encoder: What made the vectors; None without vectors.
         dense: How the vectors are searched; None without vectors.
-        files: The files by name.
     """
 
     generation: str
     documents: int
     passages: int
     max_words: int
-    analysis: int
-    encoder: EncoderRecord | None
-    dense: DenseRecord | None
     files: dict[str, FileRecord]
+    analysis: int = 1
+    encoder: EncoderRecord | None = None
+    dense: DenseRecord | None = None
+
+
+_MANIFEST = TypeAdapter(Manifest)
 
 
 def vector_names(record: DenseRecord) -> list[str]:
@@ -160,36 +165,17 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
-        raise IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}") from error
+        raise IndexCorruptError(f"{path} cannot be read ({error}). {REBUILD}") from error
     if not isinstance(content, dict) or "format" not in content:
-        raise IndexCorruptError(f"{path} is no index manifest: {REBUILD}")
+        raise IndexCorruptError(f"{path} is not an index's manifest. {REBUILD}")
     if content["format"] != FORMAT:
         raise IndexMismatchError(
             f"The index at {folder} has format {content['format']!r}; this version of ras-flow "
             f"reads format {FORMAT}. Build the index again with this version."
         )
     if content.pop("sha256", None) != _digest(content):
-        raise IndexCorruptError(f"{path} was altered or cut off: {REBUILD}")
+        raise IndexCorruptError(f"{path} was altered or cut off. {REBUILD}")
     return _parse(content, path)
-
-
-def is_index(folder: Path) -> bool:
-    """Tell whether a folder is an index, even a damaged one, and not one of other things."""
-    path = folder / MANIFEST
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError:
-        return False
-    except (ValueError, RecursionError):
-        content = None
-    return (isinstance(content, dict) and content.keys() >= {"format", "generation"}) or any(
-        is_generation(item.name) for item in folder.iterdir()
-    )
-
-
-def is_generation(name: str) -> bool:
-    """Tell whether a name is one of those that folders of an index's files have."""
-    return re.fullmatch("gen-[0-9a-f]{16}", name) is not None
 
 
 def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: bool) -> None:
@@ -202,11 +188,11 @@ def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: b
             size = path.stat().st_size
             if size != record.size:
                 raise IndexCorruptError(
-                    f"{path} has {size} bytes instead of {record.size}: {REBUILD}"
+                    f"{path} has {size} bytes instead of {record.size}. {REBUILD}"
                 )
             hashed = thorough or size <= SMALL or path.suffix == ANN_SUFFIX
             if hashed and checksum(path) != record.sha256:
-                raise IndexCorruptError(f"{path} was altered: {REBUILD}")
+                raise IndexCorruptError(f"{path} was altered. {REBUILD}")
         except OSError as error:
             raise unreadable(path, error) from error
 
@@ -218,14 +204,14 @@ def unreadable(path: Path, error: OSError) -> CorpusIndexError:
     elif error.errno in (errno.EMFILE, errno.ENFILE):
         way = "let this process open more files at once (ulimit -n)."
     elif error.errno is None or error.errno in _GONE:
-        return IndexCorruptError(f"{path} cannot be read ({error}): {REBUILD}")
+        return IndexCorruptError(f"{path} cannot be read ({error}). {REBUILD}")
     else:  # A disk or network that is away for a moment, or too little memory.
-        way = f"try again; if it stays so, {REBUILD}"
+        way = f"try again. If that does not help: {REBUILD}"
     return CorpusIndexError(f"{path} cannot be read ({error}): {way}")
 
 
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR)
-REBUILD = "restore the index folder from a backup, or build the index again."
+REBUILD = "Restore the index folder from a backup, or build the index again."
 
 
 def _digest(content: dict[str, Any]) -> str:
@@ -233,27 +219,17 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def _parse(content: dict[str, Any], path: Path) -> Manifest:
-    """Make a manifest of checked content; names in it become paths only if they are known."""
+    """Make a manifest of checked content; only known names in it become paths."""
+    # Older indexes say nothing of how vectors are searched, or of the version of BM25's terms.
+    if content.get("encoder") and not content.get("dense"):
+        content["dense"] = {}
     try:
-        encoder = content["encoder"]
-        # Indexes that were made before there was another kind of search, or another analysis, say
-        # nothing of it.
-        dense = DenseRecord(**content.get("dense") or {}) if encoder else None
-        manifest = Manifest(
-            generation=content["generation"],
-            documents=content["documents"],
-            passages=content["passages"],
-            max_words=content["max_words"],
-            analysis=content.get("analysis", 1),
-            encoder=EncoderRecord(**encoder) if encoder else None,
-            dense=dense,
-            files={name: FileRecord(**record) for name, record in content["files"].items()},
-        )
-        known = is_generation(manifest.generation)
-        vectors = vector_files(dense) if dense else []
-    except (KeyError, TypeError, AttributeError) as error:
-        raise IndexCorruptError(f"{path} lacks {error}: {REBUILD}") from error
-    needed = {PASSAGES, OFFSETS, DOCUMENTS, *vectors}
-    if not known or manifest.files.keys() - {*BM25} != needed:
-        raise IndexCorruptError(f"{path} names other files than an index has: {REBUILD}")
+        manifest = _MANIFEST.validate_python(content)
+    except ValidationError as error:
+        raise IndexCorruptError(f"{explain(error, Manifest, str(path))} {REBUILD}") from error
+    needed = {PASSAGES, OFFSETS, DOCUMENTS}
+    if manifest.dense:
+        needed.update(vector_files(manifest.dense))
+    if not is_generation(manifest.generation) or manifest.files.keys() - {*BM25} != needed:
+        raise IndexCorruptError(f"{path} names other files than an index has. {REBUILD}")
     return manifest

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
+from ras_flow.documents.index_folders import is_generation, is_index
 from ras_flow.errors import ConfigurationError, CorpusIndexError
 from ras_flow.indexes.bm25 import ANALYSIS, build_bm25
 from ras_flow.indexes.contents import Contents, IndexProgress, OnProgress
@@ -22,8 +23,6 @@ from ras_flow.indexes.manifest import (
     EncoderRecord,
     FileRecord,
     Manifest,
-    is_generation,
-    is_index,
     record_file,
     vector_files,
     write_manifest,

@@ -14,12 +14,12 @@ from ras_flow.parts.checks import one_each
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import ScoredPassage
+from ras_flow.parts.tracing import traced_retrieval
 from ras_flow.routing import pending_plan
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Hop, Passage, passage_id
 from ras_flow.state.usage import Cost
-from ras_flow.support.tracing import traced_retrieval
 
 
 async def retrieve(

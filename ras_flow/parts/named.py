@@ -13,13 +13,13 @@ from threading import Lock, RLock
 from typing import Any, TypeVar
 
 from ras_flow.demo.index import demo_index
+from ras_flow.documents.index_folders import MANIFEST
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.export import PART, read_export
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphLLMSource, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM, find_export
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.indexes import open_retriever
-from ras_flow.indexes.manifest import MANIFEST
 from ras_flow.llms import load_language_model
 from ras_flow.llms.local.shipped import is_default
 from ras_flow.llms.local.tuned import extractor_name

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ras_flow.documents import SourceDocument
-from ras_flow.indexes.manifest import MANIFEST, _digest
+from ras_flow.documents.index_folders import MANIFEST
+from ras_flow.indexes.manifest import _digest
 from ras_flow.parts import Retriever
 
 DOCUMENTS = [

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
 
 from ras_flow.errors import ConfigurationError, IndexMissingError
 from ras_flow.support.paths import expanded
-from ras_flow.support.toml import read_toml
+from ras_flow.support.validation import Settings, checked, load_toml
 
 SUFFIX = ".toml"
-ENGINES = ("qdrant", "pgvector")
 
 
-@dataclass(frozen=True)
-class EngineConfig:
+class EngineConfig(Settings):
     """Where a vector database is, and what to search there.
 
-    A value that starts with ``$`` is taken from the environment variable of that name, so that a
-    password need not be in the file.
+    In the file, a value that starts with ``$`` is the name of an environment variable with the
+    value, so that a password need not be there.
 
     Attributes:
         engine: ``"qdrant"`` or ``"pgvector"``.
@@ -33,13 +33,19 @@ class EngineConfig:
         encoder: The sentence encoder's name, for the command line.
     """
 
-    engine: str
-    collection: str
+    engine: Literal["qdrant", "pgvector"]
+    collection: Annotated[str, Field(min_length=1)]
     url: str = ""
     path: str = ""
     api_key: str = ""
     bm25: str = ""
     encoder: str = ""
+
+    @model_validator(mode="after")
+    def _has_place(self) -> Self:
+        if not self.url and not (self.engine == "qdrant" and self.path):
+            raise ValueError("give the server's address as `url`.")
+        return self
 
     @property
     def identity(self) -> str:
@@ -49,7 +55,7 @@ class EngineConfig:
 
 
 def is_engine(path: str | Path) -> bool:
-    """Tell whether a path names a vector database and no folder of an index."""
+    """Tell whether a path names a vector database instead of an index folder."""
     return Path(path).suffix == SUFFIX
 
 
@@ -60,24 +66,14 @@ def read_engine(path: str | Path) -> EngineConfig:
         raise IndexMissingError(
             f"{path}, which should name a vector database, is not there: see docs/scale.md."
         )
-    values, _ = read_toml(path)
-    known = {field.name for field in fields(EngineConfig)}
-    for name, value in values.items():
-        if name not in known or not isinstance(value, str):
-            raise ConfigurationError(
-                f"{path}: {name} is no key with a text; there are {', '.join(sorted(known))}."
-            )
-    values = {name: _resolved(path, name, value) for name, value in values.items()}
-    if values.get("engine") not in ENGINES or not values.get("collection"):
-        raise ConfigurationError(
-            f"{path}: give engine ({' or '.join(ENGINES)}) and collection, each as a text."
-        )
-    if not values.get("url") and not (values["engine"] == "qdrant" and values.get("path")):
-        raise ConfigurationError(f"{path}: give the server's address as url.")
-    return EngineConfig(**values)
+    values = {name: _resolved(path, name, value) for name, value in load_toml(path).items()}
+    return checked(EngineConfig, values, str(path))  # type: ignore[no-any-return]
 
 
-def _resolved(path: Path, name: str, value: str) -> str:
+def _resolved(path: Path, name: str, value: Any) -> Any:
+    """Return a value with its variable replaced, and a path as the file's folder has it."""
+    if not isinstance(value, str):
+        return value
     if value.startswith("$"):
         if value[1:] not in os.environ:
             raise ConfigurationError(f"{path}: {name} is {value}, which is not set: export it.")

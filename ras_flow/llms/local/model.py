@@ -37,8 +37,8 @@ from ras_flow.llms.local.weights import (
     resolve,
 )
 from ras_flow.parts.records import Generation, Message
+from ras_flow.parts.tracing import traced_generation
 from ras_flow.support.extras import require
-from ras_flow.support.tracing import traced_generation
 
 if TYPE_CHECKING:
     from ras_flow.llms.local.batch import Prefix

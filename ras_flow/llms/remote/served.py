@@ -12,8 +12,8 @@ from ras_flow.llms.local.weights import fingerprint
 from ras_flow.llms.remote.completions import CompletionsServer
 from ras_flow.llms.remote.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
 from ras_flow.parts.records import Generation, Message
+from ras_flow.parts.tracing import traced_generation
 from ras_flow.support.concurrency import all_or_none
-from ras_flow.support.tracing import traced_generation
 
 
 class ServedLanguageModel(TokenizedModel):

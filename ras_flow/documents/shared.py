@@ -1,0 +1,74 @@
+"""What the readers of several file types share: titles, raised numbers, and damage."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from zlib import error as ZlibError
+
+from ras_flow.documents.source import SourceDocument
+from ras_flow.documents.split import MAX_TITLE
+from ras_flow.errors import DocumentError
+from ras_flow.formats.text import has_word
+
+RAISED = "\ufdd0"
+"""Where raised text begins: a character that no text has."""
+
+DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    ZlibError,
+)
+"""What pypdf and python-docx raise on damaged files besides their own errors."""
+
+_POWER = re.compile(rf"(?<=\d){RAISED}(?=[-−+]?\d)")
+_PLACEHOLDER = re.compile(
+    r"\W*(?:untitled(?:\W*(?:document|\d+))?|(?:word )?document\d*|(?:powerpoint )?presentation\d*"
+    r"|(?:slide|layout) \d+)\W*"
+    r"|microsoft (?:word|powerpoint|excel) - .*"
+    r"|\S.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|ps|qxd|rtf|tex|xlsx?)",
+    re.IGNORECASE,
+)
+"""What programs write if nobody gave a title; many files would share it."""
+
+
+def as_powers(text: str) -> str:
+    """Write a raised number that follows another as a power: 10⁶ must not become 106."""
+    return _POWER.sub("^", text).replace(RAISED, "")
+
+
+def given_title(title: str) -> str:
+    """Return a title that a person gave, or the empty text for a program's placeholder."""
+    return "" if _PLACEHOLDER.fullmatch(title) else title
+
+
+def make_document(source: str, title: str, text: str, below: str = "") -> SourceDocument:
+    """Return a document, titled by its file's name if it has no title.
+
+    A title that the text begins with is cut off: passages carry the title, and it would run into
+    their first sentence. ``below`` is the text without it, if the reader knows that.
+    """
+    if not text.strip():
+        raise DocumentError(f"{source} has no text: leave it out.")
+    title = title.strip() or Path(source).stem
+    first, _, rest = text.lstrip().partition("\n")
+    if not below and first.strip() == title:
+        below = rest.lstrip()
+    return SourceDocument(
+        source, title, below if has_word(below) and len(title) <= MAX_TITLE else text
+    )
+
+
+def damaged(source: str, kind: str, error: Exception) -> DocumentError:
+    """Return the error for a file that its library cannot read."""
+    why = " ".join(str(error).split()).rstrip(".")
+    return DocumentError(
+        f"{source} cannot be read as a {kind} file ({why}): save or download it again."
+    )
