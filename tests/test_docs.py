@@ -16,7 +16,10 @@ from ras_flow.cli.commands import app
 
 ROOT = Path(__file__).parents[1]
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), *RESULTS]
+PAGES = [
+    *(page for folder in (".", "docs", "recipes") for page in sorted((ROOT / folder).glob("*.md"))),
+    *RESULTS,
+]
 MANUALS = [page for page in PAGES if page not in RESULTS]
 FOLDERS = ("benchmarks", "examples", "ras_flow", "recipes", "tests", r"\w+_configs")
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
