@@ -30,7 +30,7 @@ from langgraph.types import Overwrite
 
 from ras_flow import Context, build_graph
 from ras_flow.parts import Extraction, ScoredPassage
-from ras_flow.runs.sqlite import PAGE_SIZE
+from ras_flow.runs.databases.sqlite import PAGE_SIZE
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 

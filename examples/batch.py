@@ -20,7 +20,7 @@ from typing import Any
 
 from ras_flow import Context, RasFlowError, Runs, build_graph
 from ras_flow.errors import InputError, RunError
-from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.databases.opening import open_runs_at
 
 SETTINGS = Context()
 AT_ONCE = 50

@@ -197,7 +197,7 @@ async def _ask(
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.change import tell
     from ras_flow.parts.chosen import Parts
-    from ras_flow.runs.opening import is_server, open_runs_at
+    from ras_flow.runs.databases.opening import is_server, open_runs_at
 
     context = Context.from_mapping(settings)
     is_demo = docs is None and context.index == DEMO_INDEX

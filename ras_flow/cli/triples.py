@@ -187,7 +187,7 @@ async def _precompute(
     index: str, context: Context, database: str | None, engine: Engine
 ) -> Filling:
     from ras_flow.cluster.parts import parts_on
-    from ras_flow.runs.stores import filling, open_store
+    from ras_flow.runs.databases.stores import filling, open_store
     from ras_flow.triples.precompute import precompute
 
     extractor = await parts_on(engine).get_extractor(context)

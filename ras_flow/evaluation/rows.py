@@ -195,7 +195,7 @@ def _told(where: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         # It loads LangGraph, which reading rows does without.
-        from ras_flow.runs.stores import advice  # noqa: PLC0415
+        from ras_flow.runs.databases.stores import advice  # noqa: PLC0415
 
         raise RunError(f"The rows in {where} cannot be used ({error}). {advice(error)}") from error
 

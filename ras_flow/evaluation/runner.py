@@ -25,8 +25,8 @@ from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.evaluation.run_folder import CORPUS_SCORES, RunFolder, open_folder, write_text
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import LanguageModel
-from ras_flow.runs.sqlite import open_saver, translate_errors
-from ras_flow.runs.stores import open_sqlite_store
+from ras_flow.runs.databases.sqlite import open_saver, translate_errors
+from ras_flow.runs.databases.stores import open_sqlite_store
 from ras_flow.support.concurrency import to_its_end
 
 

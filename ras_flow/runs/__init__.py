@@ -11,16 +11,16 @@ from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
     from ras_flow.runs.runs import Runs
-    from ras_flow.runs.sqlite import open_runs
+    from ras_flow.runs.databases.sqlite import open_runs
     from ras_flow.runs.stored import RunSummary, StoredRun
-    from ras_flow.runs.stores import open_store
+    from ras_flow.runs.databases.stores import open_store
 
 _HOMES = {
     "RunSummary": "stored",
     "Runs": "runs",
     "StoredRun": "stored",
-    "open_runs": "sqlite",
-    "open_store": "stores",
+    "open_runs": "databases.sqlite",
+    "open_store": "databases.stores",
 }
 
 __all__ = ["RunSummary", "Runs", "StoredRun", "open_runs", "open_store"]

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ras_flow import Context, build_graph, open_runs
-from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Command, Done, ras_flow, ras_flow_main
 from tests.cli.model import QUESTION, SECOND, Model, write_documents

@@ -14,7 +14,7 @@ from ras_flow import Context
 from ras_flow.cli.runs.edits import Edits
 from ras_flow.errors import EditError, InputError, RunError
 from ras_flow.runs.address import find_address, parse_address
-from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.reading import (
     find_hop_step,
     find_step,

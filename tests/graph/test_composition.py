@@ -33,7 +33,7 @@ from examples.parent_app import AppContext, build_app
 from ras_flow import Context, RasOutput, as_tool, build_graph
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.parts import Generation, LanguageModel, Message, PlanRequest, Reply
-from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from ras_flow.tool import describe
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world

@@ -16,10 +16,10 @@ from langgraph.types import Command
 from ras_flow import Context, build_graph
 from ras_flow.errors import InputError, RunError
 from ras_flow.parts import Reply
-from ras_flow.runs.locks import ThreadLocks
-from ras_flow.runs.opening import open_runs_at
-from ras_flow.runs.postgres import open_postgres
-from ras_flow.runs.stores import filling, open_store
+from ras_flow.runs.databases.locks import ThreadLocks
+from ras_flow.runs.databases.opening import open_runs_at
+from ras_flow.runs.databases.postgres import open_postgres
+from ras_flow.runs.databases.stores import filling, open_store
 from tests.graph.world import QUESTION, SECOND, world
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
@@ -224,7 +224,7 @@ async def test_a_database_that_does_not_answer_is_waited_for_a_while(
         monkeypatch.context() as changed,
         psycopg.connect(database, autocommit=True) as suspended,
     ):
-        changed.setattr("ras_flow.runs.locks._ANSWER", 0.2)
+        changed.setattr("ras_flow.runs.databases.locks._ANSWER", 0.2)
         suspended.execute("SELECT pg_advisory_lock(hashtextextended('1', 7))")
         with pytest.raises(psycopg.OperationalError, match=r"no answer within 0\.2 seconds"):
             async with asyncio.timeout(20), ours.at_work("1", alone=False):
@@ -277,7 +277,7 @@ async def test_a_database_that_goes_away_before_any_question_leaves_no_lock(
 async def test_a_thread_is_held_until_its_last_task_ends_also_by_a_connection_that_was_cut(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ras_flow.runs.locks._PATIENCE", 0.3)
+    monkeypatch.setattr("ras_flow.runs.databases.locks._PATIENCE", 0.3)
     ours, theirs = ThreadLocks(database), ThreadLocks(database)
 
     async def refused(locks: ThreadLocks) -> bool:

@@ -16,7 +16,7 @@ import pytest
 
 from ras_flow import build_graph
 from ras_flow.errors import RunError
-from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.databases.opening import open_runs_at
 from tests.cli.command import Command, Done, ras_flow
 from tests.cli.model import Model, write_documents
 from tests.graph.world import QUESTION, world

@@ -15,7 +15,7 @@ from typing import Any
 
 from ras_flow import Context, build_graph
 from ras_flow.parts import Reply
-from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.testing import HashEncoder, ListRetriever
 from tests.graph.world import DOCUMENTS
 from tests.runs.killed import Answerer, Extractor, Log, Planner

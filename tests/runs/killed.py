@@ -20,7 +20,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from ras_flow import Context, build_graph, open_runs
 from ras_flow.parts import Extraction, Reply
-from ras_flow.runs.opening import open_runs_at
+from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.testing import HashEncoder, ListRetriever, MappingExtractor
 from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, read_birthplace
 

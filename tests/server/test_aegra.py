@@ -26,7 +26,7 @@ from ras_flow import Context
 from ras_flow.documents.source import SourceDocument
 from ras_flow.events import Event
 from ras_flow.indexes.index import CorpusIndex
-from ras_flow.runs.server import open_server_runs
+from ras_flow.runs.databases.server import open_server_runs
 from ras_flow.state.kg import triple_id
 from tests.graph.world import DOCUMENTS, QUESTION
 from tests.server.aegra import Aegra

@@ -13,7 +13,7 @@ import pytest
 from langgraph_sdk import get_client
 
 from ras_flow.errors import RunError
-from ras_flow.runs.server import open_server_runs
+from ras_flow.runs.databases.server import open_server_runs
 from ras_flow.state.kg import triple_id
 from tests.graph.world import QUESTION
 from tests.page.server import Page

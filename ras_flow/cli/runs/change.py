@@ -93,7 +93,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
     from ras_flow.formats.text import plain
     from ras_flow.runs.address import find_address
     from ras_flow.runs.commands import command
-    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import (
         branch_with,
         find_step,
@@ -128,7 +128,7 @@ async def _resume(
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.address import find_address
     from ras_flow.runs.commands import command
-    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
     async with open_runs_at(database) as runs:

@@ -84,7 +84,7 @@ async def _chosen(
     database: str | None, named: list[str], before: datetime | None, keep: int | None
 ) -> list[RunSummary]:
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.databases.opening import open_runs_at
 
     async with open_runs_at(database) as runs:
         chosen = []
@@ -106,7 +106,7 @@ async def _chosen(
 
 
 async def _delete(database: str | None, run_ids: list[str]) -> None:
-    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.databases.opening import open_runs_at
 
     async with open_runs_at(database) as runs:
         await runs.delete(run_ids)

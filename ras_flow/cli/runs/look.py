@@ -36,7 +36,7 @@ def list_runs(
     from ras_flow.formats.text import plain
     from ras_flow.runs import RunSummary
     from ras_flow.runs.commands import PLACE
-    from ras_flow.runs.opening import is_server, open_runs_at
+    from ras_flow.runs.databases.opening import is_server, open_runs_at
     from ras_flow.runs.times import parse_time
     from ras_flow.state.schema import StopReason
 

@@ -61,7 +61,7 @@ def read_run(database: str | None, name: str) -> tuple[RunDocument, Branch]:
 def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocument, Branch]]:
     """Read runs, each once."""
     from ras_flow.runs.address import Address, find_address
-    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
     async def read() -> tuple[list[Address], dict[str, RunDocument]]:

@@ -38,7 +38,7 @@ def view(
     import webbrowser
 
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.opening import open_runs_at
+    from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
     from ras_flow.support.extras import require
 

@@ -23,7 +23,7 @@ from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs.runs import Runs
-from ras_flow.runs.server_errors import (
+from ras_flow.runs.databases.server_errors import (
     TOKEN,
     BusyThreadError,
     failure_of,

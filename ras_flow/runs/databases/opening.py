@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ras_flow.errors import RunError
 from ras_flow.runs.runs import Builder, Runs
-from ras_flow.runs.sqlite import open_runs
+from ras_flow.runs.databases.sqlite import open_runs
 from ras_flow.support.paths import expanded
 
 
@@ -23,11 +23,11 @@ async def open_runs_at(
         case "":
             opened = open_runs(_folder(address, new), builder=builder)
         case "postgresql" | "postgres":
-            from ras_flow.runs.postgres import open_postgres_runs  # noqa: PLC0415
+            from ras_flow.runs.databases.postgres import open_postgres_runs  # noqa: PLC0415
 
             opened = open_postgres_runs(str(address), builder=builder)
         case "http" | "https":
-            from ras_flow.runs.server import open_server_runs  # noqa: PLC0415
+            from ras_flow.runs.databases.server import open_server_runs  # noqa: PLC0415
 
             opened = open_server_runs(str(address))
         case _:

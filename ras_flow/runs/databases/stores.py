@@ -43,7 +43,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
         RunError: The address is of another kind, there is no store, or it cannot be used.
     """
     if address and address.startswith(POSTGRES):
-        from ras_flow.runs.postgres import open_postgres  # noqa: PLC0415
+        from ras_flow.runs.databases.postgres import open_postgres  # noqa: PLC0415
 
         async with open_postgres(address) as database:
             yield database.store
@@ -95,7 +95,7 @@ async def filling(address: str | None, work: str) -> AsyncIterator[None]:
         "for it: what it makes is kept for all."
     )
     if address and address.startswith(POSTGRES):
-        from ras_flow.runs.locks import only_one  # noqa: PLC0415
+        from ras_flow.runs.databases.locks import only_one  # noqa: PLC0415
 
         async with only_one(address, name) as ours:
             if not ours:
