@@ -91,7 +91,9 @@ def test_an_index_is_made_and_looked_into_without_the_graph(option: str, tmp_pat
 
 def test_kept_triples_are_read_without_the_graph() -> None:
     # LangGraph's graphs load LangSmith; its stores do not.
-    assert "langsmith" not in loaded("import ras_flow.runs.databases.stores, ras_flow.triples.cache")
+    assert "langsmith" not in loaded(
+        "import ras_flow.runs.databases.stores, ras_flow.triples.cache"
+    )
 
 
 @pytest.mark.parametrize(

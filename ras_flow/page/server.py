@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ras_flow.page.app import create_app
 from ras_flow.parts.chosen import Parts
-from ras_flow.runs.runs import Runs
 from ras_flow.runs.databases.server import ServerThreads
+from ras_flow.runs.runs import Runs
 from ras_flow.support.extras import require
 
 PATH = "/ras-flow"

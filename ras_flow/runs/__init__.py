@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from ras_flow.runs.runs import Runs
     from ras_flow.runs.databases.sqlite import open_runs
-    from ras_flow.runs.stored import RunSummary, StoredRun
     from ras_flow.runs.databases.stores import open_store
+    from ras_flow.runs.runs import Runs
+    from ras_flow.runs.stored import RunSummary, StoredRun
 
 _HOMES = {
     "RunSummary": "stored",

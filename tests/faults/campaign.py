@@ -24,8 +24,8 @@ from ras_flow.documents import SourceDocument
 from ras_flow.errors import CorpusIndexError, RasFlowError, RunError
 from ras_flow.indexes import CorpusIndex
 from ras_flow.runs.databases.postgres import open_postgres_runs
-from ras_flow.runs.runs import Runs
 from ras_flow.runs.databases.sqlite import open_runs
+from ras_flow.runs.runs import Runs
 from tests.cli.command import Command
 from tests.faults import killed
 from tests.faults.world import (

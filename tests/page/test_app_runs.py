@@ -27,8 +27,8 @@ from ras_flow.page import api, work
 from ras_flow.page.export import to_html
 from ras_flow.parts import AnswerRequest, Reply, ScoredPassage
 from ras_flow.runs.compare import compare
-from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.databases.server import open_server_runs
+from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer

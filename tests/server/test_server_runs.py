@@ -25,8 +25,8 @@ from ras_flow.errors import (
 )
 from ras_flow.runs import server as server_runs
 from ras_flow.runs.databases.opening import open_runs_at
-from ras_flow.runs.reading import branch_with
 from ras_flow.runs.databases.server import ServerThreads, open_server_runs
+from ras_flow.runs.reading import branch_with
 from ras_flow.state.kg import triple_id
 from tests.cli.command import Command
 from tests.graph.world import DOCUMENTS, QUESTION

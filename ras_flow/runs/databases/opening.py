@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ras_flow.errors import RunError
-from ras_flow.runs.runs import Builder, Runs
 from ras_flow.runs.databases.sqlite import open_runs
+from ras_flow.runs.runs import Builder, Runs
 from ras_flow.support.paths import expanded
 
 

@@ -15,8 +15,8 @@ from langgraph.types import Command
 from ras_flow.errors import RunError
 from ras_flow.events import Event
 from ras_flow.graph import build_graph
-from ras_flow.runs.local import DATA_ONLY, Graph, LocalThreads
 from ras_flow.runs.databases.locks import OPTIONS, ThreadLocks
+from ras_flow.runs.local import DATA_ONLY, Graph, LocalThreads
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.state.channels import RasInput
 from ras_flow.support.extras import require

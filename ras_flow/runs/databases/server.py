@@ -22,7 +22,6 @@ from ras_flow.edits.operations import Edit, check_models
 from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts.chosen import Parts
-from ras_flow.runs.runs import Runs
 from ras_flow.runs.databases.server_errors import (
     TOKEN,
     BusyThreadError,
@@ -31,6 +30,7 @@ from ras_flow.runs.databases.server_errors import (
     translate_errors,
     unknown_run,
 )
+from ras_flow.runs.runs import Runs
 from ras_flow.runs.threads import FORKED_FROM, Saved, check_not_gone_on, current_values
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput

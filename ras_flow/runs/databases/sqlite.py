@@ -12,9 +12,9 @@ from sqlite3 import DatabaseError
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ras_flow.errors import RunError
+from ras_flow.runs.databases.stores import advice, open_sqlite_store
 from ras_flow.runs.local import DATA_ONLY
 from ras_flow.runs.runs import Builder, Runs
-from ras_flow.runs.databases.stores import advice, open_sqlite_store
 from ras_flow.support.paths import home_folder
 
 PAGE_SIZE = 1024
