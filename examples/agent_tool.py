@@ -1,6 +1,6 @@
-"""RAS as a tool of an agent, here LangChain's own.
+"""RAS as a tool of a LangChain agent.
 
-Needs a chat model that calls tools, for example: python examples/agent_tool.py anthropic:MODEL
+Needs a chat model that can call tools: python examples/agent_tool.py anthropic:MODEL
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ras_flow import Context, as_tool
 
 
 def build_agent(model: BaseChatModel, graph: Runnable | None = None) -> Runnable:
-    """Make an agent that may ask the documents.
+    """Build an agent that can ask the documents.
 
     Args:
         model: A chat model that calls tools.
-        graph: A compiled RAS graph; the shipped one by default.
+        graph: A compiled RAS graph; by default the package's.
 
     Returns:
-        The agent; its input and output have ``messages``.
+        The agent, which takes and returns ``messages``.
     """
     tool = as_tool(graph, context=Context(max_hops=3))
     return create_agent(model, tools=[tool])

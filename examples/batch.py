@@ -1,11 +1,11 @@
-"""Many questions from a file; the same command goes on after a stop, and pays for nothing twice.
+"""Answer a file of questions; after a stop the same command goes on, and pays for nothing twice.
 
 python examples/batch.py questions.jsonl FOLDER
 
-A line of the file is {"id": "1", "question": "…"}, each with an id of its own. The answers are
-written to FOLDER/answers.jsonl; the runs are kept beside it, for `ras-flow runs list --database
-FOLDER`. What SETTINGS leaves out has its default, and so the demo corpus and the embedded model
-answer. After a change of SETTINGS, or of a question under the same id, take a new folder.
+Each line of the file is {"id": "1", "question": "…"} with a unique id. The answers go to
+FOLDER/answers.jsonl, the runs beside it: see `ras-flow runs list --database FOLDER`. With SETTINGS as
+they are, the built-in model answers from the demo corpus. After changing SETTINGS, or a question
+under the same id, use a new folder.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ AT_ONCE = 50
 
 
 async def finish(runs: Runs, row: dict[str, Any]) -> dict[str, Any]:
-    """Answer a question, go on with a run that was cut off, or read one that is over.
+    """Answer a question, resume a run that was cut off, or read a finished one.
 
     Args:
         runs: Where the runs are kept.
         row: The question and its id, which becomes the run's.
 
     Returns:
-        The run's answer, or what went wrong; the next start tries that again.
+        The run's answer, or what went wrong; the next start tries again.
     """
     run = str(row["id"])
     try:
         try:
             events = None if (await runs.newest(run)).finished else runs.resume(run)
-        except RunError:  # There is no such run yet.
+        except RunError:  # Not asked yet.
             events = runs.start({"question": row["question"]}, run_id=run)
         if events is not None:
             async for _ in events:
@@ -57,7 +57,7 @@ async def main(questions: Path, folder: Path, **parts: Any) -> None:
     Args:
         questions: The file.
         folder: Where answers and runs are kept.
-        **parts: Handed to :func:`ras_flow.build_graph`, for other parts than SETTINGS name.
+        **parts: Passed to :func:`ras_flow.build_graph`, in place of the parts that SETTINGS name.
 
     Raises:
         InputError: Two lines have the same id.
@@ -72,7 +72,7 @@ async def main(questions: Path, folder: Path, **parts: Any) -> None:
         with (folder / "answers.jsonl").open("w") as answers:
 
             async def work(left: Iterator[dict[str, Any]]) -> None:
-                for row in left:  # Each takes the next one that nobody has.
+                for row in left:  # Each worker takes the next free row.
                     print(json.dumps(await finish(runs, row)), file=answers, flush=True)
 
             left = iter(rows)

@@ -1,7 +1,7 @@
-"""RAS as one node of a larger app that has a state and a Context of its own.
+"""RAS as one node of a larger app with its own state and context.
 
-The parent writes a report: it collects questions, answers each with the RAS graph, and puts the
-answers together. Run it on the demo corpus with: python examples/parent_app.py
+The parent writes a report: it answers each question with the RAS graph and joins the answers. Run it
+on the demo corpus with: python examples/parent_app.py
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class AppContext:
 
 
 class AppState(TypedDict):
-    """The app's own state: none of its keys is a key of RAS."""
+    """The app's own state; it shares no key with RAS."""
 
     topics: list[str]
     findings: Annotated[list[str], operator.add]
@@ -35,7 +35,7 @@ class AppState(TypedDict):
 
 
 class Task(TypedDict):
-    """What one branch works on."""
+    """The input of one branch."""
 
     question: str
 
@@ -44,7 +44,7 @@ def build_app(**parts: object) -> StateGraph[AppState, AppContext, AppState, App
     """Build the parent app.
 
     Args:
-        **parts: Handed to :func:`ras_flow.build_graph`, for other parts than the Context names.
+        **parts: Passed to :func:`ras_flow.build_graph`, in place of the parts that the Context names.
 
     Returns:
         The app's builder.

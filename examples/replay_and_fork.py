@@ -1,4 +1,4 @@
-"""Replay a run from a checkpoint, then change its graph and see what the answer becomes.
+"""Replay a run from a checkpoint, then change its graph and see how the answer changes.
 
 Run it on the demo corpus with: python examples/replay_and_fork.py
 """
@@ -15,11 +15,11 @@ from ras_flow import Context, build_graph
 
 
 async def fork_without(graph: Any, config: RunnableConfig, triple: str, context: Context) -> Any:
-    """Answer again without one triple; the first run's history stays as it was.
+    """Answer again without one triple, on a new branch.
 
     Args:
         graph: A RAS graph compiled with a checkpointer.
-        config: Names the thread of a finished run.
+        config: The thread of a finished run.
         triple: Id of the triple to leave out.
         context: Settings of the new branch.
 
@@ -34,7 +34,7 @@ async def fork_without(graph: Any, config: RunnableConfig, triple: str, context:
 
 async def main() -> None:
     """Ask, replay from before the answer, and fork without each triple that names the answer."""
-    # Beside the triples the embedded model reads each hop's best passage, which tells the fact too.
+    # The built-in model also reads the best passage of each hop, which would state the fact again.
     context = Context(max_hops=2, answer_passages=0)
     graph = build_graph().compile(checkpointer=InMemorySaver())
     config: RunnableConfig = {"configurable": {"thread_id": "example"}}

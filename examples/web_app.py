@@ -1,11 +1,11 @@
-"""RAS behind FastAPI: the whole answer, or progress and the answer's words as they come.
+"""RAS behind FastAPI: the whole answer at once, or progress and words as they come.
 
 pip install fastapi uvicorn
 uvicorn examples.web_app:app
 curl -N 'http://127.0.0.1:8000/stream?question=Who+discovered+radium%3F'
 
-What SETTINGS leaves out has its default, and so the demo corpus and the embedded model answer.
-Runs are kept in the folder where this is started, for `ras-flow runs list --database .`.
+With SETTINGS as they are, the built-in model answers from the demo corpus. Runs are kept in the
+current folder: see `ras-flow runs list --database .`.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ app = FastAPI(lifespan=lifespan)
 
 @app.exception_handler(RasFlowError)
 async def tell(_: Request, error: RasFlowError) -> JSONResponse:
-    """Tell what was wrong: with the question, for want of room, or with a part of ours."""
+    """Answer with what went wrong: a bad question, too much work, or a failed part."""
     status = {InputError: 422, OverloadedError: 503}.get(type(error), 500)
     return JSONResponse({"error": str(error)}, status)
 
 
 @app.get("/ask")
 async def ask(request: Request, question: str) -> dict[str, Any]:
-    """Answer at once."""
+    """Return the whole answer."""
     found = await request.app.state.graph.ainvoke({"question": question}, new_thread())
     return {name: found[name] for name in ("answer", "citations", "stop_reason")}
 
@@ -68,14 +68,14 @@ async def stream(request: Request, question: str) -> StreamingResponse:
 
 
 async def tell_events(graph: Any, question: str) -> AsyncIterator[str]:
-    """Run a question; who closes the connection ends the run.
+    """Run a question; closing the connection stops the run.
 
     Args:
         graph: The compiled graph.
         question: The question.
 
     Yields:
-        An event of `ras_flow.events` each, with those of :class:`Words` before the last.
+        The events of `ras_flow.events`, with those of :class:`Words` before the last.
     """
     words = Words()
     modes = ["custom", "messages"]
@@ -94,7 +94,7 @@ async def tell_events(graph: Any, question: str) -> AsyncIterator[str]:
 
 
 class Words:
-    """The answer as it is written, where the model streams, without what it thinks before."""
+    """The answer as a streaming model writes it, without its thoughts."""
 
     def __init__(self) -> None:
         self._call: str | None = None
@@ -107,9 +107,9 @@ class Words:
             chunk: A part of its answer, or all of it.
 
         Returns:
-            What to send: ``{"type": "word", "text": "…"}`` for more of the answer; before that
-            ``{"type": "restart"}`` where the words until now are none of it, since the call is
-            tried again, or they were thoughts of which only the end is marked.
+            What to send: ``{"type": "word", "text": "…"}`` for more of the answer. A
+            ``{"type": "restart"}`` before it takes back all earlier words: the call is tried
+            again, or those words were thoughts.
         """
         if chunk.id != self._call:
             self._call, self._text = chunk.id, ""
@@ -126,5 +126,5 @@ class Words:
 
 
 def new_thread() -> RunnableConfig:
-    """Make a run of its own for a question."""
+    """Return the config of a new thread, one for each question."""
     return {"configurable": {"thread_id": uuid4().hex}}

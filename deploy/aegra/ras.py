@@ -1,4 +1,4 @@
-"""The graph for aegra, which loads graphs from files alone."""
+"""The graph for aegra, which loads graphs from files only."""
 
 from ras_flow.graph import graph
 

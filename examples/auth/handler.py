@@ -1,9 +1,8 @@
-"""Each user has a key, and sees only their own runs, in the API, in Studio and in the page.
+"""Each user has a key and sees only their own runs, in the API, Studio and the page.
 
-In this folder, run ``langgraph dev`` with the users' keys in the environment:
-``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. The page is at ``/ras-flow/`` and
-asks for the key. aegra takes the same handler (``aegra.json``). A real deployment would check a
-signed token here instead.
+Run ``langgraph dev`` in this folder with the users' keys in the environment:
+``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. The page at ``/ras-flow/`` asks for the
+key. aegra takes the same handler (``aegra.json``). In production, check a signed token instead.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
 
 @auth.on.threads
 async def own_threads(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
-    """Mark what a user creates as theirs, and let them see nothing else."""
+    """Mark what users create as theirs, and show them nothing else."""
     owner = {"owner": ctx.user.identity}
-    # LangGraph's server stores what it passed here, so that it is changed in place. aegra passes
-    # None where there is no metadata.
+    # LangGraph's server stores the mapping that it passes, so change it in place. aegra may pass None.
     if value.get("metadata") is None:
         value["metadata"] = {}
     value["metadata"].update(owner)
@@ -53,6 +51,6 @@ async def shared_graph(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> No
 
 @auth.on
 async def nothing_else(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool:
-    """Refuse what no rule above is about."""
-    # aegra asks about runs besides threads, and shows each user none but their own.
+    """Refuse everything else."""
+    # aegra also asks about runs, and shows users only their own.
     return str(ctx.resource) == "runs"

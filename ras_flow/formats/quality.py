@@ -2,7 +2,7 @@
 
 They come after the cache, which keeps triples as they were extracted: a changed rule needs no new
 extraction. Each looks at one passage alone, so whatever a passage makes a model write, no other
-passage's triples change. What each was measured to do is in docs/extraction.md.
+passage's triples change. What each does was measured: benchmarks/results/extraction.md.
 """
 
 from __future__ import annotations
