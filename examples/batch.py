@@ -3,7 +3,7 @@
 python examples/batch.py questions.jsonl FOLDER
 
 Each line of the file is {"id": "1", "question": "…"} with a unique id. The answers go to
-FOLDER/answers.jsonl, the runs beside it: see `ras-flow runs list --database FOLDER`. With SETTINGS as
+FOLDER/answers.jsonl, the runs beside it (`ras-flow runs list --database FOLDER`). With SETTINGS as
 they are, the built-in model answers from the demo corpus. After changing SETTINGS, or a question
 under the same id, use a new folder.
 """

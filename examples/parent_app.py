@@ -1,6 +1,6 @@
 """RAS as one node of a larger app with its own state and context.
 
-The parent writes a report: it answers each question with the RAS graph and joins the answers. Run it
+The parent writes a report: it answers each question with RAS and joins the answers. Run it
 on the demo corpus with: python examples/parent_app.py
 """
 
@@ -44,7 +44,7 @@ def build_app(**parts: object) -> StateGraph[AppState, AppContext, AppState, App
     """Build the parent app.
 
     Args:
-        **parts: Passed to :func:`ras_flow.build_graph`, in place of the parts that the Context names.
+        **parts: Passed to :func:`ras_flow.build_graph`, in place of named parts.
 
     Returns:
         The app's builder.

@@ -1,7 +1,7 @@
 """Each user has a key and sees only their own runs, in the API, Studio and the page.
 
 Run ``langgraph dev`` in this folder with the users' keys in the environment:
-``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. The page at ``/ras-flow/`` asks for the
+``RAS_FLOW_USERS='{"key-of-ada": "ada", "key-of-bo": "bo"}'``. The page at ``/ras-flow/`` asks for a
 key. aegra takes the same handler (``aegra.json``). In production, check a signed token instead.
 """
 
@@ -36,7 +36,7 @@ async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
 async def own_threads(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
     """Mark what users create as theirs, and show them nothing else."""
     owner = {"owner": ctx.user.identity}
-    # LangGraph's server stores the mapping that it passes, so change it in place. aegra may pass None.
+    # LangGraph's server stores the mapping that it passes: change it in place. aegra may pass None.
     if value.get("metadata") is None:
         value["metadata"] = {}
     value["metadata"].update(owner)
