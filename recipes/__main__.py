@@ -64,7 +64,8 @@ def convert(
 ) -> None:
     """Convert published data sets; asks no model, except a base model that the file names."""
     settings = load_config(config)
-    settings = replace(settings, as_text=as_text or settings.as_text)
+    if as_text:
+        settings = settings.override({"as_text": True})
     model = load_model(settings.base_model, settings.base_url, 8) if settings.base_model else None
     # Without a model nothing is kept of what was not finished.
     stats = run_work(lambda shown: convert_mix(settings, out, model, shown), GO_ON if model else "")

@@ -24,20 +24,26 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
-from ras_flow.errors import ConfigurationError
-from ras_flow.support.paths import short_names
-from ras_flow.support.ranges import NonNegative, Positive, check_ranges
-from ras_flow.support.toml import read_section, read_toml
+from pydantic import ConfigDict, Field, model_validator
+
+from ras_flow.support.paths import expanded, short_names
+from ras_flow.support.validation import (
+    FilePath,
+    NonNegative,
+    Positive,
+    Settings,
+    Share,
+    Texts,
+    read_toml,
+)
 from ras_flow.training.splits import Split, Splitter
 from recipes.graph_llm.noise import Noise
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Settings):
     """A data set.
 
     Attributes:
@@ -48,72 +54,65 @@ class Source:
             many; None for all.
     """
 
-    file: Path
-    kb: Path | None = None
+    file: FilePath
+    kb: FilePath | None = None
     weight: Positive[float] = 1.0
-    max_records: Positive[int | None] = None
+    max_records: Positive[int] | None = None
 
 
-@dataclass(frozen=True)
-class Passages:
-    """A file of passages.
+class Passages(Settings):
+    """A file of passages; of these only those whose ``src`` is named, if any is."""
 
-    Attributes:
-        file: Its path.
-        only: Values of ``src`` that are used; all if empty.
-    """
-
-    file: Path
-    only: tuple[str, ...] = ()
+    file: FilePath
+    only: Texts = ()
 
 
-@dataclass(frozen=True)
-class MixConfig:
+class MixConfig(Settings):
     """All settings of a mix.
 
     Attributes:
         sources: The data sets, in order of preference where two have the same input.
         passages: Files of passages.
-        seed: Everything that is random follows from it.
+        seed: Decides all that is random.
         dev: Share of the questions for development.
         test: Share of the questions for testing.
         noise: How the simulated parts fail.
         base_model: Name of the model that attempts questions without retrieval; None for no
             [NO_RETRIEVAL].
-        base_url: Its server, where it is not the provider's own.
+        base_url: Its server, if that is not the provider's own.
         as_text: Write passages instead of triples, to train without text-to-triples.
         max_triples: Triples of each hop that planner and answerer read, those nearest to its
-            subquery, as :class:`ras_flow.Context` has it; None for all. What they do not read is
-            not known: labels go by what is read.
+            subquery, as :class:`ras_flow.Context` has it; None for all. A fact that is not among
+            them counts as not found.
         answer_passages: Passages of each hop that answers have beside the triples, as
             :class:`ras_flow.Context` has it. An answer then is also learnt where a fact is in a
             passage alone.
     """
 
-    sources: tuple[Source, ...]
-    passages: tuple[Passages, ...] = ()
+    model_config = ConfigDict(populate_by_name=True)
+
+    sources: Annotated[tuple[Source, ...], Field(alias="source", strict=False, min_length=1)]
+    passages: Annotated[tuple[Passages, ...], Field(strict=False)] = ()
     seed: NonNegative[int] = 13
-    dev: float = 0.05
-    test: float = 0.05
-    noise: Noise = field(default_factory=Noise)
+    dev: Share[float] = 0.05
+    test: Share[float] = 0.05
+    noise: Noise = Noise()
     base_model: str | None = None
     base_url: str | None = None
     as_text: bool = False
-    max_triples: Positive[int | None] = None
+    max_triples: Positive[int] | None = None
     answer_passages: NonNegative[int] = 0
 
-    def __post_init__(self) -> None:
-        """Check what does not go together."""
-        if self.as_text and self.max_triples is not None:
-            raise ConfigurationError(
-                "as_text writes whole passages, and max_triples chooses among triples. Leave one "
-                "of them out."
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if self.dev + self.test >= 1:
+            raise ValueError("The shares `dev` and `test` must leave some for training.")
+        if self.as_text and (self.max_triples is not None or self.answer_passages):
+            raise ValueError(
+                "as_text writes all passages and no triples, so max_triples and answer_passages "
+                "choose nothing. Leave either out."
             )
-        if self.as_text and self.answer_passages:
-            raise ConfigurationError(
-                "as_text writes all passages, and answer_passages some beside the triples. Leave "
-                "one of them out."
-            )
+        return self
 
     @property
     def splitter(self) -> Splitter:
@@ -130,7 +129,9 @@ class MixConfig:
     def as_record(self) -> dict[str, Any]:
         """Return the settings as JSON-like data; of a path its name, the same on every machine."""
         names = short_names(self.files)
-        record: dict[str, Any] = json.loads(json.dumps(asdict(self), default=names.__getitem__))
+        record: dict[str, Any] = json.loads(
+            json.dumps(self.model_dump(), default=names.__getitem__)
+        )
         return record
 
     def in_proportion(self, most: int, split: Split) -> int:
@@ -140,22 +141,16 @@ class MixConfig:
 
 
 def load_config(path: Path) -> MixConfig:
-    """Read a mix from a TOML file."""
-    value, _ = read_toml(path)
-    folder, where = path.parent, path.name
-    if not value.get("source"):
-        raise ConfigurationError(f"{where}: name at least one data set: [[source]] with a `file`.")
+    """Read a mix from a TOML file; its paths are relative to the file's folder."""
+    config = read_toml(path, MixConfig)
 
-    def tables(kind: type, name: str) -> tuple[Any, ...]:
-        given = value.pop(name, [])
-        listed = given if isinstance(given, list) else [given]
-        return tuple(read_section(kind, one, f"{where}: {name}", folder) for one in listed)
+    def placed(one: Settings) -> dict[str, Path]:
+        named = {name: getattr(one, name, None) for name in ("file", "kb")}
+        return {name: path.parent / expanded(str(file)) for name, file in named.items() if file}
 
-    made = {"sources": tables(Source, "source"), "passages": tables(Passages, "passages")}
-    config: MixConfig = read_section(MixConfig, value, where, folder, made)
-    try:
-        check_ranges(config)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}: {error}") from error
-    config.splitter  # noqa: B018  its shares are checked when it is made
-    return config
+    return config.override(
+        {
+            "sources": tuple(one.override(placed(one)) for one in config.sources),
+            "passages": tuple(one.override(placed(one)) for one in config.passages),
+        }
+    )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ras_flow.support.ranges import Positive, Probability
+from ras_flow.support.validation import Positive, Probability, Settings
 
 
-@dataclass(frozen=True)
-class Noise:
+class Noise(Settings):
     """What the simulated retriever and extractor get wrong, as probabilities where not said.
 
     Attributes:

@@ -20,51 +20,86 @@ An answer's target is ``{"answer": "..."}``. ``instruction`` is there only where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NoReturn, NotRequired, cast, get_args
+from typing import Annotated, Any, Literal, NotRequired, get_args
 
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, is_askable
-from ras_flow.training.splits import SPLITS, Split
+from ras_flow.support.validation import checked
+from ras_flow.training.splits import Split
 
 LABELS: tuple[PlanLabel, ...] = get_args(PlanLabel)
 
 
+def _whole(text: str) -> str:
+    """Refuse half a character: tokenizers and files cannot take it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be valid Unicode, without half a character") from None
+    return text
+
+
+def _shown(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must be a text that is not empty")
+    return text
+
+
+def _has_text(passage: list[str]) -> list[str]:
+    _shown(passage[1])
+    return passage
+
+
+Whole = Annotated[str, AfterValidator(_whole)]
+Text = Annotated[Whole, AfterValidator(_shown)]
+Fields = Annotated[list[Text], Field(min_length=3, max_length=3)]
+PassageFields = Annotated[list[Whole], Field(min_length=2, max_length=2), AfterValidator(_has_text)]
+_EXACT = ConfigDict(extra="forbid", strict=True)
+
+
+@with_config(_EXACT)
 class Link(TypedDict):
     """A subquery and the (subject, predicate, object) triples that its hop found.
 
     Where passages are kept as text, it has their titles and texts instead.
     """
 
-    subquery: str
-    triples: list[list[str]]
-    passages: NotRequired[list[list[str]]]
+    subquery: Text
+    triples: list[Fields]
+    passages: NotRequired[list[PassageFields]]
 
 
+@with_config(_EXACT)
 class Target(TypedDict, total=False):
     """What to say: a label (and, for SUBQ, a subquery), or an answer."""
 
     label: PlanLabel
-    subquery: str
-    answer: str
+    subquery: Text
+    answer: Text
 
 
+@with_config(_EXACT)
 class Record(TypedDict):
     """One training example."""
 
-    id: str
-    source: str
+    id: Text
+    source: Text
     split: Split
     task: Literal["plan", "answer"]
-    question: str
-    instruction: NotRequired[str]
-    page: NotRequired[str]
+    question: Text
+    instruction: NotRequired[Text]
+    page: NotRequired[Text]
     chain: list[Link]
     target: Target
+
+
+_RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -75,100 +110,24 @@ def read_records(path: Path) -> Iterator[Record]:
 
 def check_record(value: Any, where: str) -> Record:
     """Check that a JSON value is a record."""
-
-    def fail(field: str, problem: str) -> NoReturn:
-        raise InputError(f"{where}:{field}: {problem}.")
-
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: a record is a JSON object, this is {_kind(value)}.")
-    unknown = sorted(set(value) - set(Record.__annotations__))
-    if unknown:
-        fail(unknown[0], "a record has no such field")
-    for field in ("id", "source", "question"):
-        _text(value.get(field), field, fail)
-    for field in {"instruction", "page"} & value.keys():
-        _text(value[field], field, fail)
-    if value.get("split") not in SPLITS:
-        fail("split", f"must be one of {', '.join(SPLITS)}")
-    if not isinstance(value.get("chain"), list):
-        fail("chain", "must be a list, empty before the first hop")
-    for hop, link in enumerate(value["chain"]):
-        _check_link(link, f"chain[{hop}]", fail)
-    if not isinstance(value.get("target"), dict):
-        fail("target", "must be an object")
-    if value.get("task") == "plan":
-        _check_plan(value["target"], bool(value["chain"]), fail)
-    elif value.get("task") == "answer":
-        _fields(value["target"], {"answer"}, "target", fail)
-        _text(value["target"].get("answer"), "target.answer", fail)
-    else:
-        fail("task", 'must be "plan" or "answer"')
-    return cast("Record", value)
+    record: Record = checked(_RECORD, value, where, InputError)
+    if problem := _problem(record["task"], record["target"], hops=len(record["chain"])):
+        raise InputError(f"{where}: target: {problem}.")
+    return record
 
 
-_Fail = Callable[[str, str], NoReturn]
-
-
-def _check_link(link: Any, field: str, fail: _Fail) -> None:
-    if not isinstance(link, dict):
-        fail(field, 'must be an object with "subquery" and "triples"')
-    _fields(link, {"subquery", "triples", "passages"}, field, fail)
-    _text(link.get("subquery"), f"{field}.subquery", fail)
-    if not isinstance(link.get("triples"), list):
-        fail(f"{field}.triples", "must be a list")
-    for at, triple in enumerate(link["triples"]):
-        match triple:
-            case [str(s), str(p), str(o)] if s.strip() and p.strip() and o.strip():
-                _whole(s + p + o, f"{field}.triples[{at}]", fail)
-            case _:
-                fail(f"{field}.triples[{at}]", "must be three texts, none empty")
-    if not isinstance(link.get("passages", []), list):
-        fail(f"{field}.passages", "must be a list")
-    for at, passage in enumerate(link.get("passages", [])):
-        match passage:
-            case [str(title), str(text)] if text.strip():
-                _whole(title + text, f"{field}.passages[{at}]", fail)
-            case _:
-                fail(f"{field}.passages[{at}]", "must be a title and a text that is not empty")
-
-
-def _check_plan(target: dict[str, Any], chained: bool, fail: _Fail) -> None:
+def _problem(task: str, target: Target, *, hops: int) -> str:
+    """Say what is wrong with a target; empty if it is right."""
     label = target.get("label")
-    if label not in LABELS:
-        fail("target.label", f"must be one of {', '.join(LABELS)}")
-    if label == "SUFFICIENT" and not chained:
-        fail("target.label", "before the first hop nothing is known that could be SUFFICIENT")
-    if label == "NO_RETRIEVAL" and chained:
-        fail("target.label", "NO_RETRIEVAL is a first plan; this chain has hops")
-    _fields(target, {"label", "subquery"} if label == "SUBQ" else {"label"}, "target", fail)
-    if label == "SUBQ":
-        _text(target.get("subquery"), "target.subquery", fail)
-        if not is_askable(target["subquery"]):
-            fail("target.subquery", f"must have a word in it and at most {MAX_SUBQUERY} characters")
-
-
-def _fields(value: dict[str, Any], allowed: set[str], field: str, fail: _Fail) -> None:
-    unknown = sorted(set(value) - allowed)
-    if unknown:
-        fail(f"{field}.{unknown[0]}", f"has no place here, only {', '.join(sorted(allowed))}")
-
-
-def _text(value: Any, field: str, fail: _Fail) -> None:
-    if not isinstance(value, str) or not value.strip():
-        fail(field, f"must be a text that is not empty, is {_kind(value)}")
-    _whole(value, field, fail)
-
-
-def _whole(text: str, field: str, fail: _Fail) -> None:
-    """Refuse half a character: tokenizers and files take none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(text[error.start]):x}"
-        fail(field, f"has half a character ({half}) in it; write it as valid Unicode")
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "missing"
-    return "empty" if isinstance(value, str) else f"a {type(value).__name__}"
+    needed = {"answer"} if task == "answer" else {"label"}
+    if task == "plan" and label == "SUBQ":
+        needed.add("subquery")
+    if target.keys() != needed:
+        return f"it must have {' and '.join(sorted(needed))}, and nothing else"
+    if label == "SUFFICIENT" and not hops:
+        return "SUFFICIENT needs a hop: before the first, nothing is known"
+    if label == "NO_RETRIEVAL" and hops:
+        return "NO_RETRIEVAL is a first plan, and this chain has hops"
+    if label == "SUBQ" and not is_askable(target["subquery"]):
+        return f"subquery must have a word in it and at most {MAX_SUBQUERY} characters"
+    return ""

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from ras_flow.training.data import stats, writer
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.graph_llm.graphs import nearest_records
-from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split, Splitter
 from recipes.graph_llm.config import MixConfig, Source, load_config
 from recipes.graph_llm.convert import convert_mix
@@ -49,6 +47,11 @@ def film(number: int, **changes: Any) -> dict[str, Any]:
 def choice(number: int) -> dict[str, Any]:
     options = [f"thing {number}", "stone", "river", "cloud"]
     return {"id": f"c{number}", "question": f"Pick {number}", "choices": options, "answer": "A"}
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
 
 
 @pytest.fixture
@@ -87,6 +90,16 @@ file = "again.jsonl"
 file = "choices.jsonl"
 max_records = 20
 """
+
+
+def mixed(folder: Path, *names: str, **settings: Any) -> MixConfig:
+    return MixConfig(
+        sources=tuple(Source(file=folder / f"{name}.jsonl") for name in names), **settings
+    )
+
+
+def read_all(folder: Path) -> list[Record]:
+    return [record for split in SPLITS for record in read_split(folder, split)]
 
 
 def read_split(folder: Path, split: Split) -> list[Record]:
@@ -139,9 +152,8 @@ def test_a_question_in_other_words_stays_in_its_split_in_whatever_file_it_is(fol
     wordings = [film(1), film(1, id="w1", question="In which town was Film1's director born?")]
     for name, row in zip(("films", "again"), wordings, strict=True):
         write_lines(folder / f"{name}.jsonl", row)
-    sources = tuple(Source(folder / f"{name}.jsonl") for name in ("films", "again"))
     for seed in range(20):
-        config = MixConfig(sources, seed=seed, dev=0.3, test=0.3)
+        config = mixed(folder, "films", "again", seed=seed, dev=0.3, test=0.3)
         splits = {
             split
             for of_split in read_inputs(config).cases
@@ -189,15 +201,14 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
     assert written == sorted([*names, "train.jsonl.lock"])
     for name in names:
         assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
-    other = MixConfig(config.sources, config.passages, seed=6, dev=0.2, test=0.1)
-    write_mix(other, folder / "three")
+    write_mix(config.override({"seed": 6}), folder / "three")
     assert (folder / "one/train.jsonl").read_bytes() != (folder / "three/train.jsonl").read_bytes()
 
 
 def test_the_nearest_triples_are_all_that_is_read(folder: Path) -> None:
-    config = replace(load_config(folder / "mix.toml"), max_triples=3)
+    config = load_config(folder / "mix.toml").override({"max_triples": 3})
     write_mix(config, folder / "out", encoder=HashEncoder())
-    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+    records = read_all(folder / "out")
     assert nearest_records(records, HashEncoder(), 3) == records
     labels = set()
     for record in records:
@@ -213,31 +224,10 @@ def test_the_nearest_triples_are_all_that_is_read(folder: Path) -> None:
     assert labels == {"SUBQ", "SUFFICIENT"}
 
 
-@pytest.mark.parametrize(
-    ("setting", "least", "said"),
-    [
-        ("max_triples", 1, "as_text writes whole passages"),
-        ("answer_passages", 0, "answer_passages some beside the triples"),
-    ],
-)
-def test_what_chooses_among_triples_and_passages_is_in_range_and_not_for_text(
-    folder: Path, setting: str, least: int, said: str
-) -> None:
-    (folder / "mix.toml").write_text(f"{setting} = 2" + MIX)
-    done = recipe("convert", str(folder / "mix.toml"), "--as-text", "--out", str(folder / "o"))
-    assert done.code == 1
-    assert said in done.err
-    (folder / "mix.toml").write_text(f"{setting} = {least - 1}" + MIX)
-    with pytest.raises(
-        ConfigurationError, match=f"mix.toml: {setting} = {least - 1} must be a whole number"
-    ):
-        load_config(folder / "mix.toml")
-
-
 def test_answers_have_as_many_passages_beside_their_triples_as_the_mix_says(folder: Path) -> None:
     (folder / "mix.toml").write_text("answer_passages = 2" + MIX)
     write_mix(load_config(folder / "mix.toml"), folder / "out")
-    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+    records = read_all(folder / "out")
     counts = {
         (record["task"], len(link.get("passages", [])))
         for record in records
@@ -248,24 +238,22 @@ def test_answers_have_as_many_passages_beside_their_triples_as_the_mix_says(fold
 
 
 def test_weights_and_limits(folder: Path) -> None:
-    films, choices = Source(folder / "films.jsonl"), Source(folder / "choices.jsonl")
     quiet = Noise(dead_end=0.0, found=1.0, lucky=0.0)
 
-    def answers(source: Source) -> int:
-        config = MixConfig((source,), dev=0.2, test=0.1, noise=quiet)
+    def answers(name: str, **limits: Any) -> int:
+        source = Source(file=folder / f"{name}.jsonl", **limits)
+        config = MixConfig(sources=(source,), dev=0.2, test=0.1, noise=quiet)
         write_mix(config, folder / "out")
         return sum(record["task"] == "answer" for record in read_split(folder / "out", "train"))
 
-    once = answers(films)
-    assert answers(replace(films, weight=3.0)) > 2 * once
-    assert 0 < answers(replace(films, weight=0.5)) < 0.8 * once
-    assert answers(replace(choices, max_records=7)) == 7
+    once = answers("films")
+    assert answers("films", weight=3.0) > 2 * once
+    assert 0 < answers("films", weight=0.5) < 0.8 * once
+    assert answers("choices", max_records=7) == 7
 
 
 def test_where_two_sources_disagree_the_first_is_kept(folder: Path) -> None:
-    config = MixConfig(
-        (Source(folder / "first.jsonl"), Source(folder / "second.jsonl")), dev=0.1, test=0.1
-    )
+    config = mixed(folder, "first", "second", dev=0.1, test=0.1)
     write_lines(folder / "first.jsonl", *map(choice, range(20)))
     write_lines(folder / "second.jsonl", *(choice(n) | {"answer": "B"} for n in range(20)))
     stats = write_mix(config, folder / "out")
@@ -278,8 +266,7 @@ def test_rows_that_are_no_question_s_are_reported(folder: Path) -> None:
     beyond = HOTPOT | {"supporting_facts": [["Lindau", 99], ["Clara Novak", 0]]}
     write_lines(folder / "hotpot.jsonl", HOTPOT, beyond)
     write_lines(folder / "choices.jsonl", *map(choice, range(20)))
-    sources = Source(folder / "hotpot.jsonl"), Source(folder / "choices.jsonl")
-    stats = write_mix(MixConfig(sources, dev=0.1, test=0.1), folder / "out")
+    stats = write_mix(mixed(folder, "hotpot", "choices", dev=0.1, test=0.1), folder / "out")
     assert stats.dropped == {"hotpot.jsonl: rows that no question could be made of": 1}
 
 
@@ -288,8 +275,7 @@ def test_files_that_share_ids_lose_no_record(folder: Path) -> None:
     write_lines(folder / "first.jsonl", *map(film, range(20)))
     second = [film(n, triples=[[f"Film{n}", "made in", f"Town{n}"]]) for n in range(20)]
     write_lines(folder / "second.jsonl", *second)
-    sources = [Source(folder / f"{name}.jsonl") for name in ("first", "second")]
-    stats = write_mix(MixConfig(tuple(sources), dev=0.1, test=0.1), folder / "out")
+    stats = write_mix(mixed(folder, "first", "second", dev=0.1, test=0.1), folder / "out")
     ids = [record["id"] for split in SPLITS for record in read_split(folder / "out", split)]
     assert sum(stats.by(1).values()) == len(ids) == len(set(ids))
     assert {id.split("/")[1] for id in ids} == {
@@ -324,8 +310,9 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     for name, numbers in (("a", range(3)), ("b", range(3, 8))):
         (tmp_path / name).mkdir()
         write_lines(tmp_path / name / "films.jsonl", *map(film, numbers))
-    sources = (Source(tmp_path / "a" / "films.jsonl"), Source(tmp_path / "b" / "films.jsonl"))
-    made = asyncio.run(convert_mix(MixConfig(sources), tmp_path / "out")).to_json()
+    made = asyncio.run(
+        convert_mix(mixed(tmp_path, "a/films", "b/films"), tmp_path / "out")
+    ).to_json()
     assert {name: sum(n.values()) for name, n in made["questions"].items()} == {
         "a/films.jsonl": 3,
         "b/films.jsonl": 5,
@@ -341,8 +328,6 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     [
         (["/a/b/x", "/a/c/y"], ["x", "y"]),
         (["/a/b/x", "/a/c/x", "/a/b/x"], ["b/x", "c/x", "b/x"]),
-        (["/1/b/x", "/2/b/x", "/2/y"], ["1/b/x", "2/b/x", "y"]),
-        (["x", "a/x"], ["x", "a/x"]),
         (["/x", "/a/x"], ["/x", "a/x"]),
     ],
 )
@@ -364,18 +349,15 @@ def knowing(body: dict[str, Any]) -> Answer:
     return Answer("A")
 
 
-async def test_what_a_base_model_knows_needs_no_retrieval(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    config = MixConfig((Source(folder / "films.jsonl"), Source(folder / "choices.jsonl")), dev=0.1)
+async def test_what_a_base_model_knows_needs_no_retrieval(folder: Path) -> None:
+    config = mixed(folder, "films", "choices", dev=0.1)
     with OpenAIServer(knowing) as server:
         model = load_language_model("openai:test", base_url=server.url)
         await convert_mix(config, folder / "out", model)
         count = len(server.requests)
         stats = await convert_mix(config, folder / "out", model)
         assert len(server.requests) == count
-    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+    records = read_all(folder / "out")
     first = {
         r["id"].split("/")[1]: r["target"]["label"]
         for r in records
@@ -392,23 +374,18 @@ async def test_what_a_base_model_knows_needs_no_retrieval(
 async def test_what_it_knows_is_known_of_that_answer_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     write_lines(folder / "films.jsonl", film(3))
     write_lines(folder / "again.jsonl", film(3, id="g3", answer="Town3 City"))
-    sources = tuple(Source(folder / f"{name}.jsonl") for name in ("again", "films"))
     with OpenAIServer(knowing) as server:
         model = load_language_model("openai:test", base_url=server.url)
-        await convert_mix(MixConfig(sources, dev=0, test=0), folder / "out", model)
+        await convert_mix(mixed(folder, "again", "films", dev=0, test=0), folder / "out", model)
     answers = [r for r in read_split(folder / "out", "train") if r["task"] == "answer"]
     unasked = [r["target"]["answer"] for r in answers if not r["chain"]]
     assert set(unasked) <= {"Town3"}
 
 
-async def test_a_base_model_that_rejects_all_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    config = MixConfig((Source(folder / "films.jsonl"),))
+async def test_a_base_model_that_rejects_all_is_told(folder: Path) -> None:
+    config = mixed(folder, "films")
     with OpenAIServer(lambda body: Answer(status=404, error="no such model")) as server:
         model = load_language_model("openai:test", base_url=server.url)
         with pytest.raises(ModelResponseError, match="Check the model's name"):
@@ -419,7 +396,6 @@ async def test_a_base_model_that_rejects_all_is_told(
 async def test_a_question_that_a_base_model_rejects_is_one_that_it_does_not_know(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
 
     def picky(body: dict[str, Any]) -> Answer:
         rejected = "Film5 " in last_message(body)
@@ -427,8 +403,8 @@ async def test_a_question_that_a_base_model_rejects_is_one_that_it_does_not_know
 
     with OpenAIServer(picky) as server:
         model = load_language_model("openai:test", base_url=server.url)
-        await convert_mix(MixConfig((Source(folder / "films.jsonl"),)), folder / "out", model)
-    records = [record for split in SPLITS for record in read_split(folder / "out", split)]
+        await convert_mix(mixed(folder, "films"), folder / "out", model)
+    records = read_all(folder / "out")
     known = {r["id"].split("/")[1] for r in records if r["target"].get("label") == "NO_RETRIEVAL"}
     assert known == {"f3"} and any("/f5/" in record["id"] for record in records)
 
@@ -436,16 +412,16 @@ async def test_a_question_that_a_base_model_rejects_is_one_that_it_does_not_know
 async def test_a_question_that_is_too_long_for_a_plan_has_its_other_records(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     text = "Which of these, to the best of what is known, is a thing? " * 7
     write_lines(folder / "choices.jsonl", choice(5) | {"question": text}, choice(6))
     write_lines(
         folder / "films.jsonl", film(1, question=f"{text} Where was Film1's director born?")
     )
-    sources = tuple(Source(folder / f"{name}.jsonl") for name in ("choices", "films"))
     with OpenAIServer(lambda body: Answer("nothing")) as server:
         model = load_language_model("openai:test", base_url=server.url)
-        stats = await convert_mix(MixConfig(sources, dev=0, test=0), folder / "out", model)
+        stats = await convert_mix(
+            mixed(folder, "choices", "films", dev=0, test=0), folder / "out", model
+        )
     records = read_split(folder / "out", "train")
     assert [r["task"] for r in records if "/c5/" in r["id"]] == ["answer"]
     assert [r["task"] for r in records if "/c6/" in r["id"]] == ["plan", "answer"]
@@ -455,35 +431,27 @@ async def test_a_question_that_is_too_long_for_a_plan_has_its_other_records(
     assert stats.dropped == {"plans whose subquery is too long or without a word": 2}
 
 
-WRONG = [
-    ("", "name at least one data set"),
-    ("[[source]]\nweight = 1.0", "source: the setting 'file' is missing"),
-    ('[[source]]\nfile = "a"\nwieght = 1.0', "there is no setting 'wieght'. Known are: file, kb"),
-    ('[[source]]\nfile = "a"\nweight = 0', "weight = 0 must be a number over 0"),
-    ('[[source]]\nfile = "a"\nweight = nan', "weight = nan must be a number over 0"),
-    ('[[source]]\nfile = "a"\nweight = inf', "weight = inf must be a number over 0"),
-    ('[[source]]\nfile = "a"\nmax_records = 1.5', "max_records: expected a whole number, not 1.5"),
-    ('seed = true\n[[source]]\nfile = "a"', "seed: expected a whole number, not True"),
-    ('dev = 0.9\ntest = 0.3\n[[source]]\nfile = "a"', "leave some for training"),
-    (
-        '[noise]\nfound = 2.0\n[[source]]\nfile = "a"',
-        "found = 2.0 must be a number from 0 to 1",
-    ),
-    (
-        '[noise]\npassages = 0\n[[source]]\nfile = "a"',
-        "noise.passages = 0 must be a whole",
-    ),
-    ("[[source", "are no TOML"),
-]
-
-
-@pytest.mark.parametrize(("text", "problem"), WRONG)
-def test_a_wrong_setting_is_told(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "mix.toml"
-    path.write_text(text)
-    with pytest.raises(ConfigurationError) as error:
-        load_config(path)
-    assert problem in str(error.value)
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "source is missing"),
+        ("[[source]]\nweight = 1.0", r"source\.0\.file is missing"),
+        ('[[source]]\nfile = "a"\nwieght = 1.0', "'wieght'"),
+        ('[[source]]\nfile = "a"\nweight = 0', "weight"),
+        ('[[source]]\nfile = "a"\nweight = inf', "weight"),
+        ('[[source]]\nfile = "a"\nmax_records = 1.5', "max_records"),
+        ('seed = true\n[[source]]\nfile = "a"', "seed"),
+        ('dev = 0.9\ntest = 0.3\n[[source]]\nfile = "a"', "leave some for training"),
+        ('[noise]\nfound = 2.0\n[[source]]\nfile = "a"', r"noise\.found"),
+        ('as_text = true\nmax_triples = 2\n[[source]]\nfile = "a"', "as_text"),
+        ('max_triples = 0\n[[source]]\nfile = "a"', "max_triples"),
+        ("[[source", "TOML"),
+    ],
+)
+def test_a_wrong_setting_is_told(tmp_path: Path, text: str, place: str) -> None:
+    (tmp_path / "mix.toml").write_text(text)
+    with pytest.raises(ConfigurationError, match=rf"mix\.toml.*{place}"):
+        load_config(tmp_path / "mix.toml")
 
 
 def test_a_broken_source_leaves_no_complete_set(folder: Path) -> None:
@@ -503,7 +471,7 @@ def test_two_builds_do_not_write_to_one_folder_at_once(folder: Path) -> None:
         nonlocal refused
         if doing == "train: films.jsonl" and not refused:
             with pytest.raises(ConfigurationError, match="Another build writes to"):
-                write_mix(replace(config, seed=6), folder / "out")
+                write_mix(config.override({"seed": 6}), folder / "out")
             refused = True
 
     write_mix(config, folder / "out", progress=meanwhile)
@@ -523,22 +491,12 @@ def test_a_set_is_one_builds_until_it_is_complete(
         monkeypatch.undo()
         # Its card would say that what the other is writing is complete.
         with pytest.raises(ConfigurationError, match="Another build writes to"):
-            write_mix(replace(config, seed=6), folder / "out")
+            write_mix(config.override({"seed": 6}), folder / "out")
         stats.write_card(*given)
 
     monkeypatch.setattr(writer, "write_card", late)
     write_mix(config, folder / "out")
     assert json.loads((folder / "out/stats.json").read_text())["settings"]["seed"] == config.seed
-
-
-def test_a_build_that_is_refused_leaves_the_data_set_that_is_there(folder: Path) -> None:
-    config, out = load_config(folder / "mix.toml"), folder / "out"
-    write_mix(config, out)
-    before = {path: path.read_bytes() for path in out.iterdir()}
-    refused = pytest.raises(ConfigurationError, match="Another build writes to")
-    with hold(out / "train.jsonl"), refused:
-        write_mix(replace(config, seed=6), out)
-    assert {path: path.read_bytes() for path in out.iterdir()} == before
 
 
 def test_a_build_that_fails_leaves_the_data_set_that_is_there(folder: Path) -> None:
@@ -551,12 +509,12 @@ def test_a_build_that_fails_leaves_the_data_set_that_is_there(folder: Path) -> N
             raise KeyError(doing)
 
     with pytest.raises(KeyError):
-        write_mix(replace(config, seed=6), out, progress=fail)
+        write_mix(config.override({"seed": 6}), out, progress=fail)
     assert {path: path.read_bytes() for path in out.iterdir()} == before
     if Path("/dev/full").exists():
         (out / "dev.jsonl.part").symlink_to("/dev/full")
         with pytest.raises(InputError, match=r"dev\.jsonl cannot be written: No space left"):
-            write_mix(replace(config, seed=6), out)
+            write_mix(config.override({"seed": 6}), out)
         assert {path: path.read_bytes() for path in out.iterdir()} == before
 
 
@@ -564,7 +522,6 @@ def test_a_build_that_fails_leaves_the_data_set_that_is_there(folder: Path) -> N
 def test_ctrl_c_ends_a_command_whose_thread_is_at_work(
     folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     options = ["--extractor", "openai:test", "--database", str(folder / "triples.db")]
     (folder / "films.jsonl").unlink()
     os.mkfifo(folder / "films.jsonl")
@@ -607,7 +564,7 @@ def test_the_command_converts_and_checks(folder: Path) -> None:
     told = run("data", "stats", str(folder / "out"))
     assert "holds no complete data set" in told.err
     done = recipe("convert", str(folder / "none.toml"), "--out", str(folder / "out"))
-    assert done.code == 1 and "none.toml cannot be read" in done.err
+    assert done.code == 1 and "none.toml" in done.err
 
 
 def test_nothing_but_a_data_set_is_replaced(folder: Path) -> None:

@@ -139,7 +139,7 @@ async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mi
 
 
 async def test_the_teacher_knows_no_more_than_what_is_read(mix: Path) -> None:
-    config = replace(load_config(mix), max_triples=1)
+    config = load_config(mix).override({"max_triples": 1})
     folder = mix.parent / "out"
     store, encoder = InMemoryStore(), HashEncoder()
     await play_mix(config, folder, MappingExtractor(SAID), store, encoder=encoder)
@@ -162,7 +162,7 @@ async def test_the_teacher_knows_no_more_than_what_is_read(mix: Path) -> None:
 
 async def test_answers_read_the_passages_that_a_run_shows_beside_the_triples(mix: Path) -> None:
     blind = {title: said for title, said in SAID.items() if not title.startswith("Aino")}
-    config = replace(load_config(mix), answer_passages=1)
+    config = load_config(mix).override({"answer_passages": 1})
     folder = mix.parent / "out"
     await play_mix(config, folder, MappingExtractor(blind), InMemoryStore())
     records = [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]

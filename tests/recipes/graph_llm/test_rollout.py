@@ -58,6 +58,10 @@ PERFECT = Noise(
 )
 
 
+def noisy(base: Noise = PERFECT, **changes: Any) -> Noise:
+    return base.override(changes)
+
+
 def play(case: Case = CASE, noise: Noise = PERFECT, seed: int = 1, number: int = 0) -> list[Record]:
     made = roll_out(case, POOL, noise, seed=seed, number=number, split="train")
     return [check_record(record, record["id"]) for record in made]
@@ -114,7 +118,7 @@ def test_a_run_without_failures_is_the_papers() -> None:
 
 @pytest.mark.parametrize(("hops", "longest"), [(1, 0), (2, 2), (3, 2)])
 def test_a_run_has_as_many_hops_as_it_may(hops: int, longest: int) -> None:
-    records = play(noise=replace(PERFECT, max_hops=hops))
+    records = play(noise=noisy(max_hops=hops))
     whole = [f"[SUBQ] {Q}", "[SUBQ] When was Aino Laine born?", "[SUFFICIENT]"]
     assert plans(records) == whole[:hops]
     assert max(len(record["chain"]) for record in records) == longest
@@ -134,7 +138,7 @@ def test_a_page_tells_its_facts_and_as_much_more_as_fits(most: int) -> None:
     more = [("Salt Road", "shot in", f"Town {n}") for n in range(9)]
     page = replace(first.page, triples=(DIRECTED, *more))
     case = replace(CASE, steps=(replace(first, page=page), CASE.steps[1]))
-    seen = visible(play(case, replace(PERFECT, max_triples=most))[1])
+    seen = visible(play(case, noisy(max_triples=most))[1])
     assert DIRECTED in seen and len(seen & {*page.triples}) == most
 
 
@@ -149,19 +153,19 @@ def test_gold_triples_stand_anywhere() -> None:
 
 
 def test_a_search_that_fails_is_asked_in_other_words_then_given_up() -> None:
-    lost = replace(PERFECT, found_by_question=0.0, found=0.0)
+    lost = noisy(found_by_question=0.0, found=0.0)
     records = play(noise=lost)
     assert plans(records) == [
         f"[SUBQ] {Q}",
         "[SUBQ] Who directed Salt Road?",
         "[SUBQ] Salt Road director",
     ]
-    empty = play(noise=replace(lost, nothing=1.0))
+    empty = play(noise=noisy(lost, nothing=1.0))
     assert [link["triples"] for link in empty[-1]["chain"]] == [[], []]
 
 
 def test_a_page_whose_facts_were_missed_is_not_enough() -> None:
-    missed = replace(PERFECT, found_by_question=0.0, found=0.0, missed=1.0)
+    missed = noisy(found_by_question=0.0, found=0.0, missed=1.0)
     records = play(noise=missed)
     assert ("Salt Road", "genre", "drama") in visible(records[1])
     assert all(DIRECTED not in visible(record) for record in records)
@@ -177,8 +181,8 @@ def test_made_up_facts_stand_beside_gold_ones_and_in_their_place() -> None:
     # Too rarely seen together to be taken for a habit.
     facts += [("Person 1", "spouse", "Person 2"), ("Person 2", "spouse", "Person 1")]
     pool = Pool(POOL.pages, facts)
-    certain = replace(PERFECT, kin=1.0)
-    missed = replace(certain, found=0.0, missed=1.0)
+    certain = noisy(kin=1.0)
+    missed = noisy(certain, found=0.0, missed=1.0)
     for noise in (certain, missed):
         made = roll_out(CASE, pool, noise, seed=1, number=0, split="train")
         records = [check_record(record, record["id"]) for record in made]
@@ -206,7 +210,7 @@ def test_what_a_question_asks_for_is_not_made_up() -> None:
     facts = [(f"Person {n}", name, f"{value} {n}") for n in range(5) for name, value in pairs]
     case = replace(CASE, steps=steps)
     for seed in range(20):
-        noise = replace(PERFECT, kin=1.0)
+        noise = noisy(kin=1.0)
         for record in roll_out(
             case, Pool(POOL.pages, facts), noise, seed=seed, number=0, split="train"
         ):
@@ -222,8 +226,7 @@ def test_the_side_of_a_comparison_that_is_missing_is_asked_for() -> None:
     sides = tuple(replace(side, page=Page(side.page.title, side.facts)) for side in sides)
     case = replace(CASE, question="Who is older, Aino Laine or Ove Dahl?", steps=sides)
     asked = Counter(
-        tuple(plans(play(case, replace(PERFECT, found_by_question=0.5), seed))[1:])
-        for seed in range(40)
+        tuple(plans(play(case, noisy(found_by_question=0.5), seed))[1:]) for seed in range(40)
     )
     born = [f"[SUBQ] When was {name} born?" for name in ("Aino Laine", "Ove Dahl")]
     assert set(asked) == {
@@ -236,7 +239,7 @@ def test_the_side_of_a_comparison_that_is_missing_is_asked_for() -> None:
 
 def test_what_is_nowhere_is_never_sufficient() -> None:
     steps = (CASE.steps[0], replace(CASE.steps[1], missing=True, facts=()))
-    noises = [(replace(CASE, steps=steps), PERFECT), (CASE, replace(PERFECT, dead_end=1.0))]
+    noises = [(replace(CASE, steps=steps), PERFECT), (CASE, noisy(dead_end=1.0))]
     for case, noise in noises:
         for seed in range(20):
             records = play(case, noise, seed)
@@ -253,7 +256,7 @@ def test_distractors_do_not_tell_the_facts_and_come_from_the_pool() -> None:
     ]
     pool = Pool([*telling, *POOL.pages])
     for seed in range(30):
-        noise = replace(PERFECT, found_by_question=0.0, found=0.0)
+        noise = noisy(found_by_question=0.0, found=0.0)
         for record in roll_out(CASE, pool, noise, seed=seed, number=0, split="dev"):
             seen = {subject for subject, _, _ in visible(record)}
             assert seen <= {f"Film {n}" for n in range(10, 60)}
@@ -273,7 +276,7 @@ def test_passages_of_the_question_do_not_tell_the_facts_either() -> None:
 
 
 def test_a_search_may_find_by_chance_what_was_to_be_asked_for_next() -> None:
-    assert plans(play(noise=replace(PERFECT, lucky=1.0))) == [f"[SUBQ] {Q}", "[SUFFICIENT]"]
+    assert plans(play(noise=noisy(lucky=1.0))) == [f"[SUBQ] {Q}", "[SUFFICIENT]"]
 
 
 def test_what_is_not_read_does_not_suffice() -> None:
@@ -312,7 +315,7 @@ def test_documents_of_the_question_are_distractors() -> None:
 def test_answers_are_spelled_as_the_graph_spells_them() -> None:
     spellings = set()
     for seed in range(40):
-        last = play(noise=replace(PERFECT, respelled=0.7), seed=seed)[-1]
+        last = play(noise=noisy(respelled=0.7), seed=seed)[-1]
         answer = last["target"]["answer"]
         assert answer in {part for triple in visible(last) for part in triple}
         spellings.add(answer)
@@ -321,16 +324,14 @@ def test_answers_are_spelled_as_the_graph_spells_them() -> None:
 
 def test_answers_from_text_alone_are_spelled_as_the_text_spells_them() -> None:
     for seed in range(20):
-        assert told(noise=replace(PERFECT, respelled=0.7), seed=seed)[-1]["target"] == {
-            "answer": "3 May 1921"
-        }
+        assert told(noise=noisy(respelled=0.7), seed=seed)[-1]["target"] == {"answer": "3 May 1921"}
 
 
 @pytest.mark.parametrize("passages", [1, 2, 5])
 def test_a_hop_has_no_more_passages_than_a_search_returns(passages: int) -> None:
     own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),), "A text.") for n in range(9))
     case = replace(WITH_TEXTS, context=own)
-    noise = replace(PERFECT, passages=passages)
+    noise = noisy(passages=passages)
     made = roll_out(case, POOL, noise, seed=1, number=0, split="train", as_text=True)
     for link in list(made)[-1]["chain"]:
         assert len(link["passages"]) == passages
@@ -479,7 +480,7 @@ def test_plans_name_the_page_that_they_look_for() -> None:
 def test_with_passages_a_run_has_the_same_plans_and_tells_a_fact_no_sooner(
     seed: int, found: float, missed: float
 ) -> None:
-    noise = replace(PERFECT, found=found, found_by_question=found, missed=missed)
+    noise = noisy(found=found, found_by_question=found, missed=missed)
     as_triples, as_text = play(noise=noise, seed=seed), told(noise=noise, seed=seed)
     assert plans(as_text) == plans(as_triples)
     for with_triples, record in zip(as_triples, as_text, strict=True):
@@ -503,8 +504,8 @@ def test_answers_have_passages_beside_their_triples_and_plans_have_none() -> Non
 
 
 def test_an_answer_is_learnt_from_a_passage_whose_facts_were_missed() -> None:
-    missed = replace(PERFECT, found_by_question=0.0, found=0.0, missed=1.0)
-    records = both(noise=replace(missed, lucky=1.0))
+    missed = noisy(found_by_question=0.0, found=0.0, missed=1.0)
+    records = both(noise=noisy(missed, lucky=1.0))
     assert "[SUFFICIENT]" not in plans(records)
     [answer] = [record for record in records if record["task"] == "answer"]
     assert answer["target"] == {"answer": "3 May 1921"}
@@ -522,7 +523,7 @@ def test_the_passage_that_a_search_finds_is_the_first_where_results_are_ranked(
         made = roll_out(
             WITH_TEXTS,
             pool,
-            replace(PERFECT, ranked=ranked),
+            noisy(ranked=ranked),
             seed=seed,
             number=0,
             split="train",
@@ -543,7 +544,7 @@ def test_a_passage_without_text_is_not_replaced_by_a_later_one() -> None:
         for record in roll_out(
             CASE,
             pool,
-            replace(PERFECT, ranked=1.0),
+            noisy(ranked=1.0),
             seed=1,
             number=0,
             split="train",
@@ -559,7 +560,7 @@ def test_a_passage_without_text_is_not_replaced_by_a_later_one() -> None:
 def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
     seed: int, found: float, missed: float, most: int
 ) -> None:
-    noise = replace(PERFECT, found=found, found_by_question=found, missed=missed)
+    noise = noisy(found=found, found_by_question=found, missed=missed)
     alone, records = play(noise=noise, seed=seed), both(noise=noise, seed=seed, most=most)
     assert [one for one in records if one["task"] == "plan"] == [
         one for one in alone if one["task"] == "plan"
@@ -578,7 +579,7 @@ def test_a_page_is_not_taken_for_another_of_its_title() -> None:
     one, two = WITH_TEXTS.steps
     namesake = replace(two.page, title=one.page.title)
     case = replace(WITH_TEXTS, steps=(one, replace(two, page=namesake)))
-    noise = replace(PERFECT, found=0.3, missed=0.3)
+    noise = noisy(found=0.3, missed=0.3)
     answers = [
         record
         for seed in range(40)

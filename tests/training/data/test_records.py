@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import gzip
 import json
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -58,65 +56,48 @@ def test_what_is_written_is_read_back(tmp_path_factory: Any, written: list[Recor
     assert list(read_records(path)) == written
 
 
-BROKEN: list[tuple[str, Any, str]] = [
-    ("id", None, "id: must be a text that is not empty, is missing"),
-    ("question", "  ", "question: must be a text"),
-    ("split", "validation", "split: must be one of train, dev, test"),
-    ("task", "write", 'task: must be "plan" or "answer"'),
-    ("chain", {}, "chain: must be a list"),
-    ("chain", [{"subquery": "Q"}], "chain[0].triples: must be a list"),
-    (
-        "chain",
-        [{"subquery": "Q", "triples": [["s", "p"]]}],
-        "chain[0].triples[0]: must be three texts",
-    ),
-    (
-        "chain",
-        [{"subquery": "Q", "triples": [], "passages": [["Title", " "]]}],
-        "chain[0].passages[0]: must be a title and a text",
-    ),
-    ("chain", [{"subquery": "Q", "triples": [], "hop": 0}], "chain[0].hop: has no place here"),
-    ("chain", [], "SUFFICIENT"),
-    ("target", {"label": "MAYBE"}, "target.label: must be one of SUBQ"),
-    ("target", {"label": "SUBQ"}, "target.subquery: must be a text"),
-    ("target", {"label": "SUBQ", "subquery": "x" * 401}, "target.subquery: must have a word in"),
-    ("target", {"label": "NO_RETRIEVAL"}, "target.label: NO_RETRIEVAL is a first plan"),
-    ("target", {"label": "SUFFICIENT", "subquery": "x"}, "target.subquery: has no place here"),
-    ("target", {"answer": "x"}, "target.label: must be one of"),
-    ("prompt", "Question: ...", "prompt: a record has no such field"),
-    ("source", "pl\ud800", "source: has half a character (\\ud800) in it"),
-    (
-        "target",
-        {"label": "SUBQ", "subquery": "Who\udfff?"},
-        "target.subquery: has half a character",
-    ),
-    (
-        "chain",
-        [{"subquery": "Q", "triples": [["s\ud83d", "p", "o"]]}],
-        "chain[0].triples[0]: has half a character",
-    ),
-    (
-        "chain",
-        [{"subquery": "Q", "triples": [], "passages": [["T", "text \ud83d"]]}],
-        "chain[0].passages[0]: has half a character",
-    ),
-]
+def hop(**changes: Any) -> list[dict[str, Any]]:
+    return [{"subquery": "Q", "triples": [], **changes}]
 
 
-@pytest.mark.parametrize(("field", "value", "problem"), BROKEN)
+@pytest.mark.parametrize(
+    ("field", "value", "place"),
+    [
+        ("id", None, "id"),
+        ("question", "  ", "question"),
+        ("split", "validation", "split"),
+        ("task", "write", "task"),
+        ("chain", {}, "chain"),
+        ("chain", [{"subquery": "Q"}], "chain.0.triples"),
+        ("chain", hop(triples=[["s", "p"]]), "chain.0.triples.0"),
+        ("chain", hop(passages=[["Title", " "]]), "chain.0.passages.0"),
+        ("chain", hop(hop=0), "'hop'"),
+        ("target", {"label": "MAYBE"}, "target.label"),
+        ("target", {"label": "SUBQ"}, "target: .*subquery"),
+        ("target", {"label": "SUBQ", "subquery": "x" * 401}, "target: subquery"),
+        ("target", {"label": "NO_RETRIEVAL"}, "target: NO_RETRIEVAL"),
+        ("target", {"label": "SUFFICIENT", "subquery": "x"}, "target: .*nothing else"),
+        ("target", {"answer": "x"}, "target: .*label"),
+        ("prompt", "Question: ...", "'prompt'"),
+        ("source", "pl\ud800", "source"),
+        ("target", {"label": "SUBQ", "subquery": "Who\udfff?"}, "target.subquery"),
+        ("chain", hop(triples=[["s\ud83d", "p", "o"]]), "chain.0.triples.0.0"),
+        ("chain", hop(passages=[["T", "text \ud83d"]]), "chain.0.passages.0.1"),
+    ],
+)
 def test_a_broken_record_is_told_by_file_line_and_field(
-    tmp_path: Path, field: str, value: Any, problem: str
+    tmp_path: Path, field: str, value: Any, place: str
 ) -> None:
-    broken: dict[str, Any] = deepcopy(dict(PLAN))
-    broken[field] = value
-    if problem == "SUFFICIENT":
-        broken["target"] = {"label": "SUFFICIENT"}
-        problem = "target.label: before the first hop"
     path = tmp_path / "train.jsonl"
-    path.write_text(f"{json.dumps(PLAN)}\n\n{json.dumps(broken)}\n")
-    with pytest.raises(InputError) as error:
+    path.write_text(f"{json.dumps(PLAN)}\n\n{json.dumps({**PLAN, field: value})}\n")
+    with pytest.raises(InputError, match=rf"train\.jsonl:3: (unknown setting )?{place}"):
         list(read_records(path))
-    assert str(error.value).startswith(f"{path}:3:{problem}")
+
+
+def test_a_first_plan_is_never_that_the_graph_suffices() -> None:
+    first: Any = {**PLAN, "chain": [], "target": {"label": "SUFFICIENT"}}
+    with pytest.raises(InputError, match="SUFFICIENT"):
+        check_record(first, "x")
 
 
 def test_a_torn_line_and_a_missing_file_are_told(tmp_path: Path) -> None:
@@ -129,12 +110,6 @@ def test_a_torn_line_and_a_missing_file_are_told(tmp_path: Path) -> None:
         list(read_records(path))
     with pytest.raises(InputError, match="cannot be read"):
         list(read_records(tmp_path / "none.jsonl"))
-
-
-def test_gzipped_records_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "train.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(PLAN).encode()))
-    assert list(read_records(path)) == [PLAN]
 
 
 def test_a_file_is_complete_or_not_there(tmp_path: Path) -> None:

@@ -86,9 +86,9 @@ def test_what_is_loaded_writes_what_was_trained(
 def test_passages_without_a_graph(base: Path, tmp_path: Path, written: list[list[str]]) -> None:
     write_lines(tmp_path / "films.jsonl", *map(film, range(6)))
     write_lines(tmp_path / "choices.jsonl", *map(choice, range(6)))
-    sources = tuple(Source(tmp_path / f"{name}.jsonl") for name in ("films", "choices"))
+    sources = tuple(Source(file=tmp_path / f"{name}.jsonl") for name in ("films", "choices"))
     out = tmp_path / "set"
-    write_mix(MixConfig(sources, dev=0.3, test=0.1, as_text=True), out)
+    write_mix(MixConfig(sources=sources, dev=0.3, test=0.1, as_text=True), out)
     links = [link for one in read_split([out], "train") for link in one.record["chain"]]
     assert any(link["passages"] for link in links)
     loaded = train(base, out, tmp_path / "out", model={"without": ("graph",)})

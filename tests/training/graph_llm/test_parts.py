@@ -314,5 +314,5 @@ def test_the_shipped_settings_can_be_read() -> None:
     made_of = ("data", "reading-data", "played-data", "on-policy-data")
     assert set(settings.data.sets) == {f"graph-llm-{name}" for name in made_of}
     made = settings.graph_llm("e", 384)
-    shipped = read_manifest(folder.parent / "ras_flow" / "weights" / "graph-llm").config
+    shipped = read_manifest(folder.parents[1] / "ras_flow" / "weights" / "graph-llm").config
     assert (made.gnn, made.lora, made.reading) == (shipped.gnn, shipped.lora, shipped.reading)
