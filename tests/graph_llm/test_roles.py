@@ -11,7 +11,7 @@ import pytest
 import torch
 from langchain_core.callbacks import AsyncCallbackHandler
 
-from ras_flow import Context, named
+from ras_flow import Context
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm import shared
 from ras_flow.graph_llm.checkpoint import save_graph_llm
@@ -20,7 +20,7 @@ from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
 from ras_flow.llms.local import decoding
-from ras_flow.parts import AnswerRequest, Generation, PlanRequest, Reading
+from ras_flow.parts import AnswerRequest, Generation, PlanRequest, Reading, named
 from ras_flow.parts.chosen import Parts
 from ras_flow.testing import HashEncoder, ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world

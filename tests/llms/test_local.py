@@ -26,7 +26,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from ras_flow import Context, named
+from ras_flow import Context
 from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
 from ras_flow.graph_llm.served import find_export
 from ras_flow.graph_llm.shared import find_graph_llm
@@ -35,7 +35,7 @@ from ras_flow.llms.local import capacity, decoding, text, tokenizer, weights
 from ras_flow.llms.local import model as local
 from ras_flow.llms.local.generation import chat_text
 from ras_flow.llms.local.tokenizer import load_tokenizer
-from ras_flow.parts import Message
+from ras_flow.parts import Message, named
 from ras_flow.support.files import checksum
 from tests.llms.tiny import TEMPLATE, save_tiny_model
 
