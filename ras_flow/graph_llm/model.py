@@ -16,7 +16,6 @@ from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.soft_tokens import all_words, encode_graphs, graph_part, place
 from ras_flow.llms.local import capacity, decoding, generation
-from ras_flow.llms.local.model import LoadedModel
 from ras_flow.llms.local.tuned import without_peft_warnings
 from ras_flow.parts.records import Generation
 from ras_flow.support.extras import require
@@ -81,7 +80,7 @@ class GraphLLM(nn.Module):
 
     def forget(self) -> None:
         """Forget what was computed with other weights: those of a prompt's beginning are kept."""
-        self._loaded = LoadedModel(self.base)
+        self._loaded = generation.LoadedModel(self.base)
 
     def train(self, mode: bool = True) -> Self:
         """Switch between training and evaluation; what was computed before is forgotten."""

@@ -31,7 +31,7 @@ from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponse
 from ras_flow.graph_llm.served import find_export
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms import LocalLanguageModel, load_language_model
-from ras_flow.llms.local import capacity, decoding, text, tokenizer, weights
+from ras_flow.llms.local import capacity, decoding, generation, text, tokenizer, weights
 from ras_flow.llms.local import model as local
 from ras_flow.llms.local.generation import chat_text
 from ras_flow.llms.local.tokenizer import load_tokenizer
@@ -282,7 +282,7 @@ async def test_prefixes_are_computed_once_and_bounded(
         return real(loaded, tokens)
 
     monkeypatch.setattr(decoding, "read_prefix", counting)
-    monkeypatch.setattr(local, "PREFIXES_KEPT", 2)
+    monkeypatch.setattr(generation, "PREFIXES_KEPT", 2)
     for word in ("a", "b"):
         await model.generate([chat(word, examples=2)], max_new_tokens=2)
     assert len(computed) == 1
@@ -528,13 +528,16 @@ async def test_keys_and_values_by_either_name_that_transformers_has_for_them(
     assert await LocalLanguageModel(str(again)).generate(prompts, max_new_tokens=12) == expected
 
 
-def test_a_model_without_keys_and_values_is_refused(tmp_path: Path) -> None:
+async def test_a_model_without_keys_and_values_is_run_by_transformers(tmp_path: Path) -> None:
     save_tiny_model(tmp_path)
-    MambaForCausalLM(
-        MambaConfig(vocab_size=261, hidden_size=16, num_hidden_layers=1)
-    ).save_pretrained(tmp_path)
-    with pytest.raises(ConfigurationError, match="MambaForCausalLM.*vllm:"):
-        load(str(tmp_path))
+    config = MambaConfig(vocab_size=261, hidden_size=16, num_hidden_layers=2, initializer_range=0.6)
+    torch.manual_seed(1)
+    MambaForCausalLM(config).save_pretrained(tmp_path)
+    model, prompts = LocalLanguageModel(str(tmp_path)), [chat(text) for text in TEXTS[:3]]
+    together = await model.generate(prompts, max_new_tokens=12)
+    assert len({made.text for made in together}) > 1
+    for prompt, made in zip(prompts, together, strict=True):
+        assert [made] == await model.generate([prompt], max_new_tokens=12)
 
 
 @pytest.mark.parametrize("path", ["~nobody-has-this-name/x", "a" * 5000])

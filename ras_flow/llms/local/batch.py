@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 WITHOUT_ATTENTION = ("falcon_mamba", "mamba", "mamba2", "xlstm")
-"""Types of models whose states are not keys and values; transformers 5.24 names these alike."""
+"""Types of models whose states are not keys and values, though transformers 5.24 names them so."""
 
 
 class Choice(NamedTuple):
@@ -40,7 +40,7 @@ class Choice(NamedTuple):
 
 
 def states_name(model: Any) -> str:
-    """Return the argument by which a model is given the keys and values of what it has read."""
+    """Return the argument that takes the keys and values of what a model has read, or ""."""
     if model.config.model_type in WITHOUT_ATTENTION:
         return ""
     taken = signature(model.forward).parameters
@@ -52,7 +52,7 @@ class _Places:
     """Where the next keys and values go, in the buffers of all layers.
 
     Attributes:
-        rows: Shape (texts, 1); None before the texts differ in length.
+        rows: Shape (texts, 1); None while the prompts are read, which end in the same column.
         columns: Shape (texts, tokens).
         end: The column after the last one.
     """
@@ -70,8 +70,7 @@ class Batch:
         prefix: Keys and values of what comes before every prompt; None for nothing.
         prompts: Token ids, at least one a prompt; or, for all of them, the tokens' embeddings, of
             shape (tokens, width).
-        room: Tokens that each text may go on by; None for a model whose cache is not plain, which
-            reads one token of each text at a time, and all texts to the end.
+        room: Tokens that each text may go on by.
     """
 
     def __init__(
@@ -79,21 +78,19 @@ class Batch:
         model: Any,
         prefix: Prefix | None,
         prompts: Sequence[Sequence[int] | torch.Tensor],
-        room: int | None,
+        room: int,
     ) -> None:
         torch = require("torch", extra="local")
         transformers = require("transformers", extra="local")
-        self._model, self._prompts, self._in_buffers = model, prompts, room is not None
+        self._model, self._prompts = model, prompts
         shared = prefix[0][0].shape[2] if prefix else 0
         longest = max(map(len, prompts))
         self._new = {"dtype": torch.long, "device": model.device}
         self._states = transformers.DynamicCache(config=model.config)
         self._states_name = states_name(model)
         self._places = _Places()
-        if room is not None:
-            capacity = shared + longest + room
-            make = _buffered_layer()
-            self._states.layers = [make(capacity, self._places) for _ in self._states.layers]
+        capacity, make = shared + longest + room, _buffered_layer()
+        self._states.layers = [make(capacity, self._places) for _ in self._states.layers]
         for layer, (keys, values) in zip(self._states.layers, prefix or (), strict=False):
             every = (len(prompts), -1, -1, -1)
             layer.update(keys.expand(every), values.expand(every))
@@ -127,18 +124,14 @@ class Batch:
         ids = torch.tensor([[*block, *[0] * (width - len(block))] for block in blocks], **self._new)
         lengths = torch.tensor([len(block) for block in blocks], **self._new)
         offsets = torch.arange(width, device=ids.device)
-        if self._in_buffers:
-            places = self._places
-            places.rows = torch.arange(len(blocks), device=ids.device)[:, None]
-            places.columns = self._filled[:, None] + offsets
-            places.end = int(places.columns.max()) + 1
-            mask = self._seen(places.columns, places.end)
-        else:
-            mask = self._mask = torch.cat([self._mask, torch.ones_like(ids)], dim=1)
+        places = self._places
+        places.rows = torch.arange(len(blocks), device=ids.device)[:, None]
+        places.columns = self._filled[:, None] + offsets
+        places.end = int(places.columns.max()) + 1
         return self._choices(
             width,
             input_ids=ids,
-            attention_mask=mask,
+            attention_mask=self._seen(places.columns, places.end),
             # Padding is not counted: some models have no position beyond their last token's.
             position_ids=self._read[:, None] + offsets.minimum(lengths[:, None] - 1),
         )
@@ -151,7 +144,7 @@ class Batch:
         self._read += kept
 
     def drop_all_but(self, rows: Sequence[int]) -> None:
-        """Leave out texts that have ended, where that can be done."""
+        """Leave out texts that have ended."""
         torch = require("torch", extra="local")
         kept = torch.tensor(list(rows), **self._new)
         self._states.batch_select_indices(kept)

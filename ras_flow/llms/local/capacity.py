@@ -27,7 +27,7 @@ def on_gpu(model: Any) -> bool:
 def tokens_at_once(model: Any) -> int:
     """Return how many tokens' keys and values may be in memory at once, read and written."""
     config = model.config.get_text_config()
-    heads = config.num_attention_heads
+    heads = getattr(config, "num_attention_heads", None) or 1
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     groups = getattr(config, "num_key_value_heads", None) or heads
     a_token = 2 * config.num_hidden_layers * groups * size * model.dtype.itemsize

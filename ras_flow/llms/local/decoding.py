@@ -7,7 +7,6 @@ at once where they could be guessed, and sequences that have ended leave the bat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.llms.local.attention import without_copies
@@ -32,7 +31,8 @@ def can_share(model: Any) -> bool:
     """Tell whether all layers of a model use plain attention, whose cache can be shared."""
     transformers = require("transformers", extra="local")
     config = model.config.get_text_config()
-    if config.model_type in BY_COLUMN or getattr(config, "alibi", False):
+    by_column = config.model_type in BY_COLUMN or getattr(config, "alibi", False)
+    if by_column or config.is_encoder_decoder or not states_name(model):
         return False
     plain = require("transformers.cache_utils", extra="local").DynamicLayer
     layers = transformers.DynamicCache(config=model.config).layers
@@ -84,8 +84,8 @@ def greedy(
             begins with that token there.
     """
     torch = require("torch", extra="local")
-    plain = can_share(model)
-    turns = turns if plain else 0
+    if not can_share(model):
+        return _by_transformers(model, prompts, max_new_tokens, has_ended)
     texts = [Text(text, turns) for text in words or [()] * len(prompts)]
     rows = list(range(len(prompts)))
     live = set(rows)
@@ -112,15 +112,14 @@ def greedy(
         most = min(most, LONGEST_GUESS, max_new_tokens - len(tokens) - 1)
         return [tokens[-1], *(texts[row].guess(most) if row in live else ())]
 
-    room = max_new_tokens + LONGEST_GUESS + 1 if plain else None
-    step = step_at_once(model) if plain else 0
+    step = step_at_once(model)
     with torch.inference_mode():
-        batch = Batch(model, prefix, prompts, room)
+        batch = Batch(model, prefix, prompts, room=max_new_tokens + LONGEST_GUESS + 1)
         for row, choices in zip(rows, batch.begin(), strict=True):
             write(row, (), choices)
-        with without_copies(model) if plain else nullcontext():
+        with without_copies(model):
             while live:
-                if plain and 4 * len(live) <= 3 * len(rows):
+                if 4 * len(live) <= 3 * len(rows):
                     batch.drop_all_but([at for at, row in enumerate(rows) if row in live])
                     rows = [row for row in rows if row in live]
                 most = max(0, step // len(rows) - 1)
@@ -128,3 +127,50 @@ def greedy(
                 read = zip(rows, blocks, batch.read(blocks), strict=True)
                 batch.keep([write(row, tokens[1:], choices) for row, tokens, choices in read])
     return [text.tokens for text in texts]
+
+
+def _by_transformers(
+    model: Any,
+    prompts: Sequence[Sequence[int] | torch.Tensor],
+    max_new_tokens: int,
+    has_ended: Callable[[int, list[int]], bool],
+) -> list[list[int]]:
+    """Continue prompts by ``generate``, for models whose cache cannot be shared."""
+    torch = require("torch", extra="local")
+    transformers = require("transformers", extra="local")
+    longest = max(map(len, prompts))
+    whole = model.config.is_encoder_decoder
+    padding = [(0, longest - len(p)) if whole else (longest - len(p), 0) for p in prompts]
+    pad = torch.nn.functional.pad
+    if isinstance(prompts[0], torch.Tensor):
+        rows = [pad(p, (0, 0, *sides)) for p, sides in zip(prompts, padding, strict=True)]
+        given, start = {"inputs_embeds": torch.stack(rows)}, 0
+    else:
+        rows = [pad(torch.tensor(list(p)), s) for p, s in zip(prompts, padding, strict=True)]
+        given, start = {"input_ids": torch.stack(rows).to(model.device)}, 1 if whole else longest
+    seen = [pad(torch.ones(len(p)), s) for p, s in zip(prompts, padding, strict=True)]
+    ends: dict[int, int] = {}
+
+    def ended(written: Any, _: object) -> Any:
+        for row, tokens in enumerate(written[:, start:].tolist()):
+            if row not in ends and has_ended(row, tokens):
+                ends[row] = len(tokens)
+        return torch.tensor([row in ends for row in range(len(written))], device=written.device)
+
+    # What generate is not told it takes from the model's own settings, such as sampling.
+    own = model.generation_config
+    kept = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
+    model.generation_config = transformers.GenerationConfig(
+        **{name: getattr(own, name) for name in kept}
+    )
+    try:
+        with torch.inference_mode():
+            written = model.generate(
+                **given,
+                attention_mask=torch.stack(seen).long().to(model.device),
+                max_new_tokens=max_new_tokens,
+                stopping_criteria=[ended],
+            )
+    finally:
+        model.generation_config = own
+    return [tokens[: ends.get(row)] for row, tokens in enumerate(written[:, start:].tolist())]

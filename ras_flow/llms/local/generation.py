@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,37 @@ from ras_flow.parts.records import Generation
 if TYPE_CHECKING:
     import torch
 
-    from ras_flow.llms.local.model import LoadedModel
+    from ras_flow.llms.local.batch import Prefix
 
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory")
+
+
+PREFIXES_KEPT = 8
+"""Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
+
+
+@dataclass
+class LoadedModel:
+    """A model in memory, shared by everything in this process that names it.
+
+    Attributes:
+        model: A model of transformers, in evaluation mode.
+        key: The fingerprint of its weights; empty where nothing else shares it.
+        prefixes: Keys and values by token ids, least recently used first.
+    """
+
+    model: Any
+    key: str = ""
+    prefixes: OrderedDict[tuple[int, ...], Prefix] = field(default_factory=OrderedDict)
+
+    def prefix(self, tokens: tuple[int, ...]) -> Prefix:
+        """Return the keys and values of a prompt's beginning, computed on first use."""
+        if tokens not in self.prefixes:
+            self.prefixes[tokens] = decoding.read_prefix(self.model, tokens)
+        self.prefixes.move_to_end(tokens)
+        while len(self.prefixes) > PREFIXES_KEPT:
+            self.prefixes.popitem(last=False)
+        return self.prefixes[tokens]
 
 
 @dataclass(frozen=True)
@@ -120,7 +149,9 @@ def check_lengths(model: Any, prompts: Sequence[Encoded], new: int, name: str) -
     """Refuse prompts that exceed a model's positions."""
     limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     longest = max(map(len, prompts), default=0)
-    if limit is not None and longest + new > limit:
+    # An encoder and a decoder each have positions of their own.
+    needed = max(longest, new) if model.config.is_encoder_decoder else longest + new
+    if limit is not None and needed > limit:
         raise ModelResponseError(
             f"A prompt of {longest} tokens and {new} new ones exceed the {limit} "
             f"that the local model {name!r} can read. Shorten the prompt."

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local import decoding, generation
-from ras_flow.llms.local.batch import states_name
 from ras_flow.llms.local.generation import (
     Encoded,
+    LoadedModel,
     check_lengths,
     is_memory_error,
     memory_errors_say,
@@ -39,37 +37,6 @@ from ras_flow.llms.local.weights import (
 from ras_flow.parts.records import Generation, Message
 from ras_flow.parts.tracing import traced_generation
 from ras_flow.support.extras import require
-
-if TYPE_CHECKING:
-    from ras_flow.llms.local.batch import Prefix
-
-PREFIXES_KEPT = 8
-"""Prompt beginnings whose keys and values a loaded model keeps (a role needs one or two)."""
-
-
-@dataclass
-class LoadedModel:
-    """A model in memory, shared by everything in this process that names it.
-
-    Attributes:
-        model: A model of transformers, in evaluation mode.
-        key: The fingerprint of its weights; empty where nothing else shares it.
-        prefixes: Keys and values by token ids, least recently used first.
-    """
-
-    model: Any
-    key: str = ""
-    prefixes: OrderedDict[tuple[int, ...], Prefix] = field(default_factory=OrderedDict)
-
-    def prefix(self, tokens: tuple[int, ...]) -> Prefix:
-        """Return the keys and values of a prompt's beginning, computed on first use."""
-        if tokens not in self.prefixes:
-            self.prefixes[tokens] = decoding.read_prefix(self.model, tokens)
-        self.prefixes.move_to_end(tokens)
-        while len(self.prefixes) > PREFIXES_KEPT:
-            self.prefixes.popitem(last=False)
-        return self.prefixes[tokens]
-
 
 _loading = threading.Lock()
 _models: dict[tuple[str, str, Precision], LoadedModel] = {}
@@ -111,11 +78,6 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
             f"{f' and {len(missing) - 1} others' if missing[1:] else ''}, which would be chance. "
             f"Restore its files, or name a model that {kind} of transformers reads whole."
         )
-    if not states_name(model):
-        raise ConfigurationError(
-            f"The model {name!r} is a {type(model).__name__}, which has no keys and values: that "
-            f"kind is not read here. Serve it with vLLM, and name it vllm:{name}."
-        )
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
 
@@ -148,6 +110,9 @@ class LocalLanguageModel(TokenizedModel):
     process and kept, so prompts that differ in their last message only are cheap. Calls that wait
     for the same model are made together; see :mod:`ras_flow.llms.local.joining`.
     """
+
+    _kind = "AutoModelForCausalLM"
+    """The class of transformers that reads it."""
 
     def __init__(self, name: str = SMOLLM2, *, window: int = WINDOW, batch_size: int = 32) -> None:
         super().__init__(name, window)
@@ -202,7 +167,7 @@ class LocalLanguageModel(TokenizedModel):
             f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
             f"{self.batch_size}) or its window (now {self._window} tokens)."
         ):
-            loaded = load_model(self.name, self._key, precision=self._precision)
-            tokenizer = load_tokenizer(self.name)
+            loaded = load_model(self.name, self._key, kind=self._kind, precision=self._precision)
+            tokenizer = load_tokenizer(self.name, chat=self._chats)
             share = decoding.can_share(loaded.model)
             return serve_together(calls, encode, make)
