@@ -11,10 +11,11 @@ import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, TypeAdapter
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
@@ -22,6 +23,7 @@ from ras_flow.llms.local.text import TWICE
 from ras_flow.support.extras import require
 from ras_flow.support.files import first_wrong
 from ras_flow.support.paths import path_named
+from ras_flow.support.validation import Positive, Settings, checked
 
 MANIFEST = "extractor.json"
 TURNS = 2
@@ -29,20 +31,27 @@ TURNS = 2
 (:class:`ras_flow.llms.local.text.Text`)."""
 
 FORMAT = 1
-"""Version of the folder; raise it when older readers would misread it."""
+"""Version of the folder, as :class:`Tuned` reads it."""
 
 SHIPPED = WEIGHTS / "extractor"
 """Where the package keeps its own extractor, if it has one."""
 
 
-@dataclass(frozen=True)
-class Tuned:
+def _plain(name: str) -> str:
+    if Path(name).name != name:
+        raise ValueError("must be the name of a file in the folder.")
+    return name
+
+
+class Tuned(Settings, extra="ignore"):
     """A trained extractor's description.
 
     Attributes:
         folder: Where it is.
+        format: Version of the folder.
         kind: ``causal`` or ``seq2seq``.
-        base: The model that it was trained from, as ``weights.resolve`` takes it.
+        base: The model that it was trained from, as :func:`ras_flow.llms.local.weights.resolve`
+            takes it.
         adapter: Whether the folder holds an adapter, or a whole model.
         instruction: What to ask with each passage, as in training; may be empty.
         max_new_tokens: Tokens of the longest target that training allowed.
@@ -50,12 +59,13 @@ class Tuned:
     """
 
     folder: Path
+    format: Literal[1]
     kind: Literal["causal", "seq2seq"]
     base: str
     adapter: bool
     instruction: str
-    max_new_tokens: int
-    files: dict[str, str]
+    max_new_tokens: Positive[int]
+    files: dict[Annotated[str, AfterValidator(_plain)], str]
 
     @property
     def turns(self) -> int:
@@ -98,28 +108,16 @@ def find_tuned(name: str) -> Tuned | None:
         return None
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
-        if record["format"] != FORMAT:
-            raise ConfigurationError(
-                f"{file} has format {record['format']!r}; this version of ras-flow reads {FORMAT}. "
-                "Train it again, or install the version that wrote it."
-            )
-        tuned = Tuned(
-            folder,
-            record["kind"],
-            record["base"],
-            record["adapter"],
-            record["instruction"],
-            record["max_new_tokens"],
-            dict(record["files"]),
-        )
-        known = tuned.kind in ("causal", "seq2seq") and isinstance(tuned.base, str)
-        if not known or not all(map(_is_plain, tuned.files)):
-            raise ValueError("a field has an unknown value")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        described = {**record, "folder": folder}
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise ConfigurationError(
-            f"{file} describes no extractor ({error!r}). Restore the folder, or train it again."
+            f"{file} is damaged ({type(error).__name__}). Restore the folder, or train it again."
         ) from error
+    tuned: Tuned = checked(_DESCRIPTION, described, str(file))
     return tuned
+
+
+_DESCRIPTION = TypeAdapter(Tuned)
 
 
 def extractor_name(name: str) -> str:
@@ -135,7 +133,3 @@ def check_files(folder: Path, files: dict[str, str]) -> None:
         raise ConfigurationError(
             f"{file} is {state}. Restore the folder {str(folder)!r} from where it came."
         )
-
-
-def _is_plain(name: str) -> bool:
-    return Path(name).name == name
