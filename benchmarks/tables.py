@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ras_flow.evaluation.statistics import paired_bootstrap
+from ras_flow.evaluation.statistics import compare_paired
 
 
 def beside(values: Sequence[float], reference: Sequence[float] | None, digits: int) -> str:
@@ -21,6 +21,6 @@ def beside(values: Sequence[float], reference: Sequence[float] | None, digits: i
     mean = f"{sum(values) / len(values):.{digits}f}"
     if reference is None:
         return mean
-    gap = paired_bootstrap(values, reference)
+    gap = compare_paired(values, reference)
     low, high = (f"{end:+.{digits}f}" for end in (gap.low, gap.high))
     return f"{mean} ({gap.mean:+.{digits}f}: {low} to {high})"

@@ -10,13 +10,7 @@ from statistics import fmean, median
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
 from ras_flow.evaluation.costs import money
 from ras_flow.evaluation.rows import Row
-from ras_flow.evaluation.statistics import (
-    Difference,
-    Interval,
-    bootstrap,
-    paired_bootstrap,
-    paired_permutation,
-)
+from ras_flow.evaluation.statistics import Difference, Interval, bootstrap, compare_paired
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,8 +166,7 @@ def difference(pairs: Sequence[tuple[Row, Row]], seed: int) -> Difference | None
     if not pairs:
         return None
     ours, theirs = ([row.score for row in side] for side in zip(*pairs, strict=True))
-    gap = paired_bootstrap(ours, theirs, seed=seed)
-    return Difference(gap.mean, gap.low, gap.high, paired_permutation(ours, theirs, seed=seed))
+    return compare_paired(ours, theirs, seed=seed)
 
 
 def _judged(row: Row) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -197,6 +198,21 @@ def kind_table(summaries: Sequence[Summary]) -> Table | None:
         cells = [f"{percent(fmean(scores))} ({len(scores)})" if scores else "" for scores in found]
         rows.append([one.system, *cells])
     return Table("By type of question", ["system", *kinds], rows, "In per cent (questions).")
+
+
+def share_table(summaries: Sequence[Summary]) -> Table | None:
+    """Return the main score by share of the triples, over all shuffles (figure 4)."""
+    scores: defaultdict[float, list[float]] = defaultdict(list)
+    for one in summaries:
+        if one.config and one.config.system.kind == "ras_share":
+            scores[float(one.config.options["share"])].append(one.main.mean)
+    if len(scores) < 2:
+        return None
+    shares = sorted(scores)
+    cells = [percent(fmean(scores[share])) for share in shares]
+    header = ["share of the triples, %", *(f"{100 * share:g}" for share in shares)]
+    metric = next(iter(summaries[0].scores))
+    return Table("By share of the triples", header, [[f"{metric}, %", *cells]])
 
 
 def percent(value: float) -> str:

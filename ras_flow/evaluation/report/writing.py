@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.report.overview import overview_table
-from ras_flow.evaluation.report.plots import Point, bars, lines, scatter
 from ras_flow.evaluation.report.summary import Summary, judged_alike, summarise
 from ras_flow.evaluation.report.tables import (
     Table,
     cost_table,
-    error_kinds,
     error_table,
     example_table,
     html_text,
     kind_table,
     markdown_text,
     score_table,
+    share_table,
     step_table,
     stop_table,
 )
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.run_folder import read_corpus_scores, write_text
-
-_NO_NAME = re.compile(r"[^A-Za-z0-9_.+-]+")
-"""What no benchmark has in its name, but the rows of somebody else's folder may."""
 
 _LEFT_OUT = (
     "Left out are answers of {}: they were judged by other gold answers, or by another version. "
@@ -44,7 +37,6 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .25rem .75rem; text-align: right; border-bottom: 1px solid #ddd }
 th:first-child, td:first-child, .text th, .text td { text-align: left }
 .note { color: #666; font-size: .9em; max-width: 50rem }
-svg { max-width: 100%; height: auto; display: block; margin: 1rem 0 }
 """
 
 
@@ -56,7 +48,7 @@ def write_report(
     questions: Mapping[str, int] | None = None,
     remarks: Sequence[str] = (),
 ) -> None:
-    """Write ``report.md`` with ``plots/*.svg``, and ``report.html``, which needs no other file."""
+    """Write ``report.md``, and ``report.html``, which needs no other file."""
     rows, left_out = judged_alike(config, rows)
     if left_out:
         remarks = [*remarks, _LEFT_OUT.format(", ".join(left_out))]
@@ -74,14 +66,6 @@ def write_report(
         for table in _tables(summaries, config):
             markdown.append(table.markdown())
             page.append(table.html())
-        for name, plot in _plots(summaries).items():
-            path = f"plots/{_NO_NAME.sub('_', benchmark)}-{name}.svg"
-            write_text(folder / path, plot)
-            markdown += [f"![{markdown_text(f'{benchmark}: {name}')}]({path})", ""]
-            page.append(plot)
-        if examples := example_table(summaries):
-            markdown.append(examples.markdown())
-            page.append(examples.html())
     write_text(folder / "report.md", "\n".join(markdown))
     write_text(folder / "report.html", _page(page))
 
@@ -94,54 +78,10 @@ def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table]:
         stop_table(summaries),
         error_table(summaries),
         kind_table(summaries),
+        share_table(summaries),
+        example_table(summaries),
     ]
     return [table for table in tables if table is not None]
-
-
-def _plots(summaries: Sequence[Summary]) -> dict[str, str]:
-    metric = next(iter(summaries[0].scores))
-    plots = {
-        what: scatter(
-            f"{metric} against {what}",
-            f"{what} a question",
-            f"{metric}, %",
-            [Point(one.system, getattr(one, what), one.main) for one in summaries],
-        )
-        for what in ("tokens", "seconds")
-    }
-    plots["hops"] = bars(
-        "Searches by question",
-        {one.system: _hops(one.rows) for one in summaries},
-        unit="questions",
-    )
-    kinds = error_kinds(summaries)
-    plots["errors"] = bars(
-        "Why answers are wrong",
-        {one.system: {name: one.errors[kind] for kind, name in kinds.items()} for one in summaries},
-        unit="questions",
-    )
-    shares = _shares(summaries)
-    if len(shares) > 1:
-        plots["shares"] = lines(
-            f"{metric} by share of the triples", "triples, %", f"{metric}, %", shares
-        )
-    return plots
-
-
-def _hops(rows: Sequence[Row]) -> dict[str, float]:
-    counts = Counter(len(row.outcome.hops) for row in rows)
-    return {
-        f"{hops} hop{'s' if hops != 1 else ''}": counts[hops] for hops in range(max(counts) + 1)
-    }
-
-
-def _shares(summaries: Sequence[Summary]) -> list[tuple[float, float]]:
-    """Return the mean score by share of the triples, over all shuffles (figure 4)."""
-    scores: defaultdict[float, list[float]] = defaultdict(list)
-    for one in summaries:
-        if one.config and one.config.system.kind == "ras_share":
-            scores[float(one.config.options["share"])].append(one.main.mean)
-    return [(share, fmean(scores[share])) for share in sorted(scores)]
 
 
 def _left(summaries: Sequence[Summary], config: EvalConfig, count: int | None) -> str:
