@@ -120,12 +120,19 @@ print(os.waitpid(child, 0)[1])
     assert first == second and ended == "0"
 
 
-@pytest.mark.parametrize("shards", [1, 2, 5, 9])
-async def test_an_index_in_shards_answers_like_one_file(tmp_path: Path, shards: int) -> None:
-    documents = corpus(300)
-    one = await CorpusIndex.build(tmp_path / "one", documents, encoder=small())
-    index = await CorpusIndex.build(tmp_path / "many", documents, encoder=small(), shards=shards)
-    assert index.manifest.dense is not None and index.manifest.dense.shards == shards
+async def test_shards_answer_like_one_file_and_an_update_equals_a_build(tmp_path: Path) -> None:
+    encoder, documents = small(), corpus(40)
+    index = await CorpusIndex.build(tmp_path / "a", documents, encoder=encoder, shards=3)
+    assert index.manifest.dense is not None and index.manifest.dense.shards == 3
+    encoder.encoded.clear()
+    new = [SourceDocument("00007x", "New", "ba de."), SourceDocument("zz", "Newer", "fik.")]
+    index = await index.update(new, remove=["00001", "00030"])
+    assert len(encoder.encoded) == 2, "only what is new"
+    final = [d for d in documents if d.source not in ("00001", "00030")] + new
+    await CorpusIndex.build(tmp_path / "b", final, encoder=small(), shards=3)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert {"vectors-000.npy", "vectors-001.npy", "vectors-002.npy"} < files(tmp_path / "a").keys()
+    one = await CorpusIndex.build(tmp_path / "one", final, encoder=small())
     queries = [f"{a} {b}" for a, b in zip(WORDS, WORDS[7:], strict=False)]
     for kind in ("dense", "hybrid"):
         assert await index.retriever(kind).retrieve(queries, 5) == await one.retriever(
@@ -133,23 +140,7 @@ async def test_an_index_in_shards_answers_like_one_file(tmp_path: Path, shards: 
         ).retrieve(queries, 5)
 
 
-async def test_an_update_of_shards_equals_a_build_and_embeds_only_what_is_new(
-    tmp_path: Path,
-) -> None:
-    encoder = small()
-    documents = corpus(40)
-    index = await CorpusIndex.build(tmp_path / "a", documents, encoder=encoder, shards=3)
-    encoder.encoded.clear()
-    new = [SourceDocument("00007x", "New", "ba de."), SourceDocument("zz", "Newer", "fik.")]
-    index = await index.update(new, remove=["00001", "00030"])
-    assert len(encoder.encoded) == 2
-    final = [d for d in documents if d.source not in ("00001", "00030")] + new
-    await CorpusIndex.build(tmp_path / "b", final, encoder=small(), shards=3)
-    assert files(tmp_path / "a") == files(tmp_path / "b")
-    assert {"vectors-000.npy", "vectors-001.npy", "vectors-002.npy"} < files(tmp_path / "a").keys()
-
-
-async def test_more_shards_than_passages_and_none_at_all(tmp_path: Path) -> None:
+async def test_more_shards_than_passages_and_no_passages(tmp_path: Path) -> None:
     index = await CorpusIndex.build(tmp_path / "few", DOCUMENTS, encoder=small(), shards=8)
     assert len((await index.retriever("dense").retrieve(["mills"], 9))[0]) == len(DOCUMENTS)
     index = await index.update(remove=[document.source for document in DOCUMENTS])
@@ -181,10 +172,11 @@ async def test_a_cancelled_build_ends_with_the_shards_that_are_begun(
     assert len(begun) == 1 and go_on.is_set()
 
 
-@pytest.mark.parametrize("damage", ["missing", "truncated", "altered", "another"])
+@pytest.mark.parametrize("damage", ["truncated", "altered", "another"])
 async def test_damage_to_any_shard_is_noticed_on_opening(
-    tmp_path: Path, hnsw: Path, damage: str
+    hnsw: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """However big a FAISS file is: FAISS would follow its links out of memory."""
     manifest = read_manifest(hnsw)
     names = [name for name in manifest.files if name.startswith("vectors")]
     assert len(names) == 4
@@ -192,9 +184,7 @@ async def test_damage_to_any_shard_is_noticed_on_opening(
         file = hnsw / manifest.generation / name
         content = file.read_bytes()
         middle = len(content) // 2
-        if damage == "missing":
-            file.unlink()
-        elif damage == "truncated":
+        if damage == "truncated":
             file.write_bytes(content[:middle])
         elif damage == "altered":
             file.write_bytes(content[:middle] + b"\0\1\2\3" + content[middle + 4 :])
@@ -202,43 +192,31 @@ async def test_damage_to_any_shard_is_noticed_on_opening(
             other = name.replace("000", "x").replace("001", "000").replace("x", "001")
             file.write_bytes((hnsw / manifest.generation / other).read_bytes())
         try:
-            with pytest.raises(IndexCorruptError, match=rf"{name}.*build the index again"):
-                CorpusIndex.open(hnsw, encoder=small())
+            with monkeypatch.context() as big:
+                if name.endswith(".faiss"):
+                    big.setattr("ras_flow.indexes.manifest.SMALL", 0)
+                with pytest.raises(IndexCorruptError, match=name):
+                    CorpusIndex.open(hnsw, encoder=small())
         finally:
             file.write_bytes(content)
     CorpusIndex.open(hnsw, encoder=small()).verify()
 
 
-async def test_a_damaged_graph_is_noticed_however_big(
-    hnsw: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """FAISS would follow its links out of memory."""
-    monkeypatch.setattr("ras_flow.indexes.manifest.SMALL", 0)
+async def test_bm25_alone_is_served_without_faiss_and_its_files(hnsw: Path) -> None:
     file = hnsw / read_manifest(hnsw).generation / "vectors-001.faiss"
     content = file.read_bytes()
-    file.write_bytes(content[:-9] + b"\x7f" + content[-8:])
+    file.unlink()
+    program = (
+        "import asyncio, sys; sys.modules['faiss'] = None;"
+        "from ras_flow.indexes import open_retriever;"
+        "print(asyncio.run(open_retriever(sys.argv[1], 'bm25').retrieve(['ba'], 1))[0][0].score)"
+    )
     try:
-        with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss was altered"):
-            CorpusIndex.open(hnsw, encoder=small())
-    finally:
-        file.write_bytes(content)
-
-
-@pytest.mark.parametrize("damage", ["missing", "altered"])
-async def test_bm25_alone_is_served_whatever_became_of_the_graphs(hnsw: Path, damage: str) -> None:
-    file = hnsw / read_manifest(hnsw).generation / "vectors-001.faiss"
-    content = file.read_bytes()
-    if damage == "missing":
-        file.unlink()
-    else:
-        file.write_bytes(content[:-9] + b"\x7f" * 9)
-    try:
-        [[(_, score)]] = await open_retriever(hnsw, "bm25").retrieve(["ba"], 1)
-        assert score > 0
-        for kind in ("dense", "hybrid"):
-            with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss"):
-                open_retriever(hnsw, kind, small())  # type: ignore[arg-type]
-        with pytest.raises(IndexCorruptError, match=r"vectors-001.faiss"):
+        done = subprocess.run([sys.executable, "-c", program, hnsw], capture_output=True, text=True)
+        assert float(done.stdout) > 0, done.stderr
+        with pytest.raises(IndexCorruptError, match=file.name):
+            open_retriever(hnsw, "dense", small())
+        with pytest.raises(IndexCorruptError, match=file.name):
             CorpusIndex.open(hnsw).verify()
     finally:
         file.write_bytes(content)
@@ -328,16 +306,19 @@ async def test_an_approximate_index_is_updated_and_keeps_its_kind(tmp_path: Path
     assert (small_one.manifest.dense.kind, small_one.manifest.dense.asked) == ("flat", "hnsw")
 
 
-def test_auto_chooses_by_size() -> None:
-    assert [choose("auto", size, 1) for size in (0, 100_000, 100_001, 1_000_000, 1_000_001)] == [
-        "flat",
-        "flat",
-        "hnsw",
-        "hnsw",
-        "ivfpq",
-    ]
-    assert choose("auto", 21_000_000, 5) == "ivfpq"
-    assert choose("ivfpq", 4_999, 5) == "flat"
+@pytest.mark.parametrize(
+    ("choice", "passages", "shards", "kind"),
+    [
+        ("auto", 100_000, 1, "flat"),
+        ("auto", 100_001, 1, "hnsw"),
+        ("auto", 1_000_001, 1, "ivfpq"),
+        ("ivfpq", 4_999, 5, "flat"),
+    ],
+)
+def test_the_kind_of_index_depends_on_the_size(
+    choice: Any, passages: int, shards: int, kind: str
+) -> None:
+    assert choose(choice, passages, shards) == kind
 
 
 async def test_wrong_choices_are_refused_before_anything_is_read(tmp_path: Path) -> None:
@@ -345,30 +326,19 @@ async def test_wrong_choices_are_refused_before_anything_is_read(tmp_path: Path)
         raise AssertionError("read")
         yield
 
-    wrong: Sequence[dict[str, Any]] = [{"vectors": "lsh"}, {"shards": 0}]
+    wrong: Sequence[dict[str, Any]] = [{"vectors": "lsh"}, {"shards": 0}, {"max_words": 0}]
     for options in wrong:
-        with pytest.raises(InputError, match=r"use flat|use auto|1 or more"):
+        with pytest.raises(InputError):
             await CorpusIndex.build(tmp_path, unread(), encoder=small(), **options)
 
 
-async def test_an_index_without_a_word_on_vectors_is_flat(tmp_path: Path) -> None:
-    """Indexes that were made before there was another kind."""
+async def test_an_older_index_whose_manifest_does_not_name_a_search_is_flat(tmp_path: Path) -> None:
     await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=small())
     edit_manifest(tmp_path, dense=None)
     index = CorpusIndex.open(tmp_path, encoder=small())
     [[(passage, _)]] = await index.retriever("dense").retrieve(["textile mills"], 1)
     assert passage["title"] == "Łódź"
     assert (await index.update(remove=["ada.txt"])).manifest.passages == 4
-
-
-async def test_bm25_of_an_approximate_index_needs_no_faiss(hnsw: Path) -> None:
-    program = (
-        "import asyncio, sys; sys.modules['faiss'] = None;"
-        "from ras_flow.indexes import open_retriever;"
-        "print(asyncio.run(open_retriever(sys.argv[1], 'bm25').retrieve(['ba'], 1))[0][0].score)"
-    )
-    done = subprocess.run([sys.executable, "-c", program, hnsw], capture_output=True, text=True)
-    assert float(done.stdout) > 0, done.stderr
 
 
 @pytest.mark.parametrize("refused", ["vectors.npy", "vectors.faiss"])
@@ -403,13 +373,9 @@ def test_the_command_line_builds_shards_and_states_the_recall(
     run = CliRunner().invoke
     built = run(app, ["build", f"{tmp_path}/i", f"{tmp_path}/a.txt", "--shards", "2"])
     assert built.output.endswith("1 documents, 1 passages\nvectors: flat, 2 shards\n")
-    plain = run(app, ["build", f"{tmp_path}/k", f"{tmp_path}/a.txt"])
-    assert plain.output.endswith("1 documents, 1 passages\nvectors: flat\n")
     shown = run(app, ["info", str(hnsw)]).output
     recall = read_manifest(hnsw).dense.recall  # type: ignore[union-attr]
-    assert f"vectors: hnsw, 2 shards, recall@5 {recall:.3f} of flat's\n" in shown
-    refused = run(app, ["build", f"{tmp_path}/j", f"{tmp_path}/a.txt", "--vectors", "lsh"])
-    assert isinstance(refused.exception, InputError) and not (tmp_path / "j").exists()
+    assert f"hnsw, 2 shards, recall@5 {recall:.3f}" in shown
 
 
 def resident() -> int:
