@@ -82,10 +82,6 @@ async def test_the_program_of_the_page_finds_titled_passages(server: ThreadingHT
     assert len(rest) == 2
     [asked] = server.RequestHandlerClass.asked  # type: ignore[attr-defined]
     assert asked["path"] == "/wiki/_search" and asked["size"] >= Reading().top_k
-
-
-async def test_a_server_that_goes_away_is_named(server: ThreadingHTTPServer) -> None:
-    retriever = program(f"http://127.0.0.1:{server.server_port}")["retriever"]
     server.shutdown()
     server.server_close()
     with pytest.raises(RasFlowError, match=r"ElasticsearchRetriever failed.*Connection"):

@@ -127,41 +127,41 @@ async def test_a_collection_is_replaced_only_on_purpose(engine: Path, tmp_path: 
     config = read_engine(engine)
     first = await CorpusIndex.build(tmp_path / "a", DOCUMENTS, encoder=WordEncoder())
     await push(first, config)
-    second = await first.update(remove=["lodz.txt"])
-    with pytest.raises(ConfigurationError, match=r"a collection .* already.*--replace"):
+    spaced = SourceDocument("ada.txt", " Ada \n Lovelace ", "She wrote programs.")
+    second = await first.update([spaced], remove=["lodz.txt"])
+    with pytest.raises(ConfigurationError, match=r"already.*--replace"):
         await push(second, config)
     await push(second, config, replace=True)
     assert "Łódź" not in await titles(open_retriever(engine, "dense", WordEncoder()), "mills")
+    engine.write_text(engine.read_text().replace(config.bm25, str(second.path)))
+    both = open_retriever(engine, "hybrid", WordEncoder())
+    assert (await titles(both, "programs")).count("Ada Lovelace") == 1
 
 
-async def test_a_title_with_spaces_around_it_is_found_once(engine: Path, tmp_path: Path) -> None:
-    documents = [SourceDocument("a", " Ada \n Lovelace ", "She wrote programs.")]
-    made = await CorpusIndex.build(tmp_path / "a", documents, encoder=WordEncoder())
-    engine.write_text(engine.read_text().replace(str(read_engine(engine).bm25), str(made.path)))
-    await push(made, read_engine(engine))
-    retriever = open_retriever(engine, "hybrid", WordEncoder())
-    assert await titles(retriever, "programs") == ["Ada Lovelace"]
-
-
-async def test_another_encoders_vectors_are_refused(engine: Path, tmp_path: Path) -> None:
-    made = await CorpusIndex.build(tmp_path / "a", DOCUMENTS, encoder=WordEncoder())
-    await push(made, read_engine(engine))
-    retriever = open_retriever(engine, "dense", WordEncoder("others"))
-    with pytest.raises(IndexMismatchError, match="filled with vectors of 'words'"):
-        await retriever.retrieve(["mills"], 2)
-    with pytest.raises(InputError, match="Query 0 is empty"):
-        await retriever.retrieve([" "], 2)
-    for kind in ("bm25", "colour"):
-        with pytest.raises(ConfigurationError, match=f"dense or hybrid, not '{kind}'"):
-            open_retriever(engine, kind)  # type: ignore[arg-type]
-
-
-async def test_an_encoder_whose_folder_was_moved_is_the_same(engine: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["/models/words@0123456789ab", "others"])
+async def test_only_the_encoder_that_filled_a_database_searches_it(
+    engine: Path, tmp_path: Path, name: str
+) -> None:
+    """Its folder may have been moved."""
     encoder = WordEncoder("./model@0123456789ab")
     made = await CorpusIndex.build(tmp_path / "a", DOCUMENTS, encoder=encoder)
     await push(made, read_engine(engine))
-    moved = open_retriever(engine, "dense", WordEncoder("/models/words@0123456789ab"))
-    assert (await titles(moved, "textile mills"))[0] == "Łódź"
+    retriever = open_retriever(engine, "dense", WordEncoder(name))
+    with pytest.raises(InputError):
+        await retriever.retrieve([" "], 2)
+    if name == "others":
+        with pytest.raises(IndexMismatchError, match="model@0123456789ab"):
+            await retriever.retrieve(["mills"], 2)
+    else:
+        assert (await titles(retriever, "textile mills"))[0] == "Łódź"
+
+
+async def test_a_run_names_the_file_as_its_index(engine: Path) -> None:
+    retriever = await Parts.of().get_retriever(Context(index=str(engine)))
+    assert retriever.identity.startswith("hybrid(bm25:")
+    assert read_engine(engine).identity in retriever.identity
+    with pytest.raises(ConfigurationError, match="dense or hybrid, not 'bm25'"):
+        open_retriever(engine, "bm25")
 
 
 @pytest.mark.parametrize("engine_name", ENGINES)
@@ -202,7 +202,7 @@ def test_a_wrong_file_says_what_to_do(tmp_path: Path, content: str, message: str
     assert "secret" not in "".join(traceback.format_exception(raised.value))
 
 
-def test_a_home_folder_is_meant_by_its_sign(
+def test_paths_are_taken_from_the_home_and_the_files_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -211,6 +211,9 @@ def test_a_home_folder_is_meant_by_its_sign(
     config = read_engine(file)
     assert config.path == str(tmp_path / "home" / "vectors")
     assert config.bm25 == str(tmp_path / "words")
+    for missing in (tmp_path / "no.toml", "x" * 300 + ".toml"):
+        with pytest.raises(IndexMissingError, match="docs/scale.md"):
+            open_retriever(missing, "dense", small())
 
 
 def test_a_folder_that_is_open_already_is_told(tmp_path: Path) -> None:
@@ -220,18 +223,6 @@ def test_a_folder_that_is_open_already_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="q .*already.*no other process has open"):
         open_retriever(path, "dense", small())
     assert opened.identity.startswith("qdrant:c@")
-
-
-def test_no_file_is_no_index(tmp_path: Path) -> None:
-    with pytest.raises(IndexMissingError, match=r"engine.toml.*docs/scale.md"):
-        open_retriever(tmp_path / "engine.toml", "dense", small())
-
-
-async def test_a_run_names_the_file_as_its_index(engine: Path) -> None:
-    parts = Parts.of()
-    retriever = await parts.get_retriever(Context(index=str(engine)))
-    name = read_engine(engine).identity
-    assert retriever.identity.startswith("hybrid(bm25:") and name in retriever.identity
 
 
 def test_a_local_folder_is_let_go_of_at_the_end_of_a_process(tmp_path: Path) -> None:
@@ -257,8 +248,3 @@ def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) ->
     assert CliRunner().invoke(app, [*push, "--replace"]).output == done.output
     assert settings_of(path) == {"encoder": "some/encoder"}
     assert os.path.isdir(tmp_path / "q")
-
-
-def test_a_file_that_cannot_be_looked_at_is_told_as_one_that_is_not_there() -> None:
-    with pytest.raises(IndexMissingError, match="is not there"):
-        read_engine("x" * 300 + ".toml")

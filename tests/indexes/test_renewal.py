@@ -56,40 +56,30 @@ def test_words_of_another_version_are_not_searched_and_a_command_renews_them(
     assert files(path) == files(tmp_path / "new")
 
 
-async def test_words_of_a_later_version_are_not_searched_either(tmp_path: Path) -> None:
-    await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None)
+def test_an_index_of_this_version_is_not_renewed_and_one_of_a_later_version_is(
+    tmp_path: Path,
+) -> None:
+    asyncio.run(CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None))
+    before = read_manifest(tmp_path)
+    assert CliRunner().invoke(app, ["renew", str(tmp_path)]).exit_code == 0
+    assert read_manifest(tmp_path) == before
     edit_manifest(tmp_path, analysis=ANALYSIS + 1)
     with pytest.raises(IndexMismatchError, match="ras-flow index renew"):
         open_retriever(tmp_path, "bm25")
-    await CorpusIndex.open(tmp_path).update()
-    assert await titles(open_retriever(tmp_path, "bm25"), "lodz") == ["Łódź"]
+    assert CliRunner().invoke(app, ["renew", str(tmp_path)]).exit_code == 0
+    assert asyncio.run(titles(open_retriever(tmp_path, "bm25"), "lodz")) == ["Łódź"]
 
 
-def test_an_index_of_this_version_is_not_renewed(tmp_path: Path) -> None:
-    asyncio.run(CorpusIndex.build(tmp_path, DOCUMENTS, encoder=None))
-    before = read_manifest(tmp_path)
-    done = CliRunner().invoke(app, ["renew", str(tmp_path)])
-    assert done.exit_code == 0, done.output
-    assert read_manifest(tmp_path) == before
-
-
-async def test_an_update_does_not_mix_words_of_two_versions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await make_old(tmp_path, monkeypatch)
-    index = await CorpusIndex.open(tmp_path).update([SourceDocument("x", "Lodz", "A word.")])
-    assert await titles(index.retriever("bm25"), "Łódź") == ["Lodz", "Łódź"]
-
-
-async def test_an_index_that_follows_its_documents_is_renewed_though_they_did_not_change(
+async def test_an_update_renews_an_index_whether_or_not_its_documents_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = words()
-    await make_old(tmp_path, monkeypatch, encoder)
-    encoder.encoded.clear()
-    index = await sync_index(tmp_path, DOCUMENTS, encoder)
-    assert await titles(index.retriever("bm25"), "lodz") == ["Łódź"]
-    assert encoder.encoded == []
+    for name, added in (("a", []), ("b", [SourceDocument("x", "Lodz", "A word.")])):
+        await make_old(tmp_path / name, monkeypatch, encoder)
+        encoder.encoded.clear()
+        index = await sync_index(tmp_path / name, [*DOCUMENTS, *added], encoder)
+        assert await titles(index.retriever("bm25"), "lodz") == ["Lodz"] * len(added) + ["Łódź"]
+        assert len(encoder.encoded) == len(added)
 
 
 def test_another_way_to_count_words_takes_another_number() -> None:
