@@ -17,7 +17,6 @@ from ras_flow.state.schema import (
     Hop,
     Passage,
     Plan,
-    StopReason,
     Triple,
     name_of,
 )
@@ -145,7 +144,7 @@ class AnswerEvent(TypedDict):
 
     type: Literal["answer"]
     answer: str
-    stop_reason: StopReason
+    stop_reason: str
     citations: list[Citation]
 
 

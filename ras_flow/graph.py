@@ -6,29 +6,25 @@ or parts; ``graph`` is compiled without either, for a LangGraph server that brin
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
 from functools import partial
-from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import get_runtime
+from langgraph.graph import END, START
+from langgraph.types import Overwrite
 
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow import routing
+from ras_flow.builder import SystemBuilder
+from ras_flow.edits.planning import EDIT_POINTS, OPERATIONS, after_merge, before_answer, before_plan
 from ras_flow.nodes.answer import answer
 from ras_flow.nodes.encode import encode
 from ras_flow.nodes.merge_graph import merge_graph
-from ras_flow.nodes.node import Node
 from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
-from ras_flow.nodes.review import review
-from ras_flow.nodes.router import Router
+from ras_flow.nodes.reviews import Review, Route, add_routes
 from ras_flow.nodes.start import start
 from ras_flow.nodes.to_triples import to_triples
-from ras_flow.nodes.view import reads_encoding
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import (
     Answerer,
@@ -38,28 +34,60 @@ from ras_flow.parts.protocols import (
     Retriever,
     SentenceEncoder,
 )
-from ras_flow.routing import decide, next_node
+from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
-from ras_flow.state.channels import RasInput, RasOutput, RasState
+from ras_flow.state.channels import RasState
+from ras_flow.systems import System
 
-PLAN_EDGES: dict[Hashable, str] = {
-    "[SUBQ]": "retrieve",
-    "[SUBQ], paused": "review_plan",
-    "[SUFFICIENT] or [NO_RETRIEVAL]": "answer",
-    "[SUFFICIENT] or [NO_RETRIEVAL], paused": "review_answer",
-    "not usable": "plan",
-}
-"""The edges after a plan, by the plan; where a limit is reached, to the answer too."""
+REVIEWS = (
+    Review(
+        node="review_plan",
+        point="before_retrieval",
+        before="retrieve",
+        allowed=before_plan,
+        then=routing.after_review_plan,
+    ),
+    Review(
+        node="review_graph",
+        point="after_merge",
+        after="merge_graph",
+        allowed=after_merge,
+        then=routing.after_merge,
+    ),
+    Review(
+        node="review_answer",
+        point="before_answer",
+        before="answer",
+        allowed=before_answer,
+        then=routing.after_review_answer,
+    ),
+)
+"""Where a person may approve or edit a run, if its settings ask for that."""
 
 
-class RasBuilder(StateGraph[RasState, Context, RasInput, RasOutput]):
-    """A builder of the RAS graph.
+def wire(parts: PartsSource) -> SystemBuilder[RasState]:
+    """Wire the six nodes of figure 1 over parts that may come from anywhere."""
+    builder = SystemBuilder(SYSTEM.name, RasState, parts)
+    builder.add_work("start", partial(start, own={"plans": Overwrite([]), "encodes": None}))
+    builder.add_work("plan", plan)
+    builder.add_work("retrieve", partial(retrieve, query=routing.planned_subquery))
+    builder.add_work("to_triples", to_triples)
+    builder.add_work("merge_graph", merge_graph)
+    builder.add_work("encode", encode)
+    builder.add_work("answer", partial(answer, stop=routing.stop_reason))
 
-    Attributes:
-        parts: Where its nodes get their parts, for checks before a run.
-    """
-
-    parts: Parts
+    builder.add_edge(START, "start")
+    builder.add_edge("retrieve", "to_triples")
+    builder.add_edge("to_triples", "merge_graph")
+    builder.add_edge("answer", END)
+    routes: dict[str, Route] = {
+        "start": routing.after_start,
+        "plan": (routing.after_plan, routing.PLAN_EDGES),
+        "merge_graph": routing.after_merge,
+        "encode": routing.after_encode,
+    }
+    add_routes(builder, SYSTEM, routes, REVIEWS)
+    return builder
 
 
 def build_graph(
@@ -70,7 +98,7 @@ def build_graph(
     answerer: Answerer | LanguageModel | BaseChatModel | None = None,
     encoder: SentenceEncoder | None = None,
     defaults: Context | None = None,
-) -> RasBuilder:
+) -> SystemBuilder[RasState]:
     """Build the RAS state machine (paper figure 1).
 
     Args:
@@ -99,95 +127,17 @@ def build_graph(
         encoder=encoder,
         defaults=defaults,
     )
-
-    def settings(state: RasState) -> Context:
-        # Not as an argument: LangGraph has no runtime to give when a state is edited.
-        with _of_an_edit():
-            return parts.context(state, get_runtime(Context))
-
-    def after_start(
-        state: RasState,
-    ) -> Literal["plan", "to_triples", "review_answer", "answer"]:
-        return "to_triples" if state["hops"] else after_encode(state)
-
-    def after_plan(state: RasState) -> str:
-        context = settings(state)
-        step: str = next_node(state, context)
-        if step == "retrieve" and context.pause_before_retrieval:
-            step = "review_plan"
-        return next(str(label) for label, node in PLAN_EDGES.items() if node == step)
-
-    def after_review_plan(
-        state: RasState,
-    ) -> Literal["retrieve", "plan", "review_answer", "answer"]:
-        return next_node(state, settings(state))
-
-    def after_merge(
-        state: RasState,
-    ) -> Literal["review_graph", "encode", "plan", "review_answer", "answer"]:
-        context = settings(state)
-        if context.pause_after_merge:
-            return "review_graph"
-        return after_review_graph(state)
-
-    def after_review_graph(
-        state: RasState,
-    ) -> Literal["encode", "plan", "review_answer", "answer"]:
-        step, context = after_encode(state), settings(state)
-        with _of_an_edit():
-            return "encode" if reads_encoding(state, context, parts) else step
-
-    def after_encode(state: RasState) -> Literal["plan", "review_answer", "answer"]:
-        step = next_node(state, settings(state))
-        return "plan" if step == "retrieve" else step
-
-    def after_review_answer(state: RasState) -> Literal["retrieve", "answer"]:
-        return "retrieve" if decide(state, settings(state)).step == "retrieve" else "answer"
-
-    builder = RasBuilder(
-        RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput
-    )
-    builder.parts = parts
-    nodes: dict[str, Any] = {
-        "start": partial(start, parts=parts),
-        "plan": partial(plan, parts=parts),
-        "review_plan": partial(review, parts=parts, node="review_plan"),
-        "retrieve": partial(retrieve, parts=parts),
-        "to_triples": partial(to_triples, parts=parts),
-        "merge_graph": partial(merge_graph, parts=parts),
-        "review_graph": partial(review, parts=parts, node="review_graph"),
-        "encode": partial(encode, parts=parts),
-        "review_answer": partial(review, parts=parts, node="review_answer"),
-        "answer": partial(answer, parts=parts),
-    }
-    for name, node in nodes.items():
-        builder.add_node(name, Node(node))
-    # Models by name are looked up in files.
-    by_name = parts.planner is None or parts.answerer is None
-    builder.add_edge(START, "start")
-    builder.add_conditional_edges("start", Router(after_start))
-    builder.add_conditional_edges("plan", Router(after_plan), PLAN_EDGES)
-    builder.add_conditional_edges("review_plan", Router(after_review_plan))
-    builder.add_edge("retrieve", "to_triples")
-    builder.add_edge("to_triples", "merge_graph")
-    builder.add_conditional_edges("merge_graph", Router(after_merge, blocks=by_name))
-    builder.add_conditional_edges("review_graph", Router(after_review_graph, blocks=by_name))
-    builder.add_conditional_edges("encode", Router(after_encode))
-    builder.add_conditional_edges("review_answer", Router(after_review_answer))
-    builder.add_edge("answer", END)
-    return builder
+    return wire(parts)
 
 
-@contextmanager
-def _of_an_edit() -> Iterator[None]:
-    """Tell a wrong setting as a wrong input: the node before the routing would have found others.
-
-    Of what an edit raises, LangGraph's server tells its clients only what is a ValueError.
-    """
-    try:
-        yield
-    except ConfigurationError as error:
-        raise InputError(str(error)) from error
-
+SYSTEM = System(
+    name="ras",
+    about="retrieval-and-structuring: plan, retrieve and grow a graph until it suffices",
+    build=wire,
+    stop_reasons=routing.STOP_REASONS,
+    edit_points=EDIT_POINTS,
+    operations=OPERATIONS,
+)
+"""RAS, as the registry has it."""
 
 graph = build_graph().compile(name="ras")

@@ -1,9 +1,10 @@
-"""Every decision on where a run goes next, in one function (paper figure 1)."""
+"""Every decision on where a run goes next (figure 1): pure functions of state and settings."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import PlanLabel, parse_plan
 from ras_flow.settings.context import Context
@@ -13,12 +14,90 @@ from ras_flow.state.schema import Plan, StopReason
 PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""
 
+STOP_REASONS = {
+    "no_retrieval": StopReason("no search was needed"),
+    "sufficient": StopReason("the graph suffices"),
+    "max_hops": StopReason("the hop limit was reached", cut_short=True),
+    "no_progress": StopReason("the planner made no progress", cut_short=True),
+    "budget": StopReason("the budget was used up", cut_short=True),
+    "static": StopReason("answered from the given documents"),
+    "error": StopReason("a part failed; best answer so far", cut_short=True),
+}
+"""Why a run of RAS stopped gathering knowledge and answered."""
+
+PLAN_EDGES = {
+    "[SUBQ]": "retrieve",
+    "[SUFFICIENT] or [NO_RETRIEVAL]": "answer",
+    "not usable": "plan",
+}
+"""Where each plan leads."""
+
 
 class Decision(NamedTuple):
     """Where to go; with ``answer`` also why the search for knowledge is over."""
 
     step: Literal["plan", "retrieve", "answer"]
-    stop_reason: StopReason | None = None
+    stop_reason: str = ""
+
+
+def decide(state: RasState, settings: Context) -> Decision:
+    """Decide on the next step from what the state holds.
+
+    ``[SUBQ]`` leads to ``retrieve``, ``[SUFFICIENT]`` and ``[NO_RETRIEVAL]`` to ``answer``; after a
+    hop it is ``plan`` until a limit is reached.
+    """
+    if settings.planning == "static":
+        return Decision("answer", "static")
+    plan = pending_plan(state)
+    match plan:
+        case {"error": _}:
+            return Decision("answer", "error")
+        case {"label": "SUFFICIENT"}:
+            return Decision("answer", "sufficient")
+        case {"label": "NO_RETRIEVAL"}:
+            return Decision("answer", "sufficient" if state["hops"] else "no_retrieval")
+        case {"label": None} if attempts(state) >= PLAN_ATTEMPTS:
+            return Decision("answer", "no_progress")
+    if len(state["hops"]) >= settings.max_hops:
+        return Decision("answer", "max_hops")
+    if over_budget(state, settings):
+        return Decision("answer", "budget")
+    if plan is not None and plan["label"] == "SUBQ":
+        return Decision("retrieve")
+    return Decision("plan")
+
+
+def after_start(state: RasState, settings: Context) -> Literal["to_triples", "plan", "answer"]:
+    """Given documents are read first; without any, the planner is asked."""
+    return "to_triples" if state["hops"] else after_encode(state, settings)
+
+
+def after_plan(state: RasState, settings: Context) -> str:
+    """Follow the plan by its label; a limit that is reached leads to the answer too."""
+    step = decide(state, settings).step
+    return next(label for label, node in PLAN_EDGES.items() if node == step)
+
+
+def after_merge(state: RasState, settings: Context) -> Literal["encode", "plan", "answer"]:
+    """Encode the graph where a model that is still to be asked takes soft tokens."""
+    step = after_encode(state, settings)
+    readers = {"answerer"} if step == "answer" else {"planner", "answerer"}
+    return "encode" if readers.intersection(state.get("encodes") or ()) else step
+
+
+def after_encode(state: RasState, settings: Context) -> Literal["plan", "answer"]:
+    """Plan the next hop, until a limit is reached."""
+    return "answer" if decide(state, settings).step == "answer" else "plan"
+
+
+def after_review_plan(state: RasState, settings: Context) -> Literal["retrieve", "plan", "answer"]:
+    """Follow the plan that a person approved, or theirs."""
+    return decide(state, settings).step
+
+
+def after_review_answer(state: RasState, settings: Context) -> Literal["retrieve", "answer"]:
+    """Answer, unless a person asks for one more subquery."""
+    return "retrieve" if decide(state, settings).step == "retrieve" else "answer"
 
 
 def pending_plan(state: RasState) -> Plan | None:
@@ -27,9 +106,45 @@ def pending_plan(state: RasState) -> Plan | None:
     return plans[-1] if plans and plans[-1]["hop"] == len(state["hops"]) else None
 
 
+def planned_subquery(state: RasState) -> str:
+    """Return what the pending plan searches for.
+
+    Raises:
+        InputError: The state was edited so that nothing is planned.
+    """
+    plan = pending_plan(state)
+    if plan is None or not plan["subquery"].strip():
+        raise InputError("No subquery is planned: give the last plan of the state a `subquery`.")
+    return plan["subquery"]
+
+
+def stop_reason(state: RasState, settings: Context) -> str:
+    """Return why the run answers; to a person whose edit sent it there, the graph suffices."""
+    return decide(state, settings).stop_reason or "sufficient"
+
+
 def attempts(state: RasState) -> int:
     """Return how often the pending plan has been asked for."""
     return sum(plan["hop"] == len(state["hops"]) for plan in state["plans"])
+
+
+def may_retrieve(state: RasState, settings: Context) -> bool:
+    """Tell whether the run's limits leave room for another hop, whatever its last plan says."""
+    return (
+        settings.planning == "iterative"
+        and len(state["hops"]) < settings.max_hops
+        and not over_budget(state, settings)
+    )
+
+
+def over_budget(state: RasState, settings: Context) -> bool:
+    """Tell whether the run's tokens or working seconds are used up."""
+    usage = state["usage"].values()
+    tokens = sum(use["input_tokens"] + use["output_tokens"] for use in usage)
+    seconds = sum(use["seconds"] for use in usage)
+    return (settings.max_tokens is not None and tokens >= settings.max_tokens) or (
+        settings.max_seconds is not None and seconds >= settings.max_seconds
+    )
 
 
 def was_searched(state: RasState, subquery: str) -> bool:
@@ -43,7 +158,10 @@ def was_searched(state: RasState, subquery: str) -> bool:
 
 
 def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
-    """Parse a plan and hold it against the chain; q_0 is always the question itself."""
+    """Parse a plan and hold it against the chain; q_0 is always the question itself.
+
+    Returns label and subquery; where the label is None, what is wrong with the plan.
+    """
     parsed = parse_plan(text)
     if not state["hops"]:
         if parsed.label == "SUFFICIENT":
@@ -54,53 +172,3 @@ def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | 
         if was_searched(state, parsed.subquery):
             return None, "", f"The subquery {parsed.subquery!r} was already asked."
     return parsed.label, parsed.subquery, parsed.problem
-
-
-def over_budget(state: RasState, context: Context) -> bool:
-    """Tell whether the run's tokens or working seconds are used up."""
-    usage = state["usage"].values()
-    tokens = sum(use["input_tokens"] + use["output_tokens"] for use in usage)
-    seconds = sum(use["seconds"] for use in usage)
-    return (context.max_tokens is not None and tokens >= context.max_tokens) or (
-        context.max_seconds is not None and seconds >= context.max_seconds
-    )
-
-
-def next_node(
-    state: RasState, context: Context
-) -> Literal["plan", "retrieve", "review_answer", "answer"]:
-    """Return the node of the next step; before an answer, the pause that the context asks for."""
-    step = decide(state, context).step
-    return "review_answer" if step == "answer" and context.pause_before_answer else step
-
-
-def may_retrieve(state: RasState, context: Context) -> bool:
-    """Tell whether the run's limits leave room for another hop, whatever its last plan says."""
-    return (
-        context.planning == "iterative"
-        and len(state["hops"]) < context.max_hops
-        and not over_budget(state, context)
-    )
-
-
-def decide(state: RasState, context: Context) -> Decision:
-    """Decide on the next step from what the state holds."""
-    if context.planning == "static":
-        return Decision("answer", "static")
-    plan = pending_plan(state)
-    match plan:
-        case {"error": _}:
-            return Decision("answer", "error")
-        case {"label": "SUFFICIENT"}:
-            return Decision("answer", "sufficient")
-        case {"label": "NO_RETRIEVAL"}:
-            return Decision("answer", "sufficient" if state["hops"] else "no_retrieval")
-        case {"label": None} if attempts(state) >= PLAN_ATTEMPTS:
-            return Decision("answer", "no_progress")
-    if len(state["hops"]) >= context.max_hops:
-        return Decision("answer", "max_hops")
-    if over_budget(state, context):
-        return Decision("answer", "budget")
-    if plan is not None and plan["label"] == "SUBQ":
-        return Decision("retrieve")
-    return Decision("plan")

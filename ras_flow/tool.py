@@ -14,7 +14,8 @@ from pydantic import AfterValidator, BaseModel, Field
 from ras_flow.settings.context import Context
 from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
-from ras_flow.state.schema import CUT_SHORT, name_passages
+from ras_flow.state.schema import name_passages
+from ras_flow.systems import DEFAULT, System, find_system
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
 """A limit that an agent has for its own steps is not one for the steps of a search."""
@@ -37,6 +38,7 @@ class _Arguments(BaseModel):
 def as_tool(
     graph: Runnable[Any, Any] | None = None,
     *,
+    system: str | None = None,
     context: Context | None = None,
     name: str = "answer_from_documents",
     description: str = (
@@ -47,9 +49,11 @@ def as_tool(
     """Make a LangChain tool of the graph.
 
     Args:
-        graph: A compiled RAS graph, or LangGraph's ``RemoteGraph`` of one on a server; the shipped
-            one by default. With a checkpointer of its own, each question has a thread of its own
-            where the agent has none.
+        graph: A compiled graph, or LangGraph's ``RemoteGraph`` of one on a server; by default the
+            shipped one of ``system``. With a checkpointer of its own, each question has a thread of
+            its own where the agent has none.
+        system: The name of the graph's system, such as ``"ras"``; a graph that was built here knows
+            it.
         context: The runs' settings; those that it does not name are the graph's own.
         name: The tool's name, as the agent sees it.
         description: When to use it, as the agent sees it.
@@ -60,13 +64,13 @@ def as_tool(
         What the graph raises ends the agent, as any tool's error does; LangChain's
         ``ToolRetryMiddleware(on_failure="continue")`` tells the agent's model of it instead.
     """
+    own: str = getattr(getattr(graph, "builder", None), "system", DEFAULT)
+    known = find_system(system or own)
     if graph is None:
-        from ras_flow.graph import graph as shipped  # noqa: PLC0415  (only built where it is used)
-
-        graph = shipped
+        graph = known.builder().compile(name=known.name)
 
     # A server would be sent every field of a Context, whether it was named or not.
-    named: Any = context and context.named()
+    named: Any = context and context.given()
 
     # One of its own needs a thread, which an agent that keeps nothing has none of.
     keeps = isinstance(getattr(graph, "checkpointer", None), BaseCheckpointSaver)
@@ -79,11 +83,11 @@ def as_tool(
     async def run(question: str) -> tuple[str, RasOutput]:
         answered = await graph.ainvoke({"question": question}, config(), context=named)
         result = cast(RasOutput, answered)
-        return describe(result), result
+        return describe(result, known), result
 
     def run_sync(question: str) -> tuple[str, RasOutput]:
         result = cast(RasOutput, graph.invoke({"question": question}, config(), context=named))
-        return describe(result), result
+        return describe(result, known), result
 
     return StructuredTool(
         name=name,
@@ -95,11 +99,12 @@ def as_tool(
     )
 
 
-def describe(result: RasOutput) -> str:
+def describe(result: RasOutput, system: System) -> str:
     """Write an answer with its citations as text.
 
     Args:
         result: A finished run's output.
+        system: The system that it is of.
 
     Returns:
         The answer, then a line for each cited triple with the titles of its passages; of one
@@ -116,7 +121,7 @@ def describe(result: RasOutput) -> str:
         lines.append(f"- {fact}[{titles}]")
     if result["answer"] and not result["citations"]:
         lines.append("No fact that was found supports this answer.")
-    if result["stop_reason"] in CUT_SHORT:
-        reason = result["stop_reason"].replace("_", " ")
-        lines.append(f"The search ended before the facts sufficed ({reason}).")
+    stop = system.meaning(result["stop_reason"])
+    if stop.cut_short:
+        lines.append(f"The search ended before the facts sufficed: {stop.meaning}.")
     return "\n".join(lines)

@@ -14,22 +14,18 @@ from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, Passage
 from ras_flow.formats.text import plain
 from ras_flow.state.schema import Usage
 from ras_flow.state.usage import Spent, add_up
+from ras_flow.systems import find_system
 
 SNIPPET = 160
 """Characters of a passage that are shown."""
 
-REASONS = {
-    "no_retrieval": "no search was needed",
-    "sufficient": "the graph suffices",
-    "max_hops": "the hop limit was reached",
-    "no_progress": "the planner made no progress",
-    "budget": "the budget was used up",
-    "static": "answered from the given documents",
-    "error": "a part failed; best answer so far",
-}
-
 Styled = str | tuple[str, str]
 """A text, or a text and its style."""
+
+
+def meaning(reason: str, system: str = "ras") -> str:
+    """Say what a stop reason of a system means."""
+    return find_system(system).meaning(reason).meaning
 
 
 def snippet(text: str) -> str:
@@ -156,7 +152,7 @@ class Screen:
         self.console.print(graph_tree(title, list(self._graph.values()), new))
 
     def _answer(self, event: AnswerEvent) -> None:
-        reason = REASONS.get(event["stop_reason"], event["stop_reason"])
+        reason = meaning(event["stop_reason"])
         self._line("Answer   ", "bold green", event["answer"] or "(none)")
         self._line("         ", "", f"{event['stop_reason']}: {reason}")
         for citation in event["citations"]:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ras_flow.cli.render import REASONS, Styled, cost_text, fact_text, line, snippet
+from ras_flow.cli.render import Styled, cost_text, fact_text, line, meaning, snippet
 from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
@@ -55,7 +55,7 @@ class Timeline:
         if branch["stop_reason"] is not None:
             reason = branch["stop_reason"]
             self._line(("Answer   ", "bold green"), plain(branch["answer"]) or "(none)")
-            self._line(f"         {reason}: {REASONS.get(reason, reason)}")
+            self._line(f"         {reason}: {meaning(reason)}")
             graph = graph_of(document, branch)
             for citation in branch["citations"]:
                 if citation["triple"] in graph:

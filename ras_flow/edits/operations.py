@@ -2,57 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
 
+from pydantic import AfterValidator, ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from ras_flow.errors import ConfigurationError, EditError
-from ras_flow.state.schema import MODEL_ROLES, Role
+from ras_flow.support.validation import checked
 
 if TYPE_CHECKING:
-    from ras_flow.parts.chosen import Parts
+    from ras_flow.edits.draft import Draft
+    from ras_flow.parts.source import PartsSource
     from ras_flow.settings.context import Context
 
 
+def _written(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty; give it some text")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"holds half a character at position {error.start}; write valid Unicode"
+        ) from error
+    return text
+
+
+Text = Annotated[str, AfterValidator(_written)]
+_JSON = with_config(ConfigDict(extra="forbid", strict=True))
+
+
+@_JSON
 class DropTriple(TypedDict):
     """Take a triple out of the graph."""
 
     op: Literal["drop_triple"]
-    triple: str
+    triple: Text
 
 
+@_JSON
 class AddTriple(TypedDict):
     """Put a triple into the graph; ``passages``, if given, are passages of the run."""
 
     op: Literal["add_triple"]
-    subject: str
-    predicate: str
-    object: str
-    passages: NotRequired[list[str]]
+    subject: Text
+    predicate: Text
+    object: Text
+    passages: NotRequired[list[Text]]
 
 
+@_JSON
 class DropPassage(TypedDict):
     """Take out a passage, and the triples that no other passage states; no later hop has it."""
 
     op: Literal["drop_passage"]
-    passage: str
+    passage: Text
 
 
+@_JSON
 class SetSubquery(TypedDict):
     """Ask something else next."""
 
     op: Literal["subquery"]
-    text: str
+    text: Text
 
 
+@_JSON
 class SetPlan(TypedDict):
     """Decide in the planner's place, in its own words: ``[SUBQ] …``, ``[SUFFICIENT]``, …."""
 
     op: Literal["plan"]
-    text: str
+    text: Text
 
 
+@_JSON
 class SetModel(TypedDict):
     """Go on with another model for a role.
 
@@ -60,45 +85,60 @@ class SetModel(TypedDict):
     """
 
     op: Literal["model"]
-    role: Role
-    name: str
+    role: Text
+    name: Text
 
 
 Edit = DropTriple | AddTriple | DropPassage | SetSubquery | SetPlan | SetModel
-"""Any edit; tell them apart by ``edit["op"]``."""
-
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "drop_triple": ("triple",),
-    "add_triple": ("subject", "predicate", "object"),
-    "drop_passage": ("passage",),
-    "subquery": ("text",),
-    "plan": ("text",),
-    "model": ("role", "name"),
-}
-"""What each edit must have beside its ``op``; all of it is text."""
+"""Any edit of RAS; tell them apart by ``edit["op"]``. Another system may have more."""
 
 
-def parse_edits(payload: object) -> list[Edit]:
+@dataclass(frozen=True)
+class Operation:
+    """A kind of edit.
+
+    Attributes:
+        record: The TypedDict of its JSON form, with its ``op``.
+        apply: Makes the change in a draft, or refuses it there.
+    """
+
+    record: Any
+    apply: Callable[[Draft, Any], None]
+
+
+def parse_edits(payload: object, operations: Mapping[str, Operation]) -> list[Edit]:
     """Read edits that came as JSON. Total: every JSON value is either read or refused.
 
     Args:
         payload: A list of edits.
+        operations: The system's, by ``op``.
 
     Returns:
         The edits.
 
     Raises:
-        EditError: It is no list, or one of the edits is malformed; names it by number, from 1.
+        EditError: It is not a list, or one of the edits is malformed; names it by number, from 1.
     """
     if not isinstance(payload, list | tuple):
         raise EditError(
-            f"Edits come as a list of objects, not as {_kind(payload)}: write "
+            f"Edits come as a list of objects, not as {type(payload).__name__}: write "
             '[{"op": "drop_triple", "triple": "…"}].'
         )
-    return [_parse(number, edit) for number, edit in enumerate(payload, 1)]
+    return [_parse(number, edit, operations) for number, edit in enumerate(payload, 1)]
 
 
-async def check_models(edits: Sequence[Edit], context: Context, parts: Parts) -> None:
+def _parse(number: int, edit: object, operations: Mapping[str, Operation]) -> Edit:
+    op = edit.get("op") if isinstance(edit, Mapping) else None
+    if not isinstance(op, str) or op not in operations:
+        raise EditError(
+            f"Edit {number}: {edit!r:.200} has no known `op`: use one of {', '.join(operations)}."
+        )
+    return cast(
+        Edit, checked(operations[op].record, edit, f"Edit {number} ({op})", EditError, strict=True)
+    )
+
+
+async def check_models(edits: Sequence[Edit], context: Context, parts: PartsSource) -> None:
     """Find out whether the models that edits name can be used, while the person is there.
 
     Args:
@@ -116,57 +156,3 @@ async def check_models(edits: Sequence[Edit], context: Context, parts: Parts) ->
                 await parts.check_model(edit["role"], edit["name"], context)
             except ConfigurationError as error:
                 raise EditError(f"Edit {number}: {error}") from error
-
-
-def _parse(number: int, edit: object) -> Edit:
-    if not isinstance(edit, Mapping):
-        raise EditError(f"Edit {number} is {_kind(edit)}: write an object with an `op`.")
-    op = edit.get("op")
-    if not isinstance(op, str) or op not in _FIELDS:
-        raise EditError(f"Edit {number} has the op {op!r}: use one of {', '.join(_FIELDS)}.")
-    where = f"Edit {number} ({op})"
-    wanted = _FIELDS[op]
-    optional = ("passages",) if op == "add_triple" else ()
-    unknown = sorted(str(name) for name in edit if name not in ("op", *wanted, *optional))
-    if unknown:
-        known = ", ".join(wanted + optional)
-        raise EditError(
-            f"{where} has the unknown field(s) {', '.join(unknown)}: known are {known}."
-        )
-    parsed: dict[str, object] = {"op": op}
-    for name in wanted:
-        parsed[name] = _text(where, name, edit.get(name))
-    if op == "model" and parsed["role"] not in MODEL_ROLES:
-        raise EditError(
-            f"{where} has the role {edit['role']!r}: use one of {', '.join(MODEL_ROLES)}."
-        )
-    if "passages" in edit:
-        parsed["passages"] = _ids(where, edit["passages"])
-    return cast(Edit, parsed)
-
-
-def _text(where: str, name: str, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        found = "is empty" if isinstance(value, str) else f"is {_kind(value)}"
-        raise EditError(f"{where}: `{name}` {found}; give it some text.")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise EditError(
-            f"{where}: `{name}` holds half a character at position {error.start}; write it as "
-            "valid Unicode."
-        ) from error
-    return value
-
-
-def _ids(where: str, value: object) -> list[str]:
-    if not isinstance(value, list | tuple):
-        raise EditError(f"{where}: `passages` is {_kind(value)}; give a list of passage ids.")
-    return [_text(where, "passages", id) for id in value]
-
-
-def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
-    if value is None:
-        return "missing"
-    return names.get(type(value), "a number" if isinstance(value, int | float) else "no JSON")

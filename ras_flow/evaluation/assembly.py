@@ -8,24 +8,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from langgraph.graph import StateGraph
 
+from ras_flow.builder import SystemBuilder
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
 from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.evaluation.loading import load_questions, prepare_index
 from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.variants import draw_share
-from ras_flow.graph import RasBuilder
-from ras_flow.nodes.view import in_view, texts_read
+from ras_flow.nodes.view import passages_read, visible_triples
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import ScoredPassage
 from ras_flow.settings.context import NO_EXTRACTOR, Context
 from ras_flow.state.channels import RasInput, RasState
 from ras_flow.state.schema import Passage, Triple
+from ras_flow.systems import DEFAULT
 
 _NO_MATTER = frozenset({"index", "base_url", "model_timeout", "max_retries", "max_concurrency"})
 """Settings that say how parts are reached; what is reached is in their identities."""
@@ -77,7 +78,8 @@ class Cell:
     @property
     def is_ras(self) -> bool:
         """Whether RAS's own graph, with these settings, would do the same."""
-        return isinstance(self.graph, RasBuilder) and self.graph.parts == self.parts
+        graph = self.graph
+        return _is_ras(graph) and graph.parts == self.parts
 
     def given(self, question: Question) -> RasInput:
         """Return what a run of this question is started with."""
@@ -105,16 +107,16 @@ class Cell:
 
     async def read(self, state: Mapping[str, Any]) -> Read:
         """Return what RAS's answerer read of a run's graph; how others read theirs is not known."""
-        if not isinstance(self.graph, RasBuilder) or not state.get("hops"):
+        if not _is_ras(self.graph) or not state.get("hops"):
             return Read()
         answerer = await self.parts.get_answerer(self.context)
         seen = cast(RasState, state)
         texts = [
             passage
-            for hop in texts_read(seen, self.context, self.parts, answerer)
+            for hop in passages_read(seen, self.context, self.parts, answerer)
             for passage in hop
         ]
-        read = await in_view(seen, self.context, self.parts, answerer)
+        read = await visible_triples(seen, self.context, self.parts, answerer)
         if "share" not in self.system.options:
             return Read(read, texts)
         kept = draw_share(read, state["question"], seed=self.seed, **self.system.options)
@@ -131,6 +133,10 @@ class Cell:
             **({"seed": self.seed} if self.system.system.draws else {}),
             **{name: value for name, value in settings.items() if name not in _NO_MATTER},
         }
+
+
+def _is_ras(graph: object) -> TypeGuard[SystemBuilder[RasState]]:
+    return isinstance(graph, SystemBuilder) and graph.system == DEFAULT
 
 
 async def assemble(
@@ -160,7 +166,7 @@ async def assemble(
                 key = (benchmark.name, context.retriever, context.encoder)
                 if key not in indexes:
                     indexes[key] = await prepare_index(settings, benchmark, context, folder)
-                context = replace(context, index=indexes[key])
+                context = context.override({"index": indexes[key]})
             own = replace(given, defaults=context)
             if searches:
                 own = replace(own, retriever=await own.get_retriever(context))

@@ -41,8 +41,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ras_flow.evaluation.question import Retrieval
-from ras_flow.settings.context import Context
-from ras_flow.state.schema import MODEL_ROLES
+from ras_flow.settings.context import MODEL_ROLES, Context
 from ras_flow.support.ranges import NonNegative, Positive
 
 if TYPE_CHECKING:

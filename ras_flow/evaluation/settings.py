@@ -20,8 +20,7 @@ from ras_flow.evaluation.config import (
     SystemConfig,
 )
 from ras_flow.evaluation.systems import System, find_system
-from ras_flow.settings.context import PAUSES, Context
-from ras_flow.state.schema import MODEL_ROLES
+from ras_flow.settings.context import MODEL_ROLES, PAUSES, Context
 from ras_flow.support.ranges import NonNegative, check_ranges
 from ras_flow.support.toml import read_section, read_toml
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ras_flow.state.schema import Hop, Passage, Plan, StopReason, Triple, Usage
+from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage
 
 _FORMS: dict[str, TypeAdapter[Any]] = {
     "answer": TypeAdapter(str),
     "hops": TypeAdapter(list[Hop]),
     "passages": TypeAdapter(dict[str, Passage]),
     "plans": TypeAdapter(list[Plan]),
-    "stop_reason": TypeAdapter(StopReason | None),
+    "stop_reason": TypeAdapter(str | None),
     "triples": TypeAdapter(dict[str, Triple]),
 }
 """What is read of a state, and its form in that of RAS."""
@@ -23,7 +23,7 @@ _FORMS: dict[str, TypeAdapter[Any]] = {
 class _Use(Usage):
     """What a step cost; a system of one's own may have other roles."""
 
-    role: str  # type: ignore[misc]
+    role: str
 
 
 _USE = TypeAdapter(_Use)

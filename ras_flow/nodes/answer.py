@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from ras_flow.events import AnswerEvent
 from ras_flow.formats.answer import clean_answer
-from ras_flow.nodes.view import report_end, report_loss, texts_read, view, warned
+from ras_flow.nodes.view import passages_read, view
+from ras_flow.nodes.warn import end_of, loss_of, warn
 from ras_flow.parts.checks import one_each
-from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Answerer
 from ras_flow.parts.records import AnswerRequest, Reply
-from ras_flow.routing import decide
+from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import get_task
-from ras_flow.state.channels import RasState
+from ras_flow.state.channels import RunState
 from ras_flow.state.citations import cite, cite_passages
 from ras_flow.state.schema import Citation, Passage
 from ras_flow.state.usage import Cost
 
+StopRule = Callable[[Any, Context], str]
+"""A pure function of state and settings: the system's stop reason."""
 
-async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+
+async def answer(
+    state: RunState, runtime: Runtime[Any], parts: PartsSource, *, stop: StopRule
+) -> dict[str, Any]:
     """Answer the question, cite what the answer rests on, and say why the run stopped."""
     context = parts.context(state, runtime)
-    # None where the run is resumed with wider settings than routed it here, or where an edit of
-    # the state sent it here: to its editor the graph suffices.
-    routed = decide(state, context).stop_reason or decide(state, parts.context(state)).stop_reason
-    stop_reason = routed or "sufficient"
+    stop_reason = stop(state, context)
     answerer = await parts.get_answerer(context)
     cost = Cost("answerer", "answer")
-    reply = await ask(answerer, state, context, parts)
+    texts = passages_read(state, context, parts, answerer)
+    reply = await ask(answerer, state, context, parts, texts)
     cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
-    warnings = report_loss(runtime, "answerer", reply)
-    warnings += report_end(runtime, "answerer", text, reply)
-    texts = texts_read(state, context, parts, answerer)
+    losses = [*loss_of("answerer", reply), *end_of("answerer", text, reply)]
+    warnings = warn(runtime, *losses)
     citations = await asyncio.to_thread(_cite, text, state, texts)
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
@@ -47,14 +50,19 @@ async def answer(state: RasState, runtime: Runtime[Context], parts: Parts) -> di
         "citations": citations,
         "stop_reason": stop_reason,
         "usage": cost.usage(),
-        **warned(warnings),
+        **warnings,
     }
 
 
-async def ask(answerer: Answerer, state: RasState, context: Context, parts: Parts) -> Reply:
-    """Ask the answerer with what it reads of the state."""
+async def ask(
+    answerer: Answerer,
+    state: RunState,
+    context: Context,
+    parts: PartsSource,
+    texts: list[list[Passage]],
+) -> Reply:
+    """Ask the answerer with what it reads of the state; return its reply as it wrote it."""
     task = get_task(context.task)
-    texts = texts_read(state, context, parts, answerer)
     seen = await view(state, context, parts, answerer, texts)
     request = AnswerRequest(
         question=state["question"],
@@ -67,7 +75,7 @@ async def ask(answerer: Answerer, state: RasState, context: Context, parts: Part
     return reply
 
 
-def _cite(answer: str, state: RasState, texts: list[list[Passage]]) -> list[Citation]:
+def _cite(answer: str, state: RunState, texts: list[list[Passage]]) -> list[Citation]:
     read = {passage["id"]: passage for hop in texts for passage in hop}
     return cite(answer, state["question"], state["triples"]) or cite_passages(
         answer, state["question"], read

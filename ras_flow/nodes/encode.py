@@ -7,21 +7,29 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.events import EncodedEvent
-from ras_flow.nodes.view import encoding
-from ras_flow.parts.chosen import Parts
-from ras_flow.settings.context import Context
+from ras_flow.nodes.view import visible_triples
+from ras_flow.parts.protocols import Answerer, Planner
+from ras_flow.parts.source import PartsSource
+from ras_flow.routing import decide
 from ras_flow.state.channels import RasState
 from ras_flow.state.usage import Cost
 
 
-async def encode(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Embed the graph's entities and relations, for the models that come next.
+async def encode(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
+    """Embed the entities and relations that the next model reads.
 
     The vectors are kept in the process, not in the state: streams and traces would carry them all.
     """
+    context = parts.context(state, runtime)
     hop = len(state["hops"]) - 1
     cost = Cost("encoder", f"encode:{hop}")
-    graph = await encoding(state, parts.context(state, runtime), parts)
+    reader: Planner | Answerer | None = None
+    if decide(state, context).step != "answer":
+        reader = await parts.get_planner(context)
+    if reader is None or not reader.takes_soft_tokens:
+        reader = await parts.get_answerer(context)
+    triples = await visible_triples(state, context, parts, reader)
+    graph = await parts.attribute(triples, state["hops"], context)
     runtime.stream_writer(
         EncodedEvent(type="encoded", hop=hop, nodes=len(graph.nodes), edges=len(graph.edges))
     )

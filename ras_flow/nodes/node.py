@@ -11,32 +11,32 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore, Op, Result
 
 from ras_flow.nodes.sync_loop import run_sync
-from ras_flow.settings.context import Context
+from ras_flow.parts.source import PartsSource
 
-Work = Callable[[Any, Runtime[Context]], Coroutine[Any, Any, dict[str, Any]]]
-"""Takes the state: RAS's, or that of a graph of one's own."""
+Work = Callable[[Any, Runtime[Any], PartsSource], Coroutine[Any, Any, dict[str, Any]]]
+"""What a node does: it takes state, runtime and parts, and returns what changed."""
 
 
 class Node(Runnable[Any, dict[str, Any]]):
     """An async function as a node that ``invoke`` and ``stream`` can run too."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
+    def __init__(self, work: Work, parts: PartsSource) -> None:
+        self._work, self._parts = work, parts
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         """Run the function."""
-        return await self._work(input, get_runtime(Context))
+        return await self._work(input, get_runtime(), self._parts)
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         """Run the function in the event loop of sync callers."""
-        runtime = get_runtime(Context)
+        runtime = get_runtime()
         if runtime.store is not None:
             runtime = runtime.override(store=_SyncStore(runtime.store))
-        return run_sync(self._work(input, runtime))
+        return run_sync(self._work(input, runtime, self._parts))
 
 
 class _SyncStore(BaseStore):

@@ -7,19 +7,19 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.errors import ModelUnavailableError
-from ras_flow.events import WarningEvent, plan_event
-from ras_flow.nodes.view import report_loss, texts_read, view, warned
+from ras_flow.events import plan_event
+from ras_flow.nodes.view import passages_read, view
+from ras_flow.nodes.warn import loss_of, warn
 from ras_flow.parts.checks import one_each
-from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import PlanRequest, Reply
+from ras_flow.parts.source import PartsSource
 from ras_flow.routing import pending_plan, read_plan
-from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan
 from ras_flow.state.usage import Cost
 
 
-async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+async def plan(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
     """Ask once; whether to ask again is decided by the routing."""
     context = parts.context(state, runtime)
     planner = await parts.get_planner(context)
@@ -28,7 +28,7 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
         index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
     )
     cost = Cost("planner", f"plan:{record['index']}")
-    texts = texts_read(state, context, parts, None)
+    texts = passages_read(state, context, parts, None)
     seen = await view(state, context, parts, planner, texts)
     request = PlanRequest(
         question=state["question"],
@@ -42,16 +42,11 @@ async def plan(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict
     except ModelUnavailableError as error:
         if not state["hops"]:
             raise
-        runtime.stream_writer(WarningEvent(type="warning", message=str(error)))
-        return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
+        return {"plans": [{**record, "error": str(error)}], **warn(runtime, str(error))}
     cost.add(reply, reply.calls)
     label, subquery, problem = read_plan(state, reply.text)
     record = {**record, "label": label, "subquery": subquery, "raw": reply.text}
     if problem:
         record["problem"] = problem
     runtime.stream_writer(plan_event(record))
-    return {
-        "plans": [record],
-        "usage": cost.usage(),
-        **warned(report_loss(runtime, "planner", reply)),
-    }
+    return {"plans": [record], "usage": cost.usage(), **warn(runtime, *loss_of("planner", reply))}

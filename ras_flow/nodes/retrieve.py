@@ -3,42 +3,48 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import ConfigurationError
 from ras_flow.events import passages_event
 from ras_flow.formats.text import scrub, scrub_all
 from ras_flow.parts.checks import one_each
-from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import ScoredPassage
+from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
-from ras_flow.routing import pending_plan
-from ras_flow.settings.context import Context
-from ras_flow.state.channels import RasState
+from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Hop, Passage, passage_id
 from ras_flow.state.usage import Cost
 
 
 async def retrieve(
-    state: RasState, runtime: Runtime[Context], parts: Parts, *, top_k: int | None = None
+    state: RunState,
+    runtime: Runtime[Any],
+    parts: PartsSource,
+    *,
+    query: Callable[[Any], str] = lambda state: state["question"],
+    top_k: int | None = None,
 ) -> dict[str, Any]:
-    """Open a hop with the passages for its subquery, without those that a person dropped."""
-    plan = pending_plan(state)
-    if plan is None or not plan["subquery"].strip():
-        raise InputError("No subquery is planned: give the last plan of the state a `subquery`.")
+    """Open a hop with the passages for its subquery, without those that a person dropped.
+
+    ``query`` says what to search for; ``top_k`` how many passages to take where neither settings
+    nor answerer do.
+    """
+    subquery, index = query(state), len(state["hops"])
     context = parts.context(state, runtime)
     dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
-    cost = Cost("retriever", f"retrieve:{plan['hop']}")
+    cost = Cost("retriever", f"retrieve:{index}")
     retriever = await parts.get_retriever(context)
     most = context.top_k or top_k or (await parts.get_reading(context)).top_k
     async with traced_retrieval(
-        type(retriever).__name__, plan["subquery"], identity=retriever.identity
+        type(retriever).__name__, subquery, identity=retriever.identity
     ) as found:
         k = most + len(dropped)
-        [ranked] = await one_each(1, list, retriever.retrieve([plan["subquery"]], k), retriever)
+        [ranked] = await one_each(1, list, retriever.retrieve([subquery], k), retriever)
         best: dict[str, ScoredPassage] = {}
         for scored in ranked:
             kept = _storable(scored, retriever)
@@ -47,8 +53,8 @@ async def retrieve(
         found += list(best.values())[:most]
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
-        index=plan["hop"],
-        subquery=plan["subquery"],
+        index=index,
+        subquery=subquery,
         passages=list(passages),
         scores=[scored.score for scored in found],
     )

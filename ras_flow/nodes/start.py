@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from langgraph.config import get_config
@@ -12,29 +14,37 @@ from langgraph.types import Overwrite
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
 from ras_flow.formats.text import scrub
-from ras_flow.llms.waiting import check_room
-from ras_flow.parts.chosen import Parts
-from ras_flow.settings.context import Context
+from ras_flow.parts.source import PartsSource
 from ras_flow.settings.limits import check_count, check_question, check_sizes
-from ras_flow.state.channels import RasState
+from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Document, Hop, Passage, make_passage
 
-_GATHERED: dict[str, type[list[Any]] | type[dict[str, Any]]] = {
-    "plans": list,
-    "hops": list,
-    "passages": dict,
-    "extracted": list,
-    "triples": dict,
-    "usage": dict,
-    "warnings": list,
+_FRESH = {
+    "hops": Overwrite([]),
+    "passages": Overwrite({}),
+    "extracted": Overwrite([]),
+    "triples": Overwrite({}),
+    "usage": Overwrite({}),
+    "warnings": Overwrite([]),
+    "answer": "",
+    "citations": [],
+    "stop_reason": None,
 }
-"""What a run gathers, and what it is before."""
+"""What a run has gathered before it begins."""
 
 
-async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
-    """Check the input; given documents become hop 0, the first context t0."""
-    check_room()
-    context = parts.context({**state, "models": {}, "defaults": None}, runtime)
+async def start(
+    state: RunState,
+    runtime: Runtime[Any],
+    parts: PartsSource,
+    *,
+    own: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Check the input and resolve the settings; given documents become hop 0, the first context t0.
+
+    ``own`` are the system's own channels, as they are before a run begins.
+    """
+    context = parts.resolve(state.get("settings") or {}, runtime)
     question = _text(state.get("question"), "question", "question")
     check_question(question)
     given = state.get("documents") or []
@@ -55,21 +65,12 @@ async def start(state: RasState, runtime: Runtime[Context], parts: Parts) -> dic
     if plans:
         await parts.get_retriever(context)
     runtime.stream_writer(StartEvent(type="start", question=question))
-    update: dict[str, Any] = {
-        name: Overwrite(empty()) for name, empty in _GATHERED.items() if state.get(name)
-    }
-    if state.get("stop_reason"):
-        update |= {"answer": "", "citations": [], "stop_reason": None}
-    if state.get("models"):
-        update["models"] = {}
+    fresh = {**_FRESH, **own}
+    update: dict[str, Any] = {name: value for name, value in fresh.items() if state.get(name)}
     if question != state["question"]:
         update["question"] = question
-    # Apart, so that a next question of the thread has the graph's own settings of its time.
-    settings = {name: getattr(context, name) for name in parts.named(state, runtime)}
-    if settings != state.get("settings", {}):
-        update["settings"] = settings
-    if (defaults := parts.defaults.changed()) != state.get("defaults"):
-        update["defaults"] = defaults
+    if (settings := context.changed()) != state.get("context"):
+        update["context"] = settings
     if passages:
         scores = [1.0] * len(passages)
         hop = Hop(index=0, subquery=question, passages=list(passages), scores=scores)

@@ -10,32 +10,30 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.errors import InputError, ModelUnavailableError
-from ras_flow.events import ExtractedEvent, WarningEvent
+from ras_flow.events import ExtractedEvent
 from ras_flow.formats.quality import Refined, refine
 from ras_flow.formats.text import scrub
-from ras_flow.nodes.view import check_hop, warned
+from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import one_each
-from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
-from ras_flow.settings.context import Context
-from ras_flow.state.channels import RasState
-from ras_flow.state.kg import as_spo, read_in
+from ras_flow.parts.source import PartsSource
+from ras_flow.state.channels import RunState
+from ras_flow.state.kg import as_spo, last_hop, read_in
 from ras_flow.state.schema import Extracted, Passage, name_of, passage_id
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import all_or_none
 from ras_flow.triples.cache import TripleCache
 
 
-async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -> dict[str, Any]:
+async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
     """Extract every passage of the last hop that no earlier hop has read.
 
     A batch's triples are put into the store as soon as they are there, so that a run that is
     killed here asks for none of them again. The store keeps them as extracted; what enters the
     graph is refined by :mod:`ras_flow.formats.quality`.
     """
-    check_hop(state)
-    *earlier, hop = state["hops"]
+    earlier, hop = state["hops"][:-1], last_hop(state["hops"])
     seen = {passage for each in earlier for passage in read_in(each)}
     new = [_passage(state, id) for id in hop["passages"] if id not in seen]
     context = parts.context(state, runtime)
@@ -50,8 +48,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
         for id, made in fresh.items()
         if made.error is not None
     ]
-    for message in warnings:
-        runtime.stream_writer(WarningEvent(type="warning", message=message))
+    warned = warn(runtime, *warnings)
     for made in () if keeps_text else fresh.values():
         cost.add(made, made.calls)
     refined = await asyncio.to_thread(_refine, new, known | fresh)
@@ -73,7 +70,7 @@ async def to_triples(state: RasState, runtime: Runtime[Context], parts: Parts) -
         Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
         for id, kept in refined.items()
     ]
-    update = {"extracted": extracted, "usage": cost.usage(), **warned(warnings)}
+    update = {"extracted": extracted, "usage": cost.usage(), **warned}
     failed = [id for id, made in fresh.items() if made.error is not None and not made.triples]
     if failed != hop.get("failed", []):
         update["hops"] = [{"index": hop["index"], "failed": failed}]
@@ -107,7 +104,7 @@ async def _extract(
     return known, fresh
 
 
-def _passage(state: RasState, id: str) -> Passage:
+def _passage(state: RunState, id: str) -> Passage:
     if id not in state["passages"]:
         raise InputError(
             f"The state's hop {state['hops'][-1]['index']} names the passage {id!r}, which the "

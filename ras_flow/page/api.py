@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import asdict
 from typing import cast
@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ras_flow.edits.operations import Edit, parse_edits
 from ras_flow.errors import InputError
 from ras_flow.events import Event
 from ras_flow.page.bodies import read_body
@@ -148,7 +147,7 @@ class Api:
         # Half characters, which JSON can hold, are in no id and in no database.
         if not isinstance(checkpoint, str) or not checkpoint.isprintable() or not checkpoint:
             raise InputError("Say where to fork: send a step's id as `checkpoint`.")
-        edits = parse_edits(body.get("edits", []))
+        edits = body.get("edits", [])
         await self._check_visible(request, run)
 
         async def work() -> AsyncGenerator[JsonEvent]:
@@ -161,8 +160,7 @@ class Api:
     async def _resume(self, request: Request) -> Response:
         run: str = request.path_params["run"]
         body = await read_body(request, "edits", "branch", "checkpoint")
-        given, branch = body.get("edits"), body.get("branch")
-        edits: Sequence[Edit] | None = None if given is None else parse_edits(given)
+        edits, branch = body.get("edits"), body.get("branch")
         if not (branch is None or type(branch) is int):
             raise InputError("`branch` must be a branch's number.")
         checkpoint = body.get("checkpoint")

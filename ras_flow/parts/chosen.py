@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -14,10 +14,13 @@ from langchain_core.vectorstores import VectorStore
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.graph_llm.attributes import attribute_graph
+from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.indexes import LangChainRetriever
 from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.llms.waiting import check_room
 from ras_flow.parts import named
 from ras_flow.parts.prompted import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
 from ras_flow.parts.protocols import (
@@ -29,10 +32,10 @@ from ras_flow.parts.protocols import (
     reading_of,
 )
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
-from ras_flow.parts.records import Reading
-from ras_flow.settings.context import NO_EXTRACTOR, Context, named_settings
+from ras_flow.parts.records import AttributedGraph, Reading
+from ras_flow.settings.context import DEFAULTS, NO_EXTRACTOR, Context, as_mapping, settings_given
 from ras_flow.settings.limits import check_names, check_server
-from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Hop, Triple
 
 T = TypeVar("T")
 
@@ -61,7 +64,7 @@ class Parts:
     extractor: Extractor | None = None
     answerer: Answerer | None = None
     encoder: Encoder | None = None
-    defaults: Context = Context()
+    defaults: Context = DEFAULTS
 
     @classmethod
     def of(
@@ -75,7 +78,7 @@ class Parts:
         defaults: Context | None = None,
     ) -> Parts:
         """Take parts of ours as they are, and wrap language models and LangChain's retrievers."""
-        defaults = defaults or Context()
+        defaults = defaults or DEFAULTS
         # One for each object, whatever its roles: they share its slots.
         chats = {
             id(given): _chat(given, defaults)
@@ -97,25 +100,24 @@ class Parts:
             defaults=defaults,
         )
 
-    def context(self, state: RasState, runtime: Runtime[Context] | None = None) -> Context:
-        """Return the settings of a run."""
-        then = state.get("defaults")  # None before start, and where an earlier version kept none.
-        own = self.defaults if then is None else Context.from_mapping(then)
-        context = own.override(self.named(state, runtime))
-        if chosen := state.get("models"):
-            context = replace(context, **_chosen(chosen))
-            for role in chosen:
-                self._check_named(role)
+    def resolve(self, given: Mapping[str, Any], runtime: Runtime[Any]) -> Context:
+        """Return the settings of a new run: the graph's own, overridden by the caller's."""
+        named = {**as_mapping(given), **settings_given(runtime.context)}
+        return self._allowed(self.defaults.override(named), runtime)
+
+    def context(self, state: Mapping[str, Any], runtime: Runtime[Any] | None = None) -> Context:
+        """Return the settings that ``start`` stored with a run."""
+        try:
+            return self._allowed(type(self.defaults).from_mapping(state["context"]), runtime)
+        except ConfigurationError as error:
+            # Of what an edit raises, LangGraph's server tells its clients only a ValueError.
+            raise InputError(f"The run's settings cannot be used: {error}") from error
+
+    def _allowed(self, context: Context, runtime: Runtime[Any] | None) -> Context:
         check_names(context, self.defaults)
         if context.base_url not in (None, self.defaults.base_url):
-            deployed = runtime is not None and _is_deployed(runtime)
-            check_server(context.base_url, deployed=deployed)
+            check_server(context.base_url, deployed=runtime is not None and _is_deployed(runtime))
         return context
-
-    def named(self, state: RasState, runtime: Runtime[Context] | None = None) -> Mapping[str, Any]:
-        """Return the settings that a run's caller named."""
-        given = runtime.context if runtime else None
-        return named_settings(given, state.get("settings") or {})
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner."""
@@ -152,19 +154,15 @@ class Parts:
         return await asyncio.to_thread(named.model_of, name, context)
 
     async def check_model(self, role: str, name: str, context: Context) -> None:
-        """Find out whether a model can be used for a role."""
-        self._check_named(role)
-        only: dict[str, Any] = {role: name}
-        changed = replace(context, **only)
-        check_names(changed, self.defaults)
-        await asyncio.to_thread(_ROLES[role], changed)
-
-    def _check_named(self, role: str) -> None:
+        """Find out whether a model can take over a role."""
         if getattr(self, role) is not None:
             raise ConfigurationError(
-                f"This graph was built with a part of its own as {role}, which no name replaces: "
+                f"This graph was built with an object as its {role}, which no name replaces: "
                 "leave its model as it is, or build the graph without it."
             )
+        changed = context.override({role: name})
+        check_names(changed, self.defaults)
+        await asyncio.to_thread(_ROLES[role], changed)
 
     async def get_encoder(self, context: Context) -> Encoder:
         """Return the sentence encoder of the graph's attributes (eq. 5).
@@ -179,6 +177,7 @@ class Parts:
 
     async def check(self, context: Context, *, plans: bool, extracts: bool) -> None:
         """Find out whether a run's models can be used, before any of them is asked."""
+        check_room()
         if plans:
             await self.get_planner(context)
         if extracts:
@@ -189,12 +188,25 @@ class Parts:
             if isinstance(encoder, LocalSentenceEncoder):
                 await asyncio.to_thread(encoder.check)
 
-    def takes_soft_tokens(self, context: Context, *, plans: bool) -> bool:
-        """Tell whether the encoded graph is needed for the rest of a run."""
-        planner = (self.planner or named.planner_of(context)) if plans else None
-        if planner is not None and planner.takes_soft_tokens:
-            return True
-        return (self.answerer or named.answerer_of(context)).takes_soft_tokens
+    async def encodes(self, context: Context) -> list[str]:
+        """Return the roles, of planner and answerer, whose models take soft tokens."""
+        readers: dict[str, Planner | Answerer] = {
+            "planner": await self.get_planner(context),
+            "answerer": await self.get_answerer(context),
+        }
+        return [role for role, reader in readers.items() if reader.takes_soft_tokens]
+
+    async def attribute(
+        self, triples: Mapping[str, Triple], hops: Sequence[Hop], context: Context
+    ) -> AttributedGraph:
+        """Embed the question's graph (eq. 5)."""
+        return await attribute_graph(triples, hops, await self.get_encoder(context))
+
+    async def nearest(
+        self, triples: Mapping[str, Triple], hops: Sequence[Hop], most: int, context: Context
+    ) -> dict[str, Triple]:
+        """Return the triples of each hop that are nearest to its subquery."""
+        return await nearest_triples(triples, hops, await self.get_encoder(context), most)
 
     async def get_retriever(self, context: Context) -> Retriever:
         """Return the retriever; the first call opens the index."""
@@ -203,22 +215,10 @@ class Parts:
         return await named.open_retriever_of(context)
 
 
-def _is_deployed(runtime: Runtime[Context]) -> bool:
+def _is_deployed(runtime: Runtime[Any]) -> bool:
     """Tell whether a server runs the graph, for callers who are strangers."""
     # aegra 0.6 names who asks by a mapping, of which LangGraph makes no server_info.
     return runtime.server_info is not None or "langgraph_auth_user" in get_config()["configurable"]
-
-
-def _chosen(models: Any) -> dict[str, Any]:
-    """Return models that were chosen for a role; an edit by hand could hold any other setting."""
-    if not isinstance(models, Mapping) or not all(
-        role in _ROLES and isinstance(name, str) for role, name in models.items()
-    ):
-        raise ConfigurationError(
-            "The state's `models` were edited so that they cannot be used: give the names of "
-            f"models for any of {', '.join(_ROLES)}, and nothing else."
-        )
-    return dict(models)
 
 
 def _chat(given: BaseChatModel, defaults: Context) -> ChatLanguageModel:

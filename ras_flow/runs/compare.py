@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.runs.document import Branch, RunDocument, Status
 from ras_flow.runs.reading import get_branch, graph_after, passages_of, spent
-from ras_flow.state.schema import Hop, Plan, StopReason, name_of
+from ras_flow.state.schema import Hop, Plan, name_of
 from ras_flow.state.usage import Spent
 
 Name = Literal["a", "b"]
@@ -25,7 +25,7 @@ class Side(TypedDict):
     branch: int
     question: str
     status: Status
-    stop_reason: StopReason | None
+    stop_reason: str | None
     answer: str
     spent: Spent
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Triple, Usage
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage
 
 FORMAT = 1
 """The version of the document; raised when a reader of the old one would be misled."""
@@ -87,7 +87,7 @@ class Branch(TypedDict):
     question: str
     steps: list[str]
     status: Status
-    stop_reason: StopReason | None
+    stop_reason: str | None
     answer: str
     citations: list[Citation]
     hops: list[Hop]

@@ -11,11 +11,12 @@ from typing import Any, cast
 from langgraph.graph import StateGraph
 from langgraph.types import Command, StateSnapshot
 
-from ras_flow.edits.apply import apply_edits
+from ras_flow.edits.draft import apply_edits
 from ras_flow.edits.operations import Edit, parse_edits
 from ras_flow.errors import InputError, RecordError, RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.formats.text import UNSTORABLE
+from ras_flow.graph import SYSTEM
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.local import Graph, LocalThreads
@@ -81,7 +82,7 @@ class Runs:
                 f"The run's id {run_id!r} has a NUL or half of a surrogate pair in it: choose one "
                 "without, or none, to have it made."
             )
-        if settings := context.named() if isinstance(context, Context) else context:
+        if settings := context.given() if isinstance(context, Context) else context:
             given = {**given, "settings": dict(settings)}
         async for event in self._threads.stream(run_id or self.new_id(), given):
             yield event
@@ -170,10 +171,10 @@ class Runs:
         context = context_of(run_id, saved)
         check_values(run_id, saved.values)
         if edits:
-            parsed = parse_edits(edits)
+            parsed = parse_edits(edits, SYSTEM.operations)
             before = saved.next[0] if saved.next else ""
-            edited = apply_edits(cast(RasState, saved.values), parsed, before)
-            chosen = {k: v for k, v in edited.values.items() if k in ("settings", "models")}
+            edited = apply_edits(SYSTEM, saved.values, parsed, before)
+            chosen = {k: v for k, v in edited.values.items() if k == "context"}
             await self._threads.check_edits(parsed, context, saved.values | chosen)
             checkpoint = await self._threads.update(
                 run_id, checkpoint, edited.values, edited.as_node

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.threads import Saved
-from ras_flow.settings.context import Context, kept_settings
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
-_INTERNAL = {"documents", "extracted", "defaults"}
+_INTERNAL = {"documents", "extracted", "context", "encodes"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class StoredRun:
     def result(self) -> dict[str, Any]:
         """Return the run as one JSON-like object."""
         kept = {name: value for name, value in self.state.items() if name not in _INTERNAL}
-        return {"run": self.summary.id, **kept, "settings": kept_settings(self.state)}
+        return {"run": self.summary.id, **kept, "settings": self.state.get("context", {})}
 
 
 class Newest(NamedTuple):
@@ -99,6 +99,6 @@ def context_of(run_id: str, saved: Saved) -> Context:
         RunError: A newer version of ras_flow wrote them.
     """
     try:
-        return Context.from_mapping(kept_settings(saved.values))
+        return Context.from_mapping(saved.values.get("context") or {})
     except ConfigurationError as error:
         raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error

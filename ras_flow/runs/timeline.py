@@ -15,9 +15,8 @@ from ras_flow.runs.evidence import find_evidence
 from ras_flow.runs.reading import passages_of
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.ways import Way, find_ways
-from ras_flow.settings.context import kept_settings
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
-from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Triple, Usage
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage
 from ras_flow.state.usage import add_up
 
 
@@ -25,8 +24,7 @@ class _Kept(TypedDict, total=False):
     """What a document reads of a checkpoint."""
 
     question: str
-    settings: dict[str, Any] | None
-    defaults: dict[str, Any]
+    context: dict[str, Any] | None
     plans: list[Plan]
     hops: list[Hop]
     passages: dict[str, Passage]
@@ -35,7 +33,7 @@ class _Kept(TypedDict, total=False):
     warnings: list[str]
     answer: str
     citations: list[Citation]
-    stop_reason: StopReason | None
+    stop_reason: str | None
 
 
 _SHAPE = TypeAdapter(_Kept)
@@ -199,7 +197,7 @@ def _branch(way: Way) -> Branch:
         hop_triples=by_hop(triples, hops),
         stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
-        settings=_as_json(kept_settings(values)),
+        settings=_as_json(values.get("context") or {}),
     )
 
 

@@ -14,7 +14,7 @@ from ras_flow.runs.document import Branch, RunDocument
 from ras_flow.runs.reading import by_hand, get_branch, graph_of, passages_of, steps_of
 from ras_flow.state.citations import paths_to_answer
 from ras_flow.state.kg import QueryKG, read_in
-from ras_flow.state.schema import StopReason, name_of
+from ras_flow.state.schema import name_of
 
 _WORD = re.compile(r"\S+")
 _POSSESSIVE_END = re.compile(r"['’]s$", re.IGNORECASE)
@@ -83,7 +83,7 @@ class Explanation(TypedDict):
     branch: int
     question: str
     answer: str
-    stop_reason: StopReason | None
+    stop_reason: str | None
     parts: list[AnswerPart]
     triples: dict[str, Ground]
     passages: list[Source]

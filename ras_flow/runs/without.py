@@ -11,6 +11,7 @@ from ras_flow.errors import RunError
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.nodes.answer import ask
+from ras_flow.nodes.view import passages_read
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
@@ -58,7 +59,7 @@ async def answers_without(
         RasState,
         {
             "question": way["question"],
-            "settings": way["settings"],
+            "context": way["settings"],
             "hops": way["hops"],
             "triples": graph,
             "passages": document["passages"],
@@ -77,5 +78,7 @@ async def answers_without(
 
 async def _answer(state: RasState, parts: Parts) -> str:
     context = parts.context(state)
-    reply = await ask(await parts.get_answerer(context), state, context, parts)
+    answerer = await parts.get_answerer(context)
+    texts = passages_read(state, context, parts, answerer)
+    reply = await ask(answerer, state, context, parts, texts)
     return clean_answer(reply.text)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, Field
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.text import scrub
 from ras_flow.settings.tasks import TASKS
+from ras_flow.support.validation import Settings
 
 RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
@@ -23,7 +25,8 @@ LONGEST_NAME = 4096
 LONGEST_INSTRUCTION = 20_000
 """Characters of an instruction, which every prompt repeats and every checkpoint keeps."""
 
-_SHOWN = 200
+MODEL_ROLES = ("planner", "extractor", "answerer")
+"""The settings that name a language model for a role."""
 
 PAUSES = ("pause_before_retrieval", "pause_after_merge", "pause_before_answer")
 """The settings that make a run wait for a person."""
@@ -38,12 +41,30 @@ DEMO_INDEX = "demo"
 """Name of the index over the corpus that ships with the package."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Context:
+def _storable(text: str) -> str:
+    if scrub(text) != text:
+        raise ValueError("must be text that UTF-8 can hold")
+    return text
+
+
+def _known_task(name: str) -> str:
+    if name not in TASKS:
+        raise ValueError(f"must be one of {', '.join(TASKS)}")
+    return name
+
+
+_Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
+_Instruction = Annotated[str, Field(max_length=LONGEST_INSTRUCTION), AfterValidator(_storable)]
+_Count = Annotated[int, Field(ge=0, le=LARGEST)]
+_Number = Annotated[int, Field(ge=1, le=LARGEST)]
+_Seconds = Annotated[float, Field(gt=0, le=LARGEST)]
+
+
+class Context(Settings):
     """Settings of one run, given as ``context=`` to any of LangGraph's run methods.
 
-    What it names holds over the graph's own settings (``build_graph(defaults=…)``). One that is
-    made without any value counts as none: the thread's own settings hold.
+    Values that are set here override the graph's own (``build_graph(defaults=…)``). ``start``
+    resolves both once, and stores the result with the run: resume and fork read it there.
 
     Attributes:
         index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow.
@@ -90,83 +111,35 @@ class Context:
         pause_before_answer: Wait for a person to approve or edit what the answer will rest on.
     """
 
-    # Pydantic, by which a parent's context may have ours, would drop a misspelt name.
-    __pydantic_config__: ClassVar = {"extra": "forbid"}
+    model_roles: ClassVar = MODEL_ROLES
 
-    index: str = DEMO_INDEX
+    index: _Name = DEMO_INDEX
     retriever: RetrieverKind = "hybrid"
-    top_k: int | None = None
-    planner: str = DEFAULT_MODEL
-    extractor: str = DEFAULT_MODEL
+    top_k: _Number | None = None
+    planner: _Name = DEFAULT_MODEL
+    extractor: _Name = DEFAULT_MODEL
     extractor_output: ExtractorOutput = "text"
-    answerer: str = DEFAULT_MODEL
-    base_url: str | None = None
-    encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    answerer: _Name = DEFAULT_MODEL
+    base_url: _Name | None = None
+    encoder: _Name = "sentence-transformers/all-MiniLM-L6-v2"
     planning: Planning = "iterative"
-    task: str = "short_qa"
-    instruction: str = ""
-    max_triples: int | None = None
-    answer_passages: int | None = None
-    max_hops: int = 5
-    max_tokens: int | None = None
-    max_seconds: float | None = None
-    model_window: int | None = None
-    model_timeout: float = 60.0
-    max_retries: int = 4
-    max_concurrency: int = 8
+    task: Annotated[str, AfterValidator(_known_task)] = "short_qa"
+    instruction: _Instruction = ""
+    max_triples: _Number | None = None
+    answer_passages: _Count | None = None
+    max_hops: _Count = 5
+    max_tokens: _Number | None = None
+    max_seconds: _Seconds | None = None
+    model_window: _Number | None = None
+    model_timeout: _Seconds = 60.0
+    max_retries: _Count = 4
+    max_concurrency: _Number = 8
     pause_before_retrieval: bool = False
     pause_after_merge: bool = False
     pause_before_answer: bool = False
 
-    def __new__(cls, **given: object) -> Self:
-        """Note what was given; see :meth:`named`.
-
-        Raises:
-            ConfigurationError: A name is unknown, as in a mapping that LangGraph makes one of.
-        """
-        _check_names(given)
-        context = super().__new__(cls)
-        object.__setattr__(context, "_given", tuple(given))
-        return context
-
-    def __post_init__(self) -> None:
-        """Check every value.
-
-        Raises:
-            ConfigurationError: A value is out of range; the message names it.
-        """
-        _one_of("task", self.task, tuple(TASKS))
-        _one_of("retriever", self.retriever, get_args(RetrieverKind))
-        _one_of("planning", self.planning, get_args(Planning))
-        _one_of("extractor_output", self.extractor_output, get_args(ExtractorOutput))
-        if self.answer_passages is not None:
-            _at_least("answer_passages", self.answer_passages, 0)
-        _at_least("max_hops", self.max_hops, 0)
-        _at_least("max_retries", self.max_retries, 0)
-        _at_least("max_concurrency", self.max_concurrency, 1)
-        for name in ("top_k", "max_triples", "max_tokens", "model_window"):
-            if (value := getattr(self, name)) is not None:
-                _at_least(name, value, 1)
-        if self.max_seconds is not None:
-            _positive("max_seconds", self.max_seconds)
-        _positive("model_timeout", self.model_timeout)
-        for name in ("index", "planner", "extractor", "answerer", "encoder"):
-            value = getattr(self, name)
-            if not isinstance(value, str) or not value:
-                raise ConfigurationError(
-                    f"{name} must be a text that is not empty, not {_shown(value)}."
-                )
-            _text(name, value, LONGEST_NAME)
-        _text("instruction", self.instruction, LONGEST_INSTRUCTION)
-        if self.base_url is not None:
-            _text("base_url", self.base_url, LONGEST_NAME)
-        for name in PAUSES:
-            value = getattr(self, name)
-            if not isinstance(value, bool):
-                raise ConfigurationError(f"{name} must be true or false, not {_shown(value)}.")
-
     @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> Context:
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
         """Make a context from JSON-like values.
 
         Args:
@@ -178,32 +151,7 @@ class Context:
         Raises:
             ConfigurationError: A name is unknown or a value is out of range.
         """
-        _check_names(values)
-        return cls(**values)
-
-    def override(self, values: Mapping[str, Any]) -> Context:
-        """Return a copy in which some fields have other values; where there are none, itself.
-
-        Args:
-            values: Names and values of these fields, JSON-like.
-
-        Raises:
-            ConfigurationError: A name is unknown or a value is out of range.
-        """
-        _check_names(values)
-        return type(self)(**{**self.named(), **values}) if values else self
-
-    def named(self) -> dict[str, Any]:
-        """Return the values that it was made with, also where they are the standard ones.
-
-        They are none where LangGraph's server made it, since a caller gave no context. Where
-        ``dataclasses.replace`` or pydantic made it, which give all or none by name, they are those
-        that are not the standard ones.
-        """
-        given = getattr(self, "_given", ())
-        if len(given) in (0, len(_DEFAULTS)):
-            return self.changed()
-        return {name: getattr(self, name) for name in given}
+        return cls(**as_mapping(values))
 
     def pauses(self) -> bool:
         """Tell whether the run is to wait for a person anywhere."""
@@ -211,102 +159,36 @@ class Context:
 
     def changed(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, as stored with a run."""
-        return {
-            name: value
-            for name, default in _DEFAULTS.items()
-            if (value := getattr(self, name)) != default
-        }
+        return self.model_dump(exclude_defaults=True)
 
 
-def kept_settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a state keeps: its graph's own, and over them what was named.
-
-    Args:
-        values: The state, which others may have filled with anything.
-    """
-    return {**(values.get("defaults") or {}), **(values.get("settings") or {})}
+DEFAULTS = Context()
+"""What holds where neither the graph nor the caller says otherwise."""
 
 
-_DEFAULTS = {field.name: field.default for field in fields(Context)}
-
-
-def named_settings(given: object, kept: Mapping[str, Any]) -> Mapping[str, Any]:
+def settings_given(context: object) -> Mapping[str, Any]:
     """Find our settings in whatever context a run was given.
 
     LangGraph hands a parent's context to a subgraph's nodes unchanged, and None where the caller
-    passed none; LangGraph's server makes an empty context of none.
-
-    Args:
-        given: ``runtime.context``: None, a Context, or a parent's own object or mapping that may
-            have ours (a Context or a mapping of its fields) under ``ras_flow``.
-        kept: The fields that the thread keeps; they hold where ``given`` names none.
-
-    Returns:
-        The fields that the caller named, now or for an earlier question; not checked.
+    passed none; LangGraph's server makes an empty context of none. A parent's own object or mapping
+    may have ours, a Context or a mapping of its fields, as ``ras_flow``.
 
     Raises:
-        ConfigurationError: What is under ``ras_flow`` is neither.
+        ConfigurationError: What is there is neither.
     """
-    if isinstance(given, Context):
-        ours: object = given
-    elif isinstance(given, Mapping):
-        ours = given.get("ras_flow")
+    if isinstance(context, Context):
+        return context.given()
+    if isinstance(context, Mapping):
+        found = context.get("ras_flow")
     else:
-        ours = getattr(given, "ras_flow", None)
-    if isinstance(ours, Context):
-        ours = ours.named()
-    if isinstance(ours, Mapping | None):
-        return ours or kept
-    raise ConfigurationError(
-        f"The context's `ras_flow` is a {type(ours).__name__}: pass a Context, or a mapping of its "
-        "fields."
-    )
+        found = getattr(context, "ras_flow", None)
+    return found.given() if isinstance(found, Context) else as_mapping(found or {})
 
 
-def _check_names(values: object) -> None:
-    if not isinstance(values, Mapping):
+def as_mapping(values: object) -> Mapping[str, Any]:
+    """Refuse settings that are not names with values."""
+    if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
         raise ConfigurationError(
             f"The settings are a {type(values).__name__}: pass names with their values."
         )
-    unknown = [text[:_SHOWN] for text in sorted(map(str, set(values) - _DEFAULTS.keys()))[:10]]
-    if unknown:
-        raise ConfigurationError(
-            f"Unknown setting(s) {', '.join(unknown)}. Known: {', '.join(sorted(_DEFAULTS))}."
-        )
-
-
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigurationError(
-            f"{name} must be one of {', '.join(allowed)}, not {_shown(value)}."
-        )
-
-
-def _at_least(name: str, value: object, least: int) -> None:
-    # For Python true is the number 1.
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
-        raise ConfigurationError(
-            f"{name} must be a whole number of at least {least} and at most {LARGEST}, "
-            f"not {_shown(value)}."
-        )
-
-
-def _positive(name: str, value: object) -> None:
-    number = None if isinstance(value, bool) else value
-    if not isinstance(number, int | float) or not 0 < number <= LARGEST:
-        raise ConfigurationError(
-            f"{name} must be a finite number greater than 0, not {_shown(value)}."
-        )
-
-
-def _text(name: str, value: object, most: int) -> None:
-    if not isinstance(value, str) or scrub(value) != value:
-        raise ConfigurationError(f"{name} must be text that UTF-8 can hold, not {_shown(value)}.")
-    if len(value) > most:
-        raise ConfigurationError(f"{name} must have at most {most} characters, not {len(value)}.")
-
-
-def _shown(value: object) -> str:
-    """Return a wrong value for a message, which is kept with the run: no 20 megabytes of it."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return values

@@ -8,25 +8,7 @@ from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
 from ras_flow.state.kg import merge_triples
-from ras_flow.state.named import NamedSettings
-from ras_flow.state.reducers import (
-    EXTRACTED,
-    HOP,
-    PASSAGE,
-    PLAN,
-    TRIPLE,
-    USAGE,
-    by_index,
-    by_key,
-    check_answer,
-    check_citations,
-    check_stop_reason,
-    delta,
-    last,
-    latest,
-    once,
-    storable,
-)
+from ras_flow.state.reducers import by_index, by_key, delta, last, latest, once, storable
 from ras_flow.state.schema import (
     Citation,
     Document,
@@ -34,7 +16,6 @@ from ras_flow.state.schema import (
     Hop,
     Passage,
     Plan,
-    StopReason,
     Triple,
     Usage,
 )
@@ -45,8 +26,8 @@ class RasInput(TypedDict):
 
     ``documents`` are the given first context t0 (PopQA and TriviaQA in the paper), or all there
     is to answer from where the Context asks for static inference (ASQA, ELI5). ``settings`` are
-    fields of :class:`ras_flow.Context`, for callers that pass no context: the graph's own defaults
-    hold for those left out. A thread keeps them.
+    fields of :class:`ras_flow.Context`, for callers that pass no context; they hold for this
+    question alone.
     """
 
     question: str
@@ -54,37 +35,41 @@ class RasInput(TypedDict):
     documents: NotRequired[list[Document]]
 
 
-class RasState(TypedDict):
-    """What the nodes read and what checkpoints hold.
+class RunState(TypedDict):
+    """What every system of the family keeps of a run, and what checkpoints hold.
 
     Not for a parent graph's state: these channels would merge what two questions on a thread found,
     where a plain channel for each key of :class:`RasOutput` keeps the last one's.
 
-    ``documents`` last for one step, so that they are not taken for those of a later question: an
-    edit before ``start`` has to give them again.
-
-    ``models`` are those that a person chose for a role in this run; they hold over any Context,
-    which a caller may pass anew each time the run goes on.
-
-    ``settings`` are those that the caller named, and ``defaults`` the graph's own of the time when
-    the question was asked: a run goes on with them, and a next question has those of its time.
+    ``settings`` and ``documents`` last for one step, so that a later question does not take them
+    for its own: an edit before ``start`` has to give them again. ``context`` holds the settings
+    that ``start`` resolved: fields of the run's Context that differ from the defaults.
     """
 
     question: Annotated[str, storable]
-    settings: Annotated[dict[str, Any], NamedSettings(dict)]
-    defaults: dict[str, Any] | None
-    models: dict[str, str]
+    settings: Annotated[dict[str, Any], EphemeralValue(dict)]
     documents: Annotated[list[Document], EphemeralValue(list)]
-    plans: Annotated[list[Plan], delta(by_index, list, PLAN)]
-    hops: Annotated[list[Hop], delta(by_index, list, HOP)]
-    passages: Annotated[dict[str, Passage], delta(by_key, dict, PASSAGE)]
-    extracted: Annotated[list[Extracted], delta(latest, list, EXTRACTED)]
-    triples: Annotated[dict[str, Triple], delta(merge_triples, dict, TRIPLE)]
-    usage: Annotated[dict[str, Usage], delta(by_key, dict, USAGE)]
+    context: Annotated[dict[str, Any], last(dict[str, Any])]
+    hops: Annotated[list[Hop], delta(by_index(Hop), list)]
+    passages: Annotated[dict[str, Passage], delta(by_key(Passage), dict)]
+    extracted: Annotated[list[Extracted], delta(latest(Extracted), list)]
+    triples: Annotated[dict[str, Triple], delta(merge_triples, dict)]
+    usage: Annotated[dict[str, Usage], delta(by_key(Usage), dict)]
     warnings: Annotated[list[str], delta(once, list)]
-    answer: Annotated[str, last(check_answer)]
-    citations: Annotated[list[Citation], last(check_citations)]
-    stop_reason: Annotated[StopReason, last(check_stop_reason)]
+    answer: Annotated[str, last(str)]
+    citations: Annotated[list[Citation], last(list[Citation])]
+    stop_reason: Annotated[str | None, last(str | None)]
+
+
+class RasState(RunState):
+    """What RAS keeps of a run.
+
+    ``encodes`` names the roles of this run whose models take soft tokens; None until the first
+    merge finds out.
+    """
+
+    plans: Annotated[list[Plan], delta(by_index(Plan), list)]
+    encodes: Annotated[list[str] | None, last(list[str] | None)]
 
 
 class RasOutput(TypedDict):
@@ -92,7 +77,7 @@ class RasOutput(TypedDict):
 
     answer: str
     citations: list[Citation]
-    stop_reason: StopReason
+    stop_reason: str
     hops: list[Hop]
     passages: dict[str, Passage]
     triples: dict[str, Triple]

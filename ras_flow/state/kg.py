@@ -14,7 +14,10 @@ from hashlib import sha256
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import best_surface, normalize_name
 from ras_flow.formats.triples import clean_field
+from ras_flow.state.reducers import checker, keyed
 from ras_flow.state.schema import Extracted, Hop, Triple
+
+_check = checker(Triple)
 
 
 @lru_cache(maxsize=16_384)
@@ -29,7 +32,7 @@ def as_spo(parts: Sequence[str]) -> tuple[str, str, str]:
     match parts:
         case [str(subject), str(predicate), str(object)]:
             return subject, predicate, object
-    raise InputError(f"{parts!r} is no triple: give subject, predicate and object.")
+    raise InputError(f"{parts!r:.200} is not a triple: give subject, predicate and object.")
 
 
 def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
@@ -60,11 +63,11 @@ def merge_triples(
     better spelling. One that someone edited, so that it says something else, takes its place.
     """
     merged = dict(current)
-    for id, triple in update.items():
+    for id, triple in keyed(update):
         if triple is None:
             merged.pop(id, None)
             continue
-        new = _checked(id, triple)
+        new: Triple = _check({"passages": [], **triple} if isinstance(triple, dict) else triple)
         if id in merged and not _says_the_same(merged[id], new):
             merged[id] = new
         else:
@@ -80,18 +83,6 @@ def _says_the_same(one: Triple, other: Triple) -> bool:
     )
 
 
-def _checked(id: str, triple: Triple) -> Triple:
-    if isinstance(triple, Mapping):
-        passages = triple.get("passages", [])
-        fields = [triple.get(name) for name in ("subject", "predicate", "object")]
-        if isinstance(passages, list) and all(isinstance(x, str) for x in (*fields, *passages)):
-            return triple if "passages" in triple else {**triple, "passages": []}
-    raise InputError(
-        f"The triple {id!r} is not complete: give it `subject`, `predicate` and `object` as texts, "
-        "and `passages` as a list of ids."
-    )
-
-
 def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
     known = triples.get(id)
     if known is None:
@@ -103,6 +94,20 @@ def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
         object=best_surface(known["object"], new["object"]),
         passages=list(dict.fromkeys([*known["passages"], *new["passages"]])),
     )
+
+
+def last_hop(hops: Sequence[Hop]) -> Hop:
+    """Return the hop that is worked on.
+
+    Raises:
+        InputError: The state was edited so that it has none.
+    """
+    if not hops:
+        raise InputError(
+            "The state has no hop whose triples could be found: give its `hops` one, or go on from "
+            "an earlier step."
+        )
+    return hops[-1]
 
 
 def read_in(hop: Hop) -> list[str]:

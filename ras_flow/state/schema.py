@@ -8,26 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Literal, NotRequired
+from typing import NamedTuple, NotRequired
 
 # Before Python 3.12 pydantic, which makes the JSON schemas, takes no other.
 from typing_extensions import TypedDict
 
 from ras_flow.formats.plan import PlanLabel
 
-StopReason = Literal[
-    "no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"
-]
-"""Why a run stopped gathering knowledge and answered."""
 
-CUT_SHORT: tuple[StopReason, ...] = ("max_hops", "no_progress", "budget", "error")
-"""Stop reasons of a search that ended before its planner found the facts sufficient."""
+class StopReason(NamedTuple):
+    """What one of a system's stop reasons means.
 
-Role = Literal["planner", "extractor", "answerer", "retriever", "encoder"]
-"""Who did a piece of work that is counted in ``usage``."""
+    Attributes:
+        meaning: A few words for a person.
+        cut_short: The search ended before the facts were found sufficient.
+    """
 
-MODEL_ROLES: tuple[Role, ...] = ("planner", "extractor", "answerer")
-"""The roles that a language model plays."""
+    meaning: str
+    cut_short: bool = False
 
 
 class Document(TypedDict):
@@ -96,9 +94,9 @@ class Plan(TypedDict):
 
 
 class Usage(TypedDict):
-    """The cost of one node step."""
+    """The cost of one node step; ``role`` names the part that did the work."""
 
-    role: Role
+    role: str
     calls: int
     input_tokens: int
     output_tokens: int

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from typing_extensions import TypedDict
 
-from ras_flow.state.schema import Role, Usage
+from ras_flow.state.schema import Usage
 
 
 class Counted(Protocol):
@@ -28,7 +28,7 @@ class Counted(Protocol):
 class Cost:
     """The calls, tokens and working seconds of one node step."""
 
-    def __init__(self, role: Role, step: str) -> None:
+    def __init__(self, role: str, step: str) -> None:
         self._step = step
         self._began = perf_counter()
         self._usage = Usage(role=role, calls=0, input_tokens=0, output_tokens=0, seconds=0.0)

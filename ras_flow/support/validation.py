@@ -58,7 +58,12 @@ class Settings(BaseModel, metaclass=_Told):
 
 
 def checked(
-    kind: Any, value: Any, what: str = "", error: type[RasFlowError] = ConfigurationError
+    kind: Any,
+    value: Any,
+    what: str = "",
+    error: type[RasFlowError] = ConfigurationError,
+    *,
+    strict: bool | None = None,
 ) -> Any:
     """Return a value as its type has it.
 
@@ -67,6 +72,7 @@ def checked(
         value: Plain data.
         what: Where the value is from, for the message.
         error: What to raise.
+        strict: Refuse values that would have to be converted, such as "1" for 1.
 
     Returns:
         The value as the type makes it.
@@ -76,7 +82,7 @@ def checked(
     """
     adapter = kind if isinstance(kind, TypeAdapter) else TypeAdapter(kind)
     try:
-        return adapter.validate_python(value)
+        return adapter.validate_python(value, strict=strict)
     except ValidationError as found:
         raise error(explain(found, kind, what)) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -65,7 +65,6 @@ class Edits:
 
     def to_list(self, triples: Collection[str], passages: Collection[str]) -> list[Edit]:
         """Write them in the one form that edits have."""
-        from ras_flow.edits.operations import parse_edits
         from ras_flow.runs.reading import unique_id
 
         if self.subquery is not None and self.plan is not None:
@@ -84,7 +83,7 @@ class Edits:
             edits.append({"op": "subquery", "text": self.subquery})
         if self.plan is not None:
             edits.append({"op": "plan", "text": self.plan})
-        return parse_edits(edits)
+        return cast(list[Edit], edits)
 
 
 def _fact(text: str) -> dict[str, str]:

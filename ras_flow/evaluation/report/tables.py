@@ -14,7 +14,7 @@ from ras_flow.evaluation.error_classes import ABOUT, KINDS, ErrorKind
 from ras_flow.evaluation.report.summary import Summary
 from ras_flow.evaluation.statistics import Interval
 from ras_flow.formats.text import plain
-from ras_flow.state.schema import MODEL_ROLES
+from ras_flow.settings.context import MODEL_ROLES
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 

@@ -7,35 +7,41 @@ are RAS's own too; a baseline brings only what it says to its model, and how it 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 
+from ras_flow.builder import SystemBuilder
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.evaluation.systems.prompting import is_long
-from ras_flow.events import AnswerEvent, WarningEvent, plan_event
+from ras_flow.events import AnswerEvent, plan_event
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, clean_subquery
 from ras_flow.formats.text import has_word
 from ras_flow.nodes.retrieve import retrieve
+from ras_flow.nodes.reviews import add_route
 from ras_flow.nodes.start import start
-from ras_flow.nodes.view import report_end, report_loss, warned
-from ras_flow.parts.chosen import Parts
+from ras_flow.nodes.warn import end_of, loss_of, warn
 from ras_flow.parts.records import Reading, Reply
-from ras_flow.routing import decide, next_node, pending_plan, was_searched
+from ras_flow.parts.source import PartsSource
+from ras_flow.routing import (
+    decide,
+    pending_plan,
+    planned_subquery,
+    stop_reason,
+    was_searched,
+)
 from ras_flow.settings.context import Context
-from ras_flow.state.channels import RasInput, RasOutput, RasState
+from ras_flow.state.channels import RasState
 from ras_flow.state.citations import cite_passages
 from ras_flow.state.schema import Plan
 from ras_flow.state.usage import Cost
 
-Graph = StateGraph[RasState, Context, RasInput, RasOutput]
-
-EDGES: dict[Hashable, str] = {name: name for name in ("plan", "retrieve", "answer")}
+Graph = SystemBuilder[RasState]
 
 
 @dataclass(frozen=True)
@@ -88,32 +94,26 @@ class Method(Protocol):
         ...
 
 
-def build_loop(method: Method, parts: Parts, *, answer: Any = None) -> Graph:
+def build_loop(method: Method, parts: PartsSource, *, answer: Any = None) -> Graph:
     """Build a baseline's graph."""
-
-    def follow(state: RasState) -> str:
-        return next_node(state, parts.context(state))
-
-    builder: Graph = StateGraph(
-        RasState, context_schema=Context, input_schema=RasInput, output_schema=RasOutput
-    )
-    nodes: dict[str, Any] = {
-        "start": partial(start, parts=parts),
-        "plan": partial(_plan, method=method, parts=parts),
-        "retrieve": partial(retrieve, parts=parts, top_k=Reading.top_k),
-        "answer": answer or partial(_answer, method=method, parts=parts),
-    }
-    for name, node in nodes.items():
-        builder.add_node(name, node)
+    builder = SystemBuilder("baseline", RasState, parts)
+    builder.add_work("start", partial(start, own={"plans": Overwrite([])}))
+    builder.add_work("plan", partial(_plan, method=method))
+    builder.add_work("retrieve", partial(retrieve, query=planned_subquery, top_k=Reading.top_k))
+    builder.add_work("answer", answer or partial(_answer, method=method))
     builder.add_edge(START, "start")
-    for name in ("start", "plan", "retrieve"):
-        builder.add_conditional_edges(name, follow, EDGES)
     builder.add_edge("answer", END)
+    for name in ("start", "plan", "retrieve"):
+        add_route(builder, name, _follow)
     return builder
 
 
+def _follow(state: RasState, settings: Context) -> Literal["plan", "retrieve", "answer"]:
+    return decide(state, settings).step
+
+
 async def _plan(
-    state: RasState, runtime: Runtime[Context], method: Method, parts: Parts
+    state: RasState, runtime: Runtime[Any], parts: PartsSource, *, method: Method
 ) -> dict[str, Any]:
     context = parts.context(state, runtime)
     record = Plan(
@@ -125,8 +125,7 @@ async def _plan(
     except ModelUnavailableError as error:
         if not state["hops"]:
             raise
-        runtime.stream_writer(WarningEvent(type="warning", message=str(error)))
-        return {"plans": [{**record, "error": str(error)}], "warnings": [str(error)]}
+        return {"plans": [{**record, "error": str(error)}], **warn(runtime, str(error))}
     label, search, problem = _checked(thought, state)
     reply = thought.reply or Reply("")
     if thought.reply:
@@ -135,11 +134,7 @@ async def _plan(
     if problem:
         record["problem"] = problem
     runtime.stream_writer(plan_event(record))
-    return {
-        "plans": [record],
-        "usage": cost.usage(),
-        **warned(report_loss(runtime, "model", reply)),
-    }
+    return {"plans": [record], "usage": cost.usage(), **warn(runtime, *loss_of("model", reply))}
 
 
 def _checked(thought: Thought, state: RasState) -> tuple[PlanLabel | None, str, str]:
@@ -157,7 +152,7 @@ def _checked(thought: Thought, state: RasState) -> tuple[PlanLabel | None, str, 
 
 
 async def _answer(
-    state: RasState, runtime: Runtime[Context], method: Method, parts: Parts
+    state: RasState, runtime: Runtime[Any], parts: PartsSource, *, method: Method
 ) -> dict[str, Any]:
     context = parts.context(state, runtime)
     cost = Cost("answerer", "answer")
@@ -169,20 +164,20 @@ async def _answer(
 
 
 def answered(
-    state: RasState, runtime: Runtime[Context], context: Context, text: str, reply: Reply
+    state: RasState, runtime: Runtime[Any], context: Context, text: str, reply: Reply
 ) -> dict[str, Any]:
     """Return the update that ends a run, and tell the stream of it."""
-    stop_reason = decide(state, context).stop_reason or "sufficient"
-    warnings = report_loss(runtime, "model", reply) + report_end(runtime, "model", text, reply)
+    reason = stop_reason(state, context)
+    warnings = warn(runtime, *loss_of("model", reply), *end_of("model", text, reply))
     citations = cite_passages(text, state["question"], state["passages"])
     runtime.stream_writer(
-        AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
+        AnswerEvent(type="answer", answer=text, stop_reason=reason, citations=citations)
     )
     return {
         "answer": text,
         "citations": citations,
-        "stop_reason": stop_reason,
-        **warned(warnings),
+        "stop_reason": reason,
+        **warnings,
     }
 
 

@@ -35,7 +35,7 @@ from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Message, Reply
 from ras_flow.settings.context import Context
 from ras_flow.state.reducers import by_key
-from ras_flow.state.schema import Citation, Hop, Passage, Plan, StopReason, Usage
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, Usage
 from ras_flow.state.usage import Cost, add_up
 
 CANDIDATES = 2
@@ -80,7 +80,7 @@ class SureOutput(TypedDict):
 
     answer: str
     citations: list[Citation]
-    stop_reason: StopReason
+    stop_reason: str
     usage: dict[str, Usage]
     warnings: list[str]
 

@@ -225,7 +225,7 @@ class ServerThreads:
         """
         if self._parts is not None:
             await check_models(edits, context, self._parts)
-        chosen = {name: values[name] for name in ("settings", "models") if name in values}
+        chosen = {name: values[name] for name in ("settings", "context") if name in values}
         await self._rehearse(chosen)
 
     async def delete(self, run_id: str) -> None:

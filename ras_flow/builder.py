@@ -1,0 +1,42 @@
+"""Builders of graphs whose runs say which system they are of."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from ras_flow.nodes.node import Node, Work
+from ras_flow.parts.source import PartsSource
+from ras_flow.state.channels import RasInput, RasOutput, RunState
+from ras_flow.systems import METADATA
+
+S = TypeVar("S", bound=RunState)
+
+
+class SystemBuilder(StateGraph[S, Any, RasInput, RasOutput]):
+    """A builder of a system's graph.
+
+    Args:
+        system: The system's name; checkpoints carry it, so that a run is continued by its graph.
+        state: The class of its state.
+        parts: Where its nodes get their parts.
+    """
+
+    def __init__(self, system: str, state: type[S], parts: PartsSource) -> None:
+        context = type(parts.defaults)
+        super().__init__(
+            state, context_schema=context, input_schema=RasInput, output_schema=RasOutput
+        )
+        self.system = system
+        self.parts = parts
+
+    def add_work(self, name: str, work: Work) -> None:
+        """Add a node that is given state, runtime and parts, and works for all callers."""
+        self.add_node(name, Node(work, self.parts))
+
+    def compile(self, *arguments: Any, **more: Any) -> CompiledStateGraph[S, Any, Any, Any]:
+        """Compile the graph as LangGraph does; its checkpoints carry the system's name."""
+        graph = super().compile(*arguments, **more)
+        return graph.with_config(metadata={METADATA: self.system})

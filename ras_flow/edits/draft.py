@@ -1,0 +1,183 @@
+"""Edits applied to a state: what to write, and after which node the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from langgraph.types import Overwrite
+
+from ras_flow.edits.operations import Edit
+from ras_flow.errors import ConfigurationError, EditError
+from ras_flow.settings.context import Context
+from ras_flow.state.kg import merge_triples
+from ras_flow.state.schema import Extracted, Hop, Passage, Plan, Triple
+
+if TYPE_CHECKING:
+    from ras_flow.systems import System
+
+BEGINNING = ("__start__", "start")
+"""The nodes before which a run has only been asked."""
+
+
+class EditPoint(NamedTuple):
+    """Which edits make sense before a node, and after which node the run then goes on."""
+
+    allowed: tuple[str, ...]
+    as_node: str
+
+
+@dataclass(frozen=True)
+class EditedState:
+    """What edits come to.
+
+    Attributes:
+        values: The update of the state, for ``aupdate_state`` or as what a node returns.
+        as_node: The node that the update counts as: the run goes on as after it.
+    """
+
+    values: dict[str, Any]
+    as_node: str
+
+
+def apply_edits(system: System, state: Any, edits: Sequence[Edit], before: str) -> EditedState:
+    """Work out what edits do to a state; later ones see what earlier ones did.
+
+    An edited graph leads to the next node again; at the end of a run, to a new answer.
+
+    Args:
+        system: The system that the run is of.
+        state: The state that is edited; not changed.
+        edits: The edits, well-formed (:func:`ras_flow.edits.parse_edits`).
+        before: The node that comes next; ``""`` where the run is over.
+
+    Returns:
+        The update and where it goes on; an empty update for no edits.
+
+    Raises:
+        EditError: An edit makes no sense in this state; names it by number, from 1.
+    """
+    point = system.edit_points.get(before)
+    if point is None:
+        raise EditError(
+            f"This step comes before {before!r}, where a run of {system.name} cannot be edited: "
+            "edit another step, or use the version that made the run."
+        )
+    if not edits:
+        return EditedState({}, point.as_node)
+    draft = Draft(state, before, system.context)
+    for number, edit in enumerate(edits, 1):
+        draft.at = f"Edit {number} ({edit['op']})"
+        if edit["op"] not in point.allowed:
+            draft.refuse(_not_here(edit["op"], before))
+        system.operations[edit["op"]].apply(draft, edit)
+    return EditedState(draft.values(), draft.as_node or point.as_node)
+
+
+def _not_here(op: str, before: str) -> str:
+    if before in BEGINNING:
+        return "nothing is known before the run's first step: edit the step after `start`."
+    return (
+        f"the run is about to {before}, where `{op}` has no effect: fork from the step before "
+        "the hop's retrieval, or from the one after its merge."
+    )
+
+
+@dataclass
+class Draft:
+    """A state that is being edited.
+
+    Attributes:
+        state: The state before.
+        before: The node that comes next.
+        context_type: The class of the run's settings.
+        at: The edit at work, for messages.
+        as_node: After which node the run goes on, where not as the edit point says.
+        more: Changes of channels that only one system has.
+    """
+
+    state: Any
+    before: str
+    context_type: type[Context]
+    at: str = ""
+    as_node: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+    triples: dict[str, Triple] = field(init=False)
+    passages: dict[str, Passage] = field(init=False)
+    hops: list[Hop] = field(init=False)
+    plans: list[Plan] = field(init=False)
+    extracted: list[Extracted] = field(init=False)
+    settings: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.triples = dict(self.state.get("triples") or {})
+        self.passages = dict(self.state.get("passages") or {})
+        self.hops = list(self.state.get("hops") or [])
+        self.plans = list(self.state.get("plans") or [])
+        self.settings = dict(self.state.get(self.settings_key) or {})
+        # Between extraction and merge a hop's triples are here and not yet in the graph.
+        pending = self.before == "merge_graph"
+        self.extracted = list(self.state.get("extracted") or []) if pending else []
+
+    def refuse(self, why: str) -> NoReturn:
+        """Refuse the edit at work."""
+        raise EditError(f"{self.at}: {why}")
+
+    @property
+    def settings_key(self) -> str:
+        """The channel of the settings: those asked for, until ``start`` has resolved them."""
+        return "settings" if self.before in BEGINNING else "context"
+
+    def as_state(self) -> Any:
+        """Return the state as edited so far, for routing."""
+        return {**self.state, "plans": self.plans, "hops": self.hops}
+
+    def context(self) -> Context:
+        """Return the run's settings as edited so far."""
+        try:
+            return self.context_type.from_mapping(self.settings)
+        except ConfigurationError as error:
+            self.refuse(f"the run's settings cannot be used: {error}")
+
+    def values(self) -> dict[str, Any]:
+        """Return the update, as small as the reducers allow."""
+        old = self.state
+        update: dict[str, Any] = {}
+        if self.triples != old.get("triples", {}):
+            update["triples"] = self._graph_update()
+        if gone := old.get("passages", {}).keys() - self.passages:
+            update["passages"] = dict.fromkeys(sorted(gone))
+        if hops := [hop for hop in self.hops if hop not in old.get("hops", [])]:
+            update["hops"] = hops
+        if self.plans != (old.get("plans") or []):
+            update["plans"] = self._plan_update()
+        if self.before == "merge_graph" and self.extracted != old.get("extracted"):
+            update["extracted"] = self.extracted
+        if self.settings != (old.get(self.settings_key) or {}):
+            update[self.settings_key] = self.settings
+        update |= self.more
+        if self.before in BEGINNING:
+            # What was asked is asked again: documents and settings last for one step only.
+            names = ("question", "documents", "settings")
+            return {**{name: old[name] for name in names if old.get(name)}, **update}
+        if old.get("stop_reason"):
+            update |= {"answer": "", "citations": [], "stop_reason": None}
+        return update
+
+    def _plan_update(self) -> object:
+        # The reducer merges a plan into the one that it replaces: its problem would stay.
+        known = self.state.get("plans", [])
+        added = self.plans[len(known) :]
+        return added if self.plans[: len(known)] == known else Overwrite(self.plans)
+
+    def _graph_update(self) -> object:
+        known = self.state.get("triples", {})
+        change = {
+            id: self.triples.get(id)
+            for id in [*known, *self.triples]
+            if known.get(id) != self.triples.get(id)
+        }
+        # The reducer adds passages to a known triple, but takes none away.
+        merged = merge_triples(known, change)
+        return change if merged == self.triples else Overwrite(self.triples)

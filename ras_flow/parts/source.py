@@ -1,0 +1,113 @@
+"""Where nodes get their parts: all that the graph knows of models, indexes and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from langgraph.runtime import Runtime
+
+from ras_flow.parts.protocols import Answerer, Extractor, Planner, Retriever
+from ras_flow.parts.records import AttributedGraph, Reading
+from ras_flow.settings.context import Context
+from ras_flow.state.schema import Hop, Triple
+
+
+class PartsSource(Protocol):
+    """Gives a run its settings, and the parts that these name.
+
+    Every method that gives a part raises a ConfigurationError where the model's name, key or
+    package is missing or wrong.
+    """
+
+    @property
+    def defaults(self) -> Context:
+        """The graph's own settings: what holds where a run's caller says nothing."""
+        ...
+
+    def resolve(self, given: Mapping[str, Any], runtime: Runtime[Any]) -> Context:
+        """Return the settings of a new run: the graph's own, overridden by the caller's.
+
+        Args:
+            given: The input's ``settings``.
+            runtime: LangGraph's runtime, whose context may name more.
+
+        Raises:
+            ConfigurationError: A name or value is wrong, or the deployment does not allow it.
+        """
+        ...
+
+    def context(self, state: Any, runtime: Runtime[Any] | None = None) -> Context:
+        """Return the settings that ``start`` stored with a run.
+
+        Args:
+            state: The run's state.
+            runtime: LangGraph's runtime, where a model may be called by these settings.
+
+        Raises:
+            ConfigurationError: They were edited so that they cannot be used.
+        """
+        ...
+
+    async def get_planner(self, context: Context) -> Planner:
+        """Return the planner."""
+        ...
+
+    async def get_retriever(self, context: Context) -> Retriever:
+        """Return the retriever; the first call opens the index.
+
+        Raises:
+            CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
+        """
+        ...
+
+    async def get_extractor(self, context: Context) -> Extractor:
+        """Return the extractor."""
+        ...
+
+    async def get_answerer(self, context: Context) -> Answerer:
+        """Return the answerer."""
+        ...
+
+    async def get_reading(self, context: Context) -> Reading:
+        """Return how much the answerer reads best, without loading it."""
+        ...
+
+    def keeps_text(self, context: Context) -> bool:
+        """Tell whether passages stay text, to be read in place of triples."""
+        ...
+
+    async def encodes(self, context: Context) -> list[str]:
+        """Return the roles, of planner and answerer, whose models take soft tokens."""
+        ...
+
+    async def attribute(
+        self, triples: Mapping[str, Triple], hops: Sequence[Hop], context: Context
+    ) -> AttributedGraph:
+        """Embed the question's graph (eq. 5); no text is embedded twice in a process."""
+        ...
+
+    async def nearest(
+        self, triples: Mapping[str, Triple], hops: Sequence[Hop], most: int, context: Context
+    ) -> dict[str, Triple]:
+        """Return the triples of each hop that are nearest to its subquery, at most so many."""
+        ...
+
+    async def check(self, context: Context, *, plans: bool, extracts: bool) -> None:
+        """Find out whether a run's models can be used, before any of them is asked.
+
+        Args:
+            context: The run's settings.
+            plans: The run can plan a search.
+            extracts: The run can have passages to extract triples from.
+        """
+        ...
+
+    async def check_model(self, role: str, name: str, context: Context) -> None:
+        """Find out whether a model can take over a role.
+
+        Raises:
+            ConfigurationError: It cannot, the deployment does not allow it, or the graph was built
+                with an object for the role, which no name replaces.
+        """
+        ...

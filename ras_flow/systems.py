@@ -1,0 +1,131 @@
+"""The registry of systems: graphs that share nodes, parts, runs, page, tool and evaluation.
+
+RAS is one. Another is found by the name that an installed package gives it as an entry point of the
+group ``ras_flow.systems``, or by ``module:attribute``, typed where a system is asked for or listed
+in the environment variable ``RAS_FLOW_SYSTEMS``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.settings.context import Context
+from ras_flow.state.schema import StopReason
+
+if TYPE_CHECKING:
+    from ras_flow.builder import SystemBuilder
+    from ras_flow.edits.draft import EditPoint
+    from ras_flow.edits.operations import Operation
+    from ras_flow.parts.source import PartsSource
+
+DEFAULT = "ras"
+"""The system that is meant where none is named."""
+
+VARIABLE = "RAS_FLOW_SYSTEMS"
+"""Environment variable: systems as ``module:attribute``, with commas between."""
+
+METADATA = "ras_flow_system"
+"""Key of a checkpoint's metadata: the name of the system whose run it is."""
+
+_BUILT_IN = {DEFAULT: "ras_flow.graph:SYSTEM"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A system: how its graph is built, and what its runs say.
+
+    Attributes:
+        name: Its name, for ``--system`` and in what is stored of its runs.
+        about: What it does, in a few words.
+        build: Wires its graph over the parts given, to be compiled.
+        context: The class of its settings.
+        stop_reasons: What its stop reasons mean, by name.
+        edit_points: By the node that comes next, "" at the end: which edits make sense there, and
+            where the run goes on. A system without any can be replayed but not edited.
+        operations: Its edits by ``op``.
+    """
+
+    name: str
+    about: str
+    build: Callable[[PartsSource], SystemBuilder[Any]]
+    context: type[Context] = Context
+    stop_reasons: Mapping[str, StopReason] = field(default_factory=dict)
+    edit_points: Mapping[str, EditPoint] = field(default_factory=dict)
+    operations: Mapping[str, Operation] = field(default_factory=dict)
+
+    def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:
+        """Return its graph's builder over the parts that settings name."""
+        from ras_flow.parts.chosen import Parts  # noqa: PLC0415  (loads what knows models)
+
+        return self.build(Parts(defaults=defaults or self.context()))
+
+    def meaning(self, stop_reason: str | None) -> StopReason:
+        """Return what a stop reason means; one of another version means what it is called."""
+        name = stop_reason or ""
+        return self.stop_reasons.get(name) or StopReason(name.replace("_", " "))
+
+
+def find_system(name: str) -> System:
+    """Return a system by its name.
+
+    Args:
+        name: As stored with a run; nothing is imported because of it but what the installed
+            packages and :data:`VARIABLE` list.
+
+    Returns:
+        The system.
+
+    Raises:
+        ConfigurationError: It is not installed, or cannot be imported.
+    """
+    known = _places()
+    if name not in known:
+        raise ConfigurationError(
+            f"The system {name!r} is not installed. Known: {', '.join(known)}. Install its "
+            f"package, or set {VARIABLE} to its module:attribute."
+        )
+    return _load(known[name])
+
+
+def named_system(name: str) -> System:
+    """Return the system that a person names.
+
+    Args:
+        name: A system's name, or its ``module:attribute``.
+
+    Returns:
+        The system.
+
+    Raises:
+        ConfigurationError: It is unknown, or cannot be imported.
+    """
+    return _load(name) if ":" in name else find_system(name)
+
+
+def _places() -> dict[str, str]:
+    """Return ``module:attribute`` of all known systems by name."""
+    installed = {found.name: found.value for found in entry_points(group="ras_flow.systems")}
+    places = [place.strip() for place in os.environ.get(VARIABLE, "").split(",") if place.strip()]
+    return {**{_load(place).name: place for place in places}, **installed, **_BUILT_IN}
+
+
+def _load(place: str) -> System:
+    module, _, attribute = place.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigurationError(
+            f"The system {place!r} cannot be imported ({error}): name a module that Python finds, "
+            "a colon, and its System."
+        ) from error
+    if not isinstance(found, System):
+        raise ConfigurationError(
+            f"{place!r} is a {type(found).__name__}: name a ras_flow.systems.System."
+        )
+    return found
