@@ -72,7 +72,7 @@ def wire(parts: PartsSource) -> SystemBuilder[RasState]:
     builder.add_work("plan", plan)
     builder.add_work("retrieve", partial(retrieve, query=routing.planned_subquery))
     builder.add_work("to_triples", to_triples)
-    builder.add_work("merge_graph", merge_graph)
+    builder.add_work("merge_graph", partial(merge_graph, encodes=True))
     builder.add_work("encode", encode)
     builder.add_work("answer", partial(answer, stop=routing.stop_reason))
 

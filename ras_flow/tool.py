@@ -99,12 +99,12 @@ def as_tool(
     )
 
 
-def describe(result: RasOutput, system: System) -> str:
+def describe(result: RasOutput, system: System | None = None) -> str:
     """Write an answer with its citations as text.
 
     Args:
         result: A finished run's output.
-        system: The system that it is of.
+        system: The system that it is of; RAS by default.
 
     Returns:
         The answer, then a line for each cited triple with the titles of its passages; of one
@@ -121,7 +121,7 @@ def describe(result: RasOutput, system: System) -> str:
         lines.append(f"- {fact}[{titles}]")
     if result["answer"] and not result["citations"]:
         lines.append("No fact that was found supports this answer.")
-    stop = system.meaning(result["stop_reason"])
+    stop = (system or find_system(DEFAULT)).meaning(result["stop_reason"])
     if stop.cut_short:
         lines.append(f"The search ended before the facts sufficed: {stop.meaning}.")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, load_model, 
 from ras_flow.errors import InputError
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs import open_store
-from ras_flow.settings.context import DEFAULT_MODEL, NO_EXTRACTOR, Context
+from ras_flow.settings.context import DEFAULT_MODEL, DEFAULTS, NO_EXTRACTOR, Context
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.settings import read_config
@@ -79,7 +79,7 @@ def play(
     extractor: Annotated[
         str, typer.Option(help="Turns the passages into triples; as runs name it.")
     ] = DEFAULT_MODEL,
-    extractor_output: ExtractorOutput = Context.extractor_output,
+    extractor_output: ExtractorOutput = DEFAULTS.extractor_output,
     planner: Annotated[
         str | None,
         typer.Option(
@@ -102,7 +102,7 @@ def play(
     """
     settings = _extractor_settings(extractor, base_url, extractor_output)
     if planner:
-        settings = replace(settings, planner=planner, answerer=planner)
+        settings = settings.override({"planner": planner, "answerer": planner})
     mix = load_config(config)
 
     async def work(shown: Progress) -> Stats:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.types import Overwrite
-
 from ras_flow.edits.apply import apply_edits
+
 from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import EditError, InputError
 from ras_flow.state.kg import merge_triples, triple_id

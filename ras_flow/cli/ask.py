@@ -15,7 +15,7 @@ from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
 from ras_flow.errors import InputError
-from ras_flow.settings.context import DEMO_INDEX, Context
+from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, Context
 from ras_flow.settings.tasks import TASKS
 
 DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
@@ -66,7 +66,7 @@ def ask(
     extractor: Annotated[
         str | None, typer.Option(help="The same; or none: passages are read as text.")
     ] = None,
-    extractor_output: ExtractorOutput = Context.extractor_output,
+    extractor_output: ExtractorOutput = DEFAULTS.extractor_output,
     answerer: Model = None,
     base_url: BaseUrl = None,
     retriever: Annotated[
@@ -85,7 +85,7 @@ def ask(
     ] = None,
     task: Annotated[
         str, typer.Option(help=f"Preset of instruction and length: {', '.join(TASKS)}.")
-    ] = Context.task,
+    ] = DEFAULTS.task,
     top_k: Annotated[
         int | None,
         typer.Option(
@@ -106,15 +106,15 @@ def ask(
             "many as it reads best."
         ),
     ] = None,
-    max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = Context.max_hops,
+    max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = DEFAULTS.max_hops,
     max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
     model_window: Window = None,
-    model_timeout: Timeout = Context.model_timeout,
-    max_retries: Retries = Context.max_retries,
+    model_timeout: Timeout = DEFAULTS.model_timeout,
+    max_retries: Retries = DEFAULTS.max_retries,
     max_concurrency: Annotated[
         int, typer.Option(help="Calls of a model server at once, for each model.")
-    ] = Context.max_concurrency,
+    ] = DEFAULTS.max_concurrency,
     pause: Annotated[
         list[Pause] | None,
         typer.Option(help="Wait for your approval or edits there; may be given several times."),

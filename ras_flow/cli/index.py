@@ -15,7 +15,7 @@ from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.errors import InputError
-from ras_flow.settings.context import Context
+from ras_flow.settings.context import DEFAULTS, Context
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -47,7 +47,7 @@ Encoder = Annotated[
 def build(
     index: Index,
     docs: Docs,
-    encoder: Encoder = Context.encoder,
+    encoder: Encoder = DEFAULTS.encoder,
     bm25_only: Annotated[
         bool, typer.Option("--bm25-only", help="No vectors: needs no model.")
     ] = False,

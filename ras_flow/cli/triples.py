@@ -24,7 +24,7 @@ from ras_flow.cli.output import (
     with_hint,
 )
 from ras_flow.errors import InputError, RasFlowError
-from ras_flow.settings.context import DEMO_INDEX, NO_EXTRACTOR, Context
+from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.support.files import whole_file, writing
 
 if TYPE_CHECKING:
@@ -63,15 +63,15 @@ def precompute(
         typer.Option(
             help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH, as the runs name it."
         ),
-    ] = Context.extractor,
-    extractor_output: ExtractorOutput = Context.extractor_output,
+    ] = DEFAULTS.extractor,
+    extractor_output: ExtractorOutput = DEFAULTS.extractor_output,
     base_url: BaseUrl = None,
     workers: Annotated[
         int, typer.Option(min=1, help="Batches (of a remote model: requests) under way at once.")
-    ] = Context.max_concurrency,
+    ] = DEFAULTS.max_concurrency,
     model_window: Window = None,
-    model_timeout: Timeout = Context.model_timeout,
-    max_retries: Retries = Context.max_retries,
+    model_timeout: Timeout = DEFAULTS.model_timeout,
+    max_retries: Retries = DEFAULTS.max_retries,
     database: Database = None,
     engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,

@@ -14,13 +14,18 @@ from ras_flow.state.kg import last_hop, merge_triples, to_new_triples
 from ras_flow.state.schema import Triple
 
 
-async def merge_graph(state: RunState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
-    """Merge the last hop's triples into the graph; find out once whether anyone encodes it."""
+async def merge_graph(
+    state: RunState, runtime: Runtime[Any], parts: PartsSource, *, encodes: bool = False
+) -> dict[str, Any]:
+    """Merge the last hop's triples into the graph.
+
+    Where the system ``encodes`` graphs, find out once whether a model of this run reads that.
+    """
     last_hop(state["hops"])
     delta, event = await asyncio.to_thread(_merge, state)
     runtime.stream_writer(event)
     update: dict[str, Any] = {"triples": delta}
-    if state.get("encodes", ()) is None:
+    if encodes and state.get("encodes") is None:
         update["encodes"] = await parts.encodes(parts.context(state, runtime))
     return update
 
