@@ -149,7 +149,7 @@ async def test_a_warm_question_makes_no_extractor_call() -> None:
             raise AssertionError("the extractor was called")
 
     graph = build(world(extractor=Never(TRIPLES)), store=store)
-    result = await graph.ainvoke({"question": QUESTION}, context=replace(Context(), top_k=4))
+    result = await graph.ainvoke({"question": QUESTION}, context=Context(top_k=4))
     assert result["answer"] == "Narvik"
     costs = [use for use in result["usage"].values() if use["role"] == "extractor"]
     assert costs and all(use["calls"] == use["input_tokens"] == 0 for use in costs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -77,7 +76,7 @@ async def run(order: str | None, context: Context) -> dict[str, Any]:
         graph = build_graph(
             retriever=ListRetriever([evil, *DOCUMENTS]), encoder=HashEncoder()
         ).compile()
-        context = replace(context, base_url=server.url)
+        context = context.override({"base_url": server.url})
         result: dict[str, Any] = await graph.ainvoke({"question": QUESTION}, context=context)
         planned = [r["body"] for r in server.requests]
     for body in planned:

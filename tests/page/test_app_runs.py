@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf, nan
 from pathlib import Path
@@ -94,7 +93,7 @@ async def test_what_a_question_leaves_unsaid_is_set_by_the_graph(tmp_path: Path)
         told = await page.events("api/runs", {"question": QUESTION, "settings": {}})
         assert (await runs.get(told[0]["run"])).context == own
         run = await ask(page)
-        assert (await runs.get(run)).context == replace(own, **SETTINGS)
+        assert (await runs.get(run)).context == own.override(SETTINGS)
 
 
 async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> None:
