@@ -11,7 +11,6 @@ from ras_flow.cli.models import BaseUrl
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson
 from ras_flow.cli.work import GO_ON, Out, load_model, report, run_work
-from ras_flow.errors import ConfigurationError
 from ras_flow.settings.context import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -49,20 +48,12 @@ def build(
     test: Annotated[
         float, typer.Option(help="Share of the questions that is left untouched, to measure by.")
     ] = 0.05,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="STEP=IN/OUT, USD a million tokens; attempt, filter, subqueries or extract."
-        ),
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Build HotpotQA-SUBQ with language models (appendix C); start it again to go on."""
     from ras_flow.llms.local.tuned import extractor_name
-    from ras_flow.training.data.subq.build import build_hotpotqa_subq, cost
+    from ras_flow.training.data.subq.build import build_hotpotqa_subq
     from ras_flow.training.data.subq.config import BuildConfig, Models
-
-    prices = dict(map(_price, price or []))
 
     def load(name: str | None) -> LanguageModel:
         return load_model(name or model, base_url, concurrency)
@@ -83,10 +74,6 @@ def build(
     )
     stats = run_work(lambda shown: build_hotpotqa_subq(hotpotqa, out, models, config, shown), GO_ON)
     report(out, stats, as_json)
-    if prices and not as_json:
-        unpriced = ", ".join(step for step in stats.usage if step not in prices)
-        without = f", without {unpriced}" if unpriced else ""
-        typer.echo(f"cost: ${cost(stats, prices):.2f}{without}")
 
 
 @app.command()
@@ -108,20 +95,3 @@ def stats(
         counted.add(record)
     check_labels(records)
     report(folder, counted, as_json)
-
-
-def _price(text: str) -> tuple[str, tuple[float, float]]:
-    from ras_flow.training.data.subq.config import STEPS
-
-    step, _, numbers = text.partition("=")
-    try:
-        given, made = map(float, numbers.split("/"))
-    except ValueError as error:
-        raise ConfigurationError(
-            f"--price {text!r} cannot be read: write it like filter=3/15."
-        ) from error
-    if step not in STEPS:
-        raise ConfigurationError(
-            f"--price {text!r}: there is no step {step!r}, only {', '.join(STEPS)}."
-        )
-    return step, (given, made)

@@ -15,7 +15,7 @@ from ras_flow.cli.output import log
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ras_flow.training.triples.measuring import Aim, Measured
+    from ras_flow.training.triples.measuring import Measured
 
 app = typer.Typer(help="Train models of your own, and measure them.", no_args_is_help=True)
 app.command()(graph_llm)
@@ -85,7 +85,7 @@ def measure_triples(
     from ras_flow.training.triples.comparing import compare
     from ras_flow.training.triples.config import TrainingConfig
 
-    measured, reached = asyncio.run(
+    measured = asyncio.run(
         compare(
             read_config(TrainingConfig, config),
             folder,
@@ -97,10 +97,10 @@ def measure_triples(
             log=log,
         )
     )
-    _show(measured, reached)
+    _show(measured)
 
 
-def _show(measured: Sequence[Measured], reached: Sequence[Aim]) -> None:
+def _show(measured: Sequence[Measured]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -109,32 +109,19 @@ def _show(measured: Sequence[Measured], reached: Sequence[Aim]) -> None:
     console = Console(width=None if Console().is_terminal else 160)
     for figures in measured:
         table = Table(title=figures.name, title_justify="left")
-        for column in (
-            "source",
-            "texts",
-            "P",
-            "R",
-            "F1",
-            "exact F1",
-            "soft F1",
-            "R-1",
-            "R-2",
-            "R-L",
-        ):
+        for column in "source,texts,P,R,F1,exact F1,soft F1,R-1,R-2,R-L".split(","):
             table.add_column(column)
         for source, scores in figures.scores.items():
             normalised, rouge = scores.levels["normalised"], scores.rouge
             numbers = [normalised.precision, normalised.recall, normalised.f1]
             numbers += [scores.levels["exact"].f1, scores.levels["soft"].f1]
             numbers += [rouge.get(name, 0.0) for name in ("rouge1", "rouge2", "rougeL")]
-            row = [plain(source), str(scores.texts), *(f"{number:.3f}" for number in numbers)]
-            table.add_row(*row)
+            table.add_row(plain(source), str(scores.texts), *(f"{one:.3f}" for one in numbers))
         console.print(table)
         rate = figures.output_tokens / max(figures.seconds, 1e-9)
-        console.print(f"{figures.output_tokens} tokens, {rate:.0f} a second\n")
-    table = Table(title="aims", title_justify="left")
-    for column in ("measure", "aim", "value", "met"):
-        table.add_column(column)
-    for aim in reached:
-        table.add_row(aim.name, aim.wanted, aim.value, "yes" if aim.met else "no")
-    console.print(table)
+        console.print(
+            f"{figures.fact_recall:.1%} of {figures.facts} answer-bearing facts found, "
+            f"{figures.unparsable:.2%} of the outputs without a triple, "
+            f"{figures.pronouns:.2%} of the subjects pronouns; "
+            f"{figures.output_tokens} tokens, {rate:.0f} a second\n"
+        )

@@ -9,10 +9,8 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from ras_flow.errors import InputError
 from ras_flow.formats.history import format_history
 from ras_flow.state.kg import QueryKG
-from ras_flow.support import files
 from ras_flow.support.files import write_whole
 from ras_flow.training.data.records import LABELS, Record
 from ras_flow.training.data.requests import as_graph, as_request, target_text
@@ -116,17 +114,17 @@ class Stats:
 
 def write_card(folder: Path, stats: Stats) -> None:
     """Write ``README.md`` and, last, ``stats.json``: where that is, the set is complete."""
-    value = stats.to_json()
+    names = [*LABELS, "answer"]
     sources: dict[str, Counter[str]] = {}
     for (source, _, label), count in stats.counts.items():
         sources.setdefault(source, Counter())[label] += count
-    names = [*LABELS, "answer"]
     lines = [
         "# Training data for the Graph LLM",
         "",
         stats.table(),
         "",
-        "Tokens are estimated at four characters each.",
+        "Tokens are estimated at four characters each. `stats.json` has the settings, what was "
+        "left out, and the questions and checksums of the input files.",
         "",
         f"| source | {' | '.join(names)} |",
         f"| --- |{' --- |' * len(names)}",
@@ -134,32 +132,10 @@ def write_card(folder: Path, stats: Stats) -> None:
             f"| {source} | {' | '.join(str(counts[name]) for name in names)} |"
             for source, counts in sorted(sources.items())
         ),
-        "",
-        "Plans by label and number of hops so far:",
-        "",
-        *(f"- {label}: {json.dumps(hops)}" for label, hops in value["hops"].items()),
-        "",
-        f"Left out: {json.dumps(stats.dropped)}",
-        "",
-        f"Seed {stats.settings.get('seed')}; questions by file and split:",
-        "",
-        *(f"- {name}: {json.dumps(split)}" for name, split in stats.inputs.items()),
-        "",
-        "SHA-256 of the inputs:",
-        "",
-        *(f"- {name}: `{sum}`" for name, sum in stats.checksums.items()),
-        "",
     ]
-    write_whole(folder / "README.md", "\n".join(lines))
-    write_whole(folder / "stats.json", json.dumps(value, ensure_ascii=False, indent=1) + "\n")
-
-
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    try:
-        return files.checksum(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+    write_whole(folder / "README.md", "\n".join(lines) + "\n")
+    value = json.dumps(stats.to_json(), ensure_ascii=False, indent=1)
+    write_whole(folder / "stats.json", value + "\n")
 
 
 def _text(record: Record) -> str:

@@ -17,7 +17,7 @@ from ras_flow.training.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.measuring import Aim, Measured, add_to_card, aims, figures
+from ras_flow.training.triples.measuring import Measured, add_to_card, figures
 from ras_flow.training.triples.raw import extract_raw, passages_of
 
 
@@ -31,7 +31,7 @@ async def compare(
     batch_size: int = 16,
     keep: Path | None = None,
     log: Callable[[str], None] = lambda _: None,
-) -> tuple[list[Measured], list[Aim]]:
+) -> list[Measured]:
     """Measure a trained extractor and its base; the figures go into its model card.
 
     The base is asked with the instruction and the example of :mod:`ras_flow.prompts.extractor`.
@@ -62,11 +62,10 @@ async def compare(
         figures("trained, on the texts of the base", trained, fewer, fewer_stated),
         figures(f"{tuned.base}, with an example", base, fewer, fewer_stated),
     ]
-    reached = aims(measured[3], measured[2], measured[0], measured[1])
     if len(fewer) == len(texts) and len(fewer_stated) == len(stated):
         del measured[2]
     add_to_card(folder, measured)
-    return measured, reached
+    return measured
 
 
 def drawn(

@@ -1,4 +1,4 @@
-"""Figures of extractors on the untouched part and on whole passages, and the aims they are for."""
+"""Figures of extractors on the untouched part and on whole passages."""
 
 from __future__ import annotations
 
@@ -60,23 +60,6 @@ class Measured:
         }
 
 
-@dataclass(frozen=True)
-class Aim:
-    """What an extractor should reach.
-
-    Attributes:
-        name: What is measured.
-        wanted: The aim, in words.
-        value: What was measured, in words.
-        met: Whether it is reached.
-    """
-
-    name: str
-    wanted: str
-    value: str
-    met: bool
-
-
 def figures(
     name: str,
     made: Mapping[str, Raw],
@@ -104,38 +87,6 @@ def figures(
         output_tokens=sum(one.extraction.output_tokens for one in raw),
         seconds=sum(one.seconds for one in raw),
     )
-
-
-def aims(base: Measured, same: Measured, tuned: Measured, graph: Measured) -> list[Aim]:
-    """Compare a trained extractor with its untrained base, asked with an example."""
-    before, after = (m.scores["all"].levels["normalised"].f1 for m in (base, same))
-    return [
-        Aim(
-            "outputs without a readable triple",
-            "under 0.5%",
-            f"{tuned.unparsable:.2%} (base {base.unparsable:.2%})",
-            tuned.unparsable < 0.005,
-        ),
-        Aim(
-            "normalised F1",
-            "at least twice the base's",
-            f"{after:.3f} (base {before:.3f})",
-            after >= 2 * before and after > 0,
-        ),
-        Aim(
-            "pronouns as subjects",
-            "none",
-            f"{tuned.pronouns:.2%} (in the graph {graph.pronouns:.2%}, base {base.pronouns:.2%})",
-            tuned.pronouns == 0,
-        ),
-        Aim(
-            "recall of answer-bearing facts",
-            "at least 70%",
-            f"{tuned.fact_recall:.1%} of {tuned.facts} (in the graph {graph.fact_recall:.1%}, "
-            f"base {base.fact_recall:.1%} of {base.facts})",
-            tuned.fact_recall >= 0.7,
-        ),
-    ]
 
 
 def add_to_card(folder: Path, measured: Sequence[Measured]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from ras_flow.errors import InputError
 from ras_flow.training.data.records import Record, check_record, read_records
-from ras_flow.training.data.writer import RecordWriter
+from ras_flow.training.data.writer import write_records
 
 PLAN: Record = {
     "id": "a/1/0/plan-1",
@@ -50,9 +51,7 @@ def named(record: Record, name: str) -> Record:
 @given(st.lists(records, unique_by=lambda record: record["id"]))
 def test_what_is_written_is_read_back(tmp_path_factory: Any, written: list[Record]) -> None:
     path = tmp_path_factory.mktemp("records") / "train.jsonl"
-    with RecordWriter(path) as writer:
-        for record in written:
-            writer.write(record)
+    write_records(path, written)
     assert list(read_records(path)) == written
 
 
@@ -112,30 +111,21 @@ def test_a_torn_line_and_a_missing_file_are_told(tmp_path: Path) -> None:
         list(read_records(tmp_path / "none.jsonl"))
 
 
-def test_a_file_is_complete_or_not_there(tmp_path: Path) -> None:
+def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
-    path.write_text("what was there before")
-    with pytest.raises(KeyError), RecordWriter(path) as writer:
-        writer.write(PLAN)
+    write_records(path, [PLAN])
+
+    def torn() -> Iterator[Record]:
+        yield named(PLAN, "one")
         raise KeyError
-    assert path.read_text() == "what was there before"
-    # What a kill left is of no use.
-    (tmp_path / "train.jsonl.part").write_text(json.dumps(named(PLAN, "one")) + '\n{"id": "two"')
-    with RecordWriter(path) as writer:
-        writer.write(PLAN)
-        assert path.read_text() == "what was there before"
-    assert list(read_records(path)) == [PLAN]
+
+    wrong: Any = {**PLAN, "target": {}}
+    for records, error in (
+        (torn(), KeyError),
+        ([PLAN, {**PLAN, "question": "Who else?"}], InputError),  # two of one id
+        ([wrong], InputError),
+    ):
+        with pytest.raises(error):
+            write_records(path, records)
+        assert list(read_records(path)) == [PLAN]
     assert [p.name for p in tmp_path.iterdir()] == ["train.jsonl"]
-
-
-def test_no_two_records_have_one_id(tmp_path: Path) -> None:
-    with RecordWriter(tmp_path / "a.jsonl") as writer:
-        writer.write(PLAN)
-        with pytest.raises(InputError, match="a/1/0/plan-1: two records have this id"):
-            writer.write({**PLAN, "question": "Who else?"})
-
-
-def test_a_writer_refuses_what_a_reader_would_refuse(tmp_path: Path) -> None:
-    with RecordWriter(tmp_path / "a.jsonl") as writer, pytest.raises(InputError, match="target"):
-        writer.write({**PLAN, "target": {}})
-    assert check_record(PLAN, "x") == PLAN

@@ -56,11 +56,11 @@ def test_measuring_decodes_as_many_texts_at_once_as_are_asked_for(
 ) -> None:
     given: dict[str, Any] = {}
 
-    async def compare(*_: object, **options: Any) -> tuple[list[Any], list[Any]]:
+    async def compare(*_: object, **options: Any) -> list[Any]:
         given.update(options)
-        return [], []
+        return []
 
     monkeypatch.setattr("ras_flow.training.triples.comparing.compare", compare)
     done = run_cli("train", "measure-triples", settings, "out", *options)
-    assert done.exit_code == 0 and "aims" in done.stdout
+    assert done.exit_code == 0
     assert given["batch_size"] == size

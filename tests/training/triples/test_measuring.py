@@ -15,7 +15,7 @@ from ras_flow.formats.quality import RULES
 from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.measuring import aims, figures
+from ras_flow.training.triples.measuring import figures
 from ras_flow.training.triples.raw import extract_raw, passages_of
 from tests.llms.tiny import save_tiny_model
 from tests.training.triples.samples import fact_rows, rows, write_rows
@@ -39,7 +39,7 @@ class Known:
 FACTS = [("Ann", "met", "Bo"), ("Ann", "born in", "Oslo")]
 
 
-async def test_measures_and_aims(tmp_path: Path) -> None:
+async def test_measures(tmp_path: Path) -> None:
     examples = [Example(str(i), "s", "", f"Text {i}", tuple(FACTS)) for i in range(2)]
     facts = read_facts(write_rows(tmp_path / "f.jsonl", fact_rows()))
     film, person = (fact.passage["text"] for fact in facts)
@@ -60,8 +60,6 @@ async def test_measures_and_aims(tmp_path: Path) -> None:
     assert (trained.unparsable, trained.fact_recall, trained.pronouns) == (0, 1, 0)
     assert (base.unparsable, base.fact_recall, base.pronouns) == (0.5, 0.5, 0.5)
     assert trained.output_tokens == 12
-    assert [aim.met for aim in aims(base, trained, trained, trained)] == [True] * 4
-    assert [aim.met for aim in aims(trained, base, base, trained)] == [False] * 4
 
 
 async def test_figures_of_what_enters_the_graph() -> None:
@@ -107,7 +105,7 @@ def test_train_and_measure_on_the_command_line(tmp_path: Path) -> None:
     command += ["--most", "3", "--most-base", "2", "--keep", str(kept)]
     measured = run_cli(command)
     assert measured.exit_code == 0, measured.output
-    assert re.search(r"recall of answer-bearing facts.*at least 70%", measured.output)
+    assert re.search(r"of \d+ answer-bearing facts found", measured.output)
     metrics = json.loads((out / "metrics.json").read_text())
     assert [figures["sources"]["all"]["texts"] for figures in metrics] == [3, 3, 2, 2]
     assert "with an example" in (out / "README.md").read_text()

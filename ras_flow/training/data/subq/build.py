@@ -80,13 +80,3 @@ async def build_hotpotqa_subq(
                 write_set, folder, of, stats, inputs=[path], settings=config.model_dump()
             )
         )
-
-
-def cost(stats: Stats, prices: dict[str, tuple[float, float]]) -> float:
-    """Return what a build cost."""
-    parts = [
-        (used["input_tokens"] * prices[step][0] + used["output_tokens"] * prices[step][1]) / 1e6
-        for step, used in stats.usage.items()
-        if step in prices
-    ]
-    return float(sum(parts))

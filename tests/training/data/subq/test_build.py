@@ -25,7 +25,7 @@ from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts import Generation
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
-from ras_flow.training.data.subq.build import build_hotpotqa_subq, cost
+from ras_flow.training.data.subq.build import build_hotpotqa_subq
 from ras_flow.training.data.subq.config import BuildConfig, Models
 from ras_flow.training.data.writer import own_set
 from ras_flow.training.splits import SPLITS
@@ -59,7 +59,7 @@ def quick(url: str) -> Models:
 async def test_a_set_as_algorithm_1_makes_it(tmp_path: Path) -> None:
     with OpenAIServer(reply) as server:
         path = write_questions(tmp_path / "hotpot.json", 12)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+        await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
     records = read_all(tmp_path / "out")
     of = [record for record in records if record["id"].split("/")[1] == "town3"]
     question = town(3)["question"]
@@ -89,7 +89,6 @@ async def test_a_set_as_algorithm_1_makes_it(tmp_path: Path) -> None:
         "output_tokens": 840,
     }
     assert "| [SUFFICIENT] | 12 | – |" in (tmp_path / "out/README.md").read_text()
-    assert cost(stats, {"extract": (1.0, 10.0)}) == pytest.approx((1320 + 8400) / 1e6)
 
 
 async def test_as_in_the_appendix_one_document_a_hop(tmp_path: Path) -> None:
