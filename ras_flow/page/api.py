@@ -22,7 +22,7 @@ from ras_flow.page.work import JsonEvent, Work, failing_softly
 from ras_flow.runs.address import find_address
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export.forms import Form, writer_of
+from ras_flow.page.forms import Form, writer_of
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.times import parse_time

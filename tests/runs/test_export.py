@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib.namespace import PROV, RDF, RDFS
 
-from ras_flow.errors import RunError
+from ras_flow.errors import MissingExtraError, RunError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
@@ -178,13 +179,9 @@ def test_any_text_that_xml_can_hold_survives_graphml(
     assert labels == {xml(name) for name in document["entities"].values()}
     [(_, _, edge)] = graph.edges(data=True)
     assert edge["label"] == xml(predicate)
-    data = {
-        item.get("key"): item.text or ""
-        for item in ElementTree.fromstring(written.encode()).iter()
-        if item.tag.endswith("data")
-    }
-    assert data["graph_question"] == xml(text)
-    assert data["edge_titles"] == xml(text or "p"), "without a title it is named by its id"
+    said = [item.text or "" for item in ElementTree.fromstring(written.encode()).iter()]
+    assert xml(text) in said
+    assert edge["titles"] == xml(text or "p"), "without a title it is named by its id"
 
 
 @settings(max_examples=60)
@@ -206,3 +203,12 @@ def test_an_unanswered_run_without_a_graph_is_exported() -> None:
 def test_an_unknown_branch_is_named(write: Any, document: RunDocument) -> None:
     with pytest.raises(RunError, match="has no branch 9"):
         write(document, 9)
+
+
+@pytest.mark.parametrize(("write", "module"), [(to_graphml, "networkx"), (to_turtle, "rdflib")])
+def test_without_its_package_a_form_names_the_extra(
+    write: Any, module: str, document: RunDocument, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match="export"):
+        write(document)

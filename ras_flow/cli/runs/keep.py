@@ -13,7 +13,7 @@ import typer
 from ras_flow.cli.output import confirmed
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
-from ras_flow.runs.export.forms import Form, writer_of
+from ras_flow.page.forms import Form, writer_of
 from ras_flow.support.files import write_whole, writing
 
 if TYPE_CHECKING:

@@ -12,14 +12,13 @@ from ras_flow.support.lazy import load_on_use
 if TYPE_CHECKING:
     from ras_flow.runs.export.graphml import to_graphml
     from ras_flow.runs.export.json import to_json
-    from ras_flow.runs.export.json_ld import to_json_ld
-    from ras_flow.runs.export.turtle import to_turtle
+    from ras_flow.runs.export.rdf import to_json_ld, to_turtle
 
 _HOMES = {
     "to_graphml": "graphml",
     "to_json": "json",
-    "to_json_ld": "json_ld",
-    "to_turtle": "turtle",
+    "to_json_ld": "rdf",
+    "to_turtle": "rdf",
 }
 
 __all__ = ["to_graphml", "to_json", "to_json_ld", "to_turtle"]

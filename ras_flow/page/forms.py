@@ -21,13 +21,7 @@ class Form(StrEnum):
 
 
 class Writer(NamedTuple):
-    """What writes a form.
-
-    Attributes:
-        ending: Of its files' names.
-        media_type: As HTTP names it.
-        write: Makes the text of a run, from its document and a branch's number.
-    """
+    """Writes a run in a form; ``ending`` is that of its files' names."""
 
     ending: str
     media_type: str
@@ -35,7 +29,7 @@ class Writer(NamedTuple):
 
 
 def writer_of(form: Form) -> Writer:
-    """Return what writes a form."""
+    """Return the writer of a form."""
     # Here, since the command line names the forms long before it needs a writer.
     from ras_flow.page.export import to_html  # noqa: PLC0415
     from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle  # noqa: PLC0415
