@@ -18,11 +18,11 @@ from starlette.routing import Route
 from ras_flow.errors import InputError
 from ras_flow.events import Event
 from ras_flow.page.bodies import read_body
+from ras_flow.page.forms import Form, writer_of
 from ras_flow.page.work import JsonEvent, Work, failing_softly
 from ras_flow.runs.address import find_address
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
-from ras_flow.page.forms import Form, writer_of
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.times import parse_time
