@@ -28,7 +28,7 @@ _PREFIXES = ("rdf", "rdfs", "prov")
 
 def to_turtle(document: RunDocument, branch: int | None = None) -> str:
     """Write a branch as Turtle."""
-    text = cast(str, graph_of_branch(document, branch).serialize(format="turtle"))
+    text = graph_of_branch(document, branch).serialize(format="turtle")
     return escape_unseen(text, "\\u%04X")
 
 
