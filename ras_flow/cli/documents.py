@@ -1,4 +1,4 @@
-"""Documents that a command is given: read, with a word on what is left out."""
+"""Documents named on the command line: read, with a line about each that is left out."""
 
 from __future__ import annotations
 
@@ -28,75 +28,65 @@ def read_and_tell(
     report = ReadReport()
     docs = [_absolute(path) for path in docs]
     for document in read_documents(docs, on_error="skip", empty_ok=empty_ok, report=report):
-        _tell(report, skip)
+        _tell_faults(report, skip)
         yield document
-    _tell(report, skip)
-    _tell_types(report.ignored)
-    _tell_links(report.ignored, docs)
+    _tell_faults(report, skip)
+    seen = [path for path in report.ignored if not path.name.startswith(".")]
+    _tell_types([path for path in seen if os.path.isfile(path)])
+    _tell_links([path for path in seen if os.path.islink(path)], docs)
     if not report.documents and empty_ok:
         raise InputError(
-            "There is no document at all here, so nothing is pruned: a disk that is not mounted "
-            "looks like this. To empty the index, name its documents with `ras-flow index remove`."
+            "Found no documents, so nothing is pruned: the disk may not be mounted. To empty the "
+            "index, name its documents with `ras-flow index remove`."
         )
     if not report.documents:
-        raise InputError("None of these documents can be read: there is nothing to answer from.")
+        raise InputError("None of these documents can be read, so there is nothing to index.")
 
 
 def _absolute(path: Path) -> Path:
-    """Return what a path is called wherever the command is run; ``..`` may be behind a link."""
+    """Return the path's name from any working folder; ``..`` may be behind a link."""
     if not os.path.exists(path):
-        return path  # What is said of it names it as it was typed.
+        return path  # Messages name it as it was typed.
     plain, place = os.path.abspath(path), os.path.realpath(path)
     return Path(plain if os.path.realpath(plain) == place else place)
 
 
-def _tell(report: ReadReport, skip: bool) -> None:
-    """Say once what is left out, or refuse to leave it out."""
-    from ras_flow.formats.text import plain
-
+def _tell_faults(report: ReadReport, skip: bool) -> None:
+    """Say once what could not be read, or refuse to leave it out."""
     while report.gaps:
-        typer.echo(f"left out: {plain(report.gaps.pop(0))}", err=True)
+        _left_out(report.gaps.pop(0))
     while report.errors:
         error = report.errors.pop(0)
         if not skip:
             raise DocumentError(f"{error} Or leave out what cannot be read, with --skip.")
-        typer.echo(f"left out: {plain(str(error))}", err=True)
+        _left_out(str(error))
 
 
-def _tell_types(ignored: list[Path]) -> None:
-    """Say which types of files are left out of folders; hidden files go without saying."""
-    from ras_flow.formats.text import plain
-
-    types = Counter(
-        path.suffix.lower() or "without an ending"
-        for path in ignored
-        if not path.name.startswith(".") and os.path.isfile(path)
-    )
+def _tell_types(files: list[Path]) -> None:
+    """Say which types of files were left out of folders."""
+    types = Counter(path.suffix.lower() or "no extension" for path in files)
     if types:
-        counts = ", ".join(f"{plain(kind)} ({count})" for kind, count in sorted(types.items()))
-        typer.echo(f"left out: files of types that are not read: {counts}", err=True)
+        counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(types.items()))
+        _left_out(f"files of unsupported types: {counts}")
 
 
-def _tell_links(ignored: list[Path], docs: list[Path]) -> None:
-    """Say which links are left out, but for those to folders that are read anyway."""
-    from ras_flow.formats.text import plain
-
+def _tell_links(links: list[Path], docs: list[Path]) -> None:
+    """Say which links were not followed, except those to folders that were read anyway."""
     read = tuple(os.path.join(os.path.realpath(path), "") for path in docs)
-    links = [path for path in ignored if os.path.islink(path) and not path.name.startswith(".")]
     folders = [
         path
         for path in links
         if os.path.isdir(path) and not os.path.join(os.path.realpath(path), "").startswith(read)
     ]
-    dead = [path for path in links if not os.path.exists(path)]
     if folders:
-        typer.echo(
-            f"left out: linked folders ({len(folders)}), such as {plain(str(folders[0]))}: a link "
-            "is followed only where it is named itself",
-            err=True,
+        _left_out(
+            f"{len(folders)} linked folders, such as {folders[0]}: name a link to have it followed"
         )
-    if dead:
-        typer.echo(
-            f"left out: links that lead nowhere ({len(dead)}), such as {plain(str(dead[0]))}",
-            err=True,
-        )
+    if dead := [path for path in links if not os.path.exists(path)]:
+        _left_out(f"{len(dead)} broken links, such as {dead[0]}")
+
+
+def _left_out(what: str) -> None:
+    from ras_flow.formats.text import plain
+
+    typer.echo(f"left out: {plain(what)}", err=True)

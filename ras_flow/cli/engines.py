@@ -1,4 +1,4 @@
-"""``--engine``: where the work of a command is done."""
+"""``--engine``: where a command's work is done."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ EngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="Where the work is done: in this process, or by the workers of a Ray cluster, which "
-        "is that of RAY_ADDRESS or else one on this machine.",
+        help="Where to work: in this process, or on a Ray cluster (at RAY_ADDRESS, or else started "
+        "on this machine).",
     ),
 ]
 

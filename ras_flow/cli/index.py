@@ -1,4 +1,4 @@
-"""ras-flow index: make indexes, keep them up to date, look into them."""
+"""ras-flow index: build, update and inspect indexes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from ras_flow.indexes import CorpusIndex
     from ras_flow.indexes.ann import VectorChoice
     from ras_flow.indexes.contents import OnProgress
-    from ras_flow.parts.protocols import SentenceEncoder
 
-app = typer.Typer(help="Make and update passage indexes.", no_args_is_help=True)
+app = typer.Typer(help="Build and update passage indexes.", no_args_is_help=True)
 
 Index = Annotated[
     Path, typer.Argument(parser=path_of, metavar="INDEX", help="Folder of the index.")
@@ -49,21 +48,17 @@ def build(
     docs: Docs,
     encoder: Encoder = DEFAULTS.encoder,
     bm25_only: Annotated[
-        bool, typer.Option("--bm25-only", help="No vectors: needs no model.")
+        bool, typer.Option("--bm25-only", help="Without vectors, and so without a model.")
     ] = False,
     vectors: Annotated[
         str,
-        typer.Option(
-            help="Search of vectors: flat, hnsw, ivfpq; auto takes them in this order by size."
-        ),
+        typer.Option(help="Vector search: flat, hnsw or ivfpq; auto chooses by size."),
     ] = "auto",
-    shards: Annotated[
-        int, typer.Option(help="Files of vectors, built and searched in parallel.")
-    ] = 1,
+    shards: Annotated[int, typer.Option(help="Vector files, built and searched in parallel.")] = 1,
     skip: Skip = False,
     engine: EngineOption = EngineName.LOCAL,
 ) -> None:
-    """Make an index; one that is there is replaced when the new one is complete."""
+    """Build an index; an existing one is replaced when the new one is complete."""
     from ras_flow.cluster.encoder import encoder_on
     from ras_flow.indexes import CorpusIndex
 
@@ -97,16 +92,15 @@ def add(
 ) -> None:
     """Add documents, or update those that changed; only new passages are embedded.
 
-    Documents whose files are gone stay, unless they are to be removed (--prune).
+    Documents whose files are gone stay, unless --prune is given.
     """
     from ras_flow.documents.files import IndexedFiles
     from ras_flow.formats.text import plain
-    from ras_flow.indexes import CorpusIndex
 
     gone: list[str] = []
 
     async def work(progress: OnProgress) -> CorpusIndex:
-        opened = await asyncio.to_thread(CorpusIndex.open, index, encoder=_encoder_of(index))
+        opened = _opened(index)
         files = IndexedFiles(await opened.sources())
 
         def documents() -> Iterator[SourceDocument]:
@@ -126,8 +120,8 @@ def add(
     _report(index, _work(work))
     if gone and not prune:
         typer.echo(
-            f"still in the index: {len(gone)} documents whose files are gone, such as "
-            f"{plain(gone[0])}; --prune removes them",
+            f"The index still has {len(gone)} documents whose files are gone, such as "
+            f"{plain(gone[0])}; --prune removes them.",
             err=True,
         )
 
@@ -144,10 +138,9 @@ def remove(
 ) -> None:
     """Remove documents by their source."""
     from ras_flow.documents.files import IndexedFiles
-    from ras_flow.indexes import CorpusIndex
 
     async def work(progress: OnProgress) -> CorpusIndex:
-        opened = CorpusIndex.open(index, encoder=_encoder_of(index))
+        opened = _opened(index)
         files = IndexedFiles(await opened.sources())
         gone = [one for source in sources for one in files.named(source) or [source]]
         return await opened.update(remove=gone, progress=progress)
@@ -157,14 +150,8 @@ def remove(
 
 @app.command()
 def renew(index: Index) -> None:
-    """Renew BM25 where another version tokenized differently; no passage is embedded again."""
-    from ras_flow.indexes import CorpusIndex
-
-    async def work(progress: OnProgress) -> CorpusIndex:
-        opened = CorpusIndex.open(index, encoder=_encoder_of(index))
-        return await opened.update(progress=progress)
-
-    _report(index, _work(work))
+    """Renew BM25 if another version tokenized differently; no passage is embedded again."""
+    _report(index, _work(lambda progress: _opened(index).update(progress=progress)))
 
 
 @app.command()
@@ -172,10 +159,12 @@ def push(
     index: Index,
     engine: Annotated[
         Path,
-        typer.Argument(parser=path_of, metavar="ENGINE.toml", help="Names the vector database."),
+        typer.Argument(
+            parser=path_of, metavar="ENGINE.toml", help="File that names the vector database."
+        ),
     ],
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a collection that is there.")
+        bool, typer.Option("--replace", help="Replace an existing collection.")
     ] = False,
 ) -> None:
     """Copy an index to a vector database (Qdrant, pgvector); nothing is embedded again."""
@@ -231,7 +220,7 @@ async def index_documents(
     from ras_flow.indexes.sync import cached_index_path, sync_index
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 
-    # Unlike Path.exists, this raises nothing: a name may be too long, a folder closed to us.
+    # Unlike Path.exists, this raises nothing if a name is too long or a folder closed to us.
     missing = [str(path) for path in docs if not os.path.exists(path)]
     if missing:
         raise InputError(f"There is nothing at {', '.join(missing)}: check the path.")
@@ -243,7 +232,7 @@ async def index_documents(
 
 
 def settings_of(index: Path) -> dict[str, str]:
-    """Return the settings that fit an index: its encoder, or BM25 where it has no vectors."""
+    """Return the settings that fit an index: its encoder, or BM25 if it has no vectors."""
     from ras_flow.indexes.engines.config import is_engine, read_engine
     from ras_flow.indexes.manifest import read_manifest
 
@@ -257,12 +246,13 @@ def settings_of(index: Path) -> dict[str, str]:
     return {"encoder": name} if name else {}
 
 
-def _encoder_of(index: Path) -> SentenceEncoder | None:
-    """Return the encoder that an index was built with; None for BM25 alone, or without a name."""
+def _opened(index: Path) -> CorpusIndex:
+    """Open an index with its encoder, unless it has none or one that cannot be opened by name."""
+    from ras_flow.indexes import CorpusIndex
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 
     name = settings_of(index).get("encoder")
-    return LocalSentenceEncoder(name) if name else None
+    return CorpusIndex.open(index, encoder=LocalSentenceEncoder(name) if name else None)
 
 
 def _work(work: Callable[[OnProgress], Awaitable[CorpusIndex]]) -> CorpusIndex:

@@ -1,4 +1,4 @@
-"""Options of the commands that ask models, described once."""
+"""Options of all commands that call models."""
 
 from __future__ import annotations
 

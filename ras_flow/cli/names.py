@@ -9,7 +9,7 @@ import typer
 
 
 def path_of(name: str) -> Path:
-    """Return a path, and none for no name: ``--docs "$UNSET"`` must not mean the current folder."""
+    """Return a path; refuse an empty name: ``--docs "$UNSET"`` must not mean the current folder."""
     if not name:
         raise typer.BadParameter("the name is empty; write . for the current folder")
     return Path(name)

@@ -1,4 +1,4 @@
-"""How far work is: a line that changes on a terminal, or one a minute where there is none."""
+"""Progress: a line that changes on a terminal, or a line a minute in a log."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ _DOING = {
     "write": "writing the index",
 }
 
-
 PAUSE = 60.0
 """Seconds between two lines in a log."""
 
 
 def now_and_then(log: Callable[[str], None]) -> Callable[[str], None]:
-    """Return what writes a line to a log where the last one is a minute old, or the start is."""
+    """Return a function that logs a line if the last one, or the start, is a minute old."""
     due = time.monotonic() + PAUSE
 
     def tell(line: str) -> None:
@@ -38,7 +37,7 @@ def now_and_then(log: Callable[[str], None]) -> Callable[[str], None]:
 
 @contextmanager
 def progress_on(console: Console) -> Iterator[OnProgress]:
-    """Show a line that changes as work proceeds, or lines in a log where there is no terminal."""
+    """Show progress on a terminal, in a log, or not at all."""
     if console.quiet:
         yield lambda _: None
     elif console.is_terminal:
