@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.support.files import let_all_read, whole_file, whole_folder, write_whole
+from ras_flow.errors import RunError
+from ras_flow.support.files import file_lock, let_all_read, whole_file, whole_folder, write_whole
 
 
 def test_a_text_replaces_a_file_at_once(tmp_path: Path) -> None:
@@ -20,25 +21,18 @@ def test_a_text_replaces_a_file_at_once(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["card.md"]
 
 
-def test_a_text_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:
+def test_an_error_half_way_leaves_the_file(tmp_path: Path) -> None:
     file = tmp_path / "card.md"
     write_whole(file, "old")
     with pytest.raises(UnicodeEncodeError):
         write_whole(file, "half a pair \ud800")
-    assert file.read_text() == "old"
-    assert os.listdir(tmp_path) == ["card.md"]
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "missing" / "card.md", "new")
-
-
-def test_an_error_between_two_pieces_leaves_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "kept.jsonl"
-    write_whole(file, "old")
     with pytest.raises(KeyError), whole_file(file) as opened:
         opened.write("new")
         raise KeyError
     assert file.read_text() == "old"
-    assert os.listdir(tmp_path) == ["kept.jsonl"]
+    assert os.listdir(tmp_path) == ["card.md"]
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "missing" / "card.md", "new")
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -50,18 +44,15 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_written_to(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
+    named = tmp_path / "pipe"
+    os.mkfifo(named)
     read: list[str] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: read.append(named.read_text()))
     reader.start()
-    write_whole(pipe, "through")
+    write_whole(named, "through")
     reader.join(10)
-    assert read == ["through"] and pipe.is_fifo()
-
-
-def test_a_pipe_without_a_path_of_its_own_is_written_to() -> None:
-    # As `-o /dev/stdout` before a `|`, and a shell's `>(gzip > FILE)`.
+    assert read == ["through"] and named.is_fifo()
+    # As `-o /dev/stdout` before a `|`: a pipe without a path.
     reading, writing = os.pipe()
     write_whole(Path(f"/dev/fd/{writing}"), "through")
     os.close(writing)
@@ -71,25 +62,30 @@ def test_a_pipe_without_a_path_of_its_own_is_written_to() -> None:
 
 def test_an_error_leaves_the_folder_that_was_there(tmp_path: Path) -> None:
     folder = tmp_path / "model"
+    others = [tmp_path / "model.before", tmp_path / "model.unfinished"]
+    for other in others:
+        other.mkdir()
+        (other / "card.md").write_text("a person's own")
     for text in ("old", "new"):
         with whole_folder(folder) as scratch:
+            (scratch / "card.md").touch(0o600)
             (scratch / "card.md").write_text(text)
     with pytest.raises(KeyError), whole_folder(folder) as scratch:
         (scratch / "card.md").write_text("half")
         raise KeyError
     assert (folder / "card.md").read_text() == "new"
-    assert os.listdir(tmp_path) == ["model"]
+    assert all((other / "card.md").read_text() == "a person's own" for other in others)
+    assert {path.name for path in tmp_path.iterdir()} == {folder.name, *(o.name for o in others)}
+    let_all_read(folder)
+    assert (folder / "card.md").stat().st_mode & 0o777 == 0o644
 
 
-def test_a_folder_beside_it_of_any_name_is_left_alone(tmp_path: Path) -> None:
-    for name in ("model.before", "model.unfinished"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "card.md").write_text("a person's own")
-    for text in ("old", "new"):
-        with whole_folder(tmp_path / "model") as scratch:
-            (scratch / "card.md").write_text(text)
-    assert (tmp_path / "model.before" / "card.md").read_text() == "a person's own"
-    assert (tmp_path / "model.unfinished" / "card.md").read_text() == "a person's own"
+def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    path, busy = tmp_path / "new" / ".lock", RunError("busy")
+    with file_lock(path, busy), pytest.raises(RunError, match="busy"), file_lock(path, busy):
+        pass
+    with file_lock(path, busy):
+        pass
 
 
 def test_what_a_kill_between_two_names_moved_away_is_put_back(
@@ -114,15 +110,3 @@ def test_what_a_kill_between_two_names_moved_away_is_put_back(
         raise KeyError
     assert (folder / "card.md").read_text() == "old"
     assert os.listdir(tmp_path) == ["model"]
-
-
-def test_all_may_read_a_folders_files(tmp_path: Path) -> None:
-    inner = tmp_path / "inner"
-    inner.mkdir()
-    files = [tmp_path / "a.safetensors", inner / "b.safetensors"]
-    for file in files:
-        file.touch(0o600)
-    before = inner.stat().st_mode
-    let_all_read(tmp_path)
-    assert [file.stat().st_mode & 0o777 for file in files] == [0o644, 0o644]
-    assert inner.stat().st_mode == before

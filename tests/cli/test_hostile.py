@@ -9,10 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from ras_flow.cli.graph_llm import _show
-from ras_flow.cli.render import Screen
 from ras_flow.formats.text import plain
 from ras_flow.training.graph_llm.scores import Measures, Scores
 from tests.cli.command import ras_flow
@@ -52,42 +50,24 @@ def lines_of(output: str) -> list[str]:
     return output.replace("\r\n", "\n").split("\n")
 
 
-def test_hostile_text_is_shown_as_text(model: Model, hostile: Path) -> None:
+@pytest.mark.parametrize("terminal", [False, True])
+def test_hostile_text_is_shown_as_text(model: Model, hostile: Path, terminal: bool) -> None:
     arguments = ["ask", f"Who {EVIL}?", "--docs", str(hostile), "--max-hops", "3", *model.options]
-    done = ras_flow(*arguments)
+    done = ras_flow(*arguments, terminal=terminal)
     assert done.code == 0, done.err
-    for part in ["Plan     not usable", "Hop 1", "[bold red]alarm[/bold red]", "Answer ", "cites"]:
+    for part in ["Hop 1", "[bold red]alarm[/bold red]", "Answer"]:
         assert part in done.out
-    assert "→ designer [bold red]alarm[/bold red]" in " ".join(done.out.split())
+    assert ("\x1b[1;32mAnswer" in done.out) == terminal, "colours are for a terminal"
     run = json.loads(ras_flow("runs", "list", "--json").out)[0]["run"]
-    outputs = [done, ras_flow("runs", "show", run), ras_flow("runs", "list")]
-    for output in outputs:
+    shown = ras_flow("runs", "show", run, terminal=terminal)
+    listed = ras_flow("runs", "list", terminal=terminal)
+    for output in (done, shown, listed):
         for line in lines_of(output.out + output.err):
-            assert not FORBIDDEN.search(line), repr(line)
+            # On a terminal, a carriage return ends the line that is shown while one waits.
+            own = OUR_CODES.sub("", line).replace("\r", "") if terminal else line
+            assert not FORBIDDEN.search(own), repr(line)
+        assert "\x1b]" not in output.out and "\x1b[31mred" not in output.out
     assert max(map(len, lines_of(done.out))) < 1500
-
-
-def test_hostile_text_writes_no_codes_to_a_terminal(model: Model, hostile: Path) -> None:
-    arguments = ["ask", QUESTION, "--docs", str(hostile), "--max-hops", "3", *model.options]
-    done = ras_flow(*arguments, terminal=True)
-    assert done.code == 0, done.out
-    assert "\x1b[1;32mAnswer" in done.out, "this is no terminal"
-    for line in lines_of(done.out):
-        # A carriage return ends the line that is shown while something is awaited.
-        assert not FORBIDDEN.search(OUR_CODES.sub("", line).replace("\r", "")), repr(line)
-    assert "\x1b]" not in done.out and "\x1b[31m" not in done.out
-
-
-def test_a_forced_terminal_gets_no_codes_from_events(tmp_path: Path) -> None:
-    with (tmp_path / "out").open("w+") as file:
-        console = Console(file=file, force_terminal=True, color_system=None, highlight=False)
-        screen = Screen(console=console)
-        screen.show({"type": "warning", "message": EVIL})
-        screen.show({"type": "answer", "answer": EVIL, "stop_reason": "error", "citations": []})
-        file.seek(0)
-        shown = file.read()
-    assert "alarm" in shown
-    assert not any(FORBIDDEN.search(line) for line in shown.split("\n"))
 
 
 def test_hostile_errors_are_shown_as_text(model: Model, docs: Path) -> None:
