@@ -13,7 +13,7 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.errors import RunError
+from ras_flow.errors import ModelUnavailableError, RunError
 from ras_flow.parts import Extraction
 from ras_flow.runs import open_store
 from ras_flow.state.schema import Passage, make_passage
@@ -77,7 +77,43 @@ async def test_of_a_passage_with_failed_parts_these_alone_are_asked_again() -> N
     assert await clear_kept(store) == 1
 
 
-@pytest.mark.parametrize("ticks", range(8))
+async def test_passages_that_several_runs_ask_for_at_once_are_extracted_once() -> None:
+    store, asked = InMemoryStore(), list[str]()
+
+    async def ask(passages: Sequence[Passage]) -> list[Extraction]:
+        asked.extend(passage["text"] for passage in passages)
+        await asyncio.sleep(0.01)
+        return [Extraction([(one["text"], "is", "x")], [], None, 7, 3) for one in passages]
+
+    async def extract(texts: str) -> list[Extraction]:
+        passages = [make_passage("T", text) for text in texts]
+        return await TripleCache(store, "a").extract(passages, ask)
+
+    made = await asyncio.gather(*map(extract, ("ab", "bc", "ca")))
+    assert sorted(asked) == ["a", "b", "c"]
+    assert [one.triples for some in made for one in some] == [[(t, "is", "x")] for t in "abbcca"]
+    assert sum(one.calls for some in made for one in some) == 3
+    assert sum(one.input_tokens for some in made for one in some) == 21
+
+
+async def test_who_waits_for_a_call_that_fails_makes_its_own() -> None:
+    store, passage = InMemoryStore(), make_passage("T", "text")
+    answers: list[Extraction | Exception] = [ModelUnavailableError("gone"), FOUND]
+
+    async def ask(_: Sequence[Passage]) -> list[Extraction]:
+        await asyncio.sleep(0.01)
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return [answer]
+
+    calls = [TripleCache(store, "a").extract([passage], ask) for _ in range(3)]
+    first, second, third = await asyncio.gather(*calls, return_exceptions=True)
+    assert isinstance(first, ModelUnavailableError) and second == [FOUND]
+    assert isinstance(third, list) and (third[0].triples, third[0].calls) == (FOUND.triples, 0)
+
+
+@pytest.mark.parametrize("ticks", range(0, 8, 2))
 async def test_who_is_cancelled_leaves_the_store_to_the_others(tmp_path: Path, ticks: int) -> None:
     made = {f"p{number}": FOUND for number in range(20)}
     async with open_store(str(tmp_path), new=True) as store:

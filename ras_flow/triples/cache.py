@@ -2,113 +2,115 @@
 
 A passage's triples are at the namespace ``ras_flow, triples, HASH, DIGIT`` (the hash is of the
 extractor's identity, the digit the first of the passage's id) under the passage's id. The digit
-parts large stores into pieces that can be read whole: LangGraph's stores cannot be paged through
+divides large stores into pieces that can be read whole: LangGraph's stores cannot be paged through
 reliably.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import NotRequired
 
-from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, Result
+from langgraph.store.base import BaseStore, PutOp
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import UNSTORABLE
 from ras_flow.parts.records import Extraction
 from ras_flow.state.kg import as_spo
 from ras_flow.state.schema import Passage, make_passage
-from ras_flow.support.concurrency import to_its_end
+from ras_flow.support.calls import CallCache, Place, Value, batch
 
 PREFIX = ("ras_flow", "triples")
 
 _WHOLE = 2**31 - 1
 _AT_ONCE = 1_000
 
-_PATIENCE = 5.0
-"""Seconds that a store has to end its work for who is cancelled: its server may be suspended."""
+
+class _Kept(TypedDict):
+    triples: list[tuple[str, str, str]]
+    left: NotRequired[list[str]]
+
+
+_KEPT = TypeAdapter(_Kept)
 
 
 class TripleCache:
-    """What one extractor made of passages so far."""
+    """What one extractor made of passages so far; without a store, nothing is kept."""
 
     def __init__(self, store: BaseStore | None, extractor: str) -> None:
-        self._store = store
+        self._calls = CallCache(store)
         self._extractor = extractor
-        self._hash = sha256(extractor.encode()).hexdigest()[:16]
-        self._begun: dict[str, Extraction] = {}
+        self._namespace = (*PREFIX, sha256(extractor.encode()).hexdigest()[:16])
 
     async def get(self, passages: Sequence[str]) -> dict[str, Extraction]:
-        """Return what is known of these passages."""
-        if self._store is None or not passages:
-            return {}
-        found = await batch(self._store, [GetOp(self._namespace(id), id) for id in passages])
-        read = {item.key: _read(item.value) for item in found if isinstance(item, Item)}
-        kept = {id: made for id, made in read.items() if made is not None}
-        self._begun.update((id, made) for id, made in kept.items() if made.left)
-        return {id: made for id, made in kept.items() if not made.left}
+        """Return the triples of those passages that were read whole."""
+        return {id: made for id, made in (await self._begun(passages)).items() if not made.left}
 
     async def extract(
         self,
         passages: Sequence[Passage],
         ask: Callable[[Sequence[Passage]], Awaitable[Sequence[Extraction]]],
     ) -> list[Extraction]:
-        """Extract passages, and keep what was made of them."""
-        begun = [self._begun.get(passage["id"]) for passage in passages]
-        asked = [
-            [make_passage(passage["title"], text) for text in before.left] if before else [passage]
-            for passage, before in zip(passages, begun, strict=True)
-        ]
-        parts = iter(await ask([part for some in asked for part in some]))
-        made = [
-            _storable(_join(before, [next(parts) for _ in before.left]) if before else next(parts))
-            for before in begun
-        ]
-        await self.put({p["id"]: one for p, one in zip(passages, made, strict=True)})
-        return made
+        """Extract passages, and keep what was made of them.
 
-    async def put(self, extractions: dict[str, Extraction]) -> None:
-        """Keep what was extracted, but no failures, so that they are tried again.
-
-        Of a passage of which parts failed, the others are kept, and which parts are left.
+        Of a passage that was read in part, only the rest is asked for. A passage that another run
+        is extracting is not extracted again: its triples come at no cost.
         """
-        if self._store is None:
-            return
-        await batch(
-            self._store,
-            [
-                PutOp(
-                    self._namespace(id),
-                    id,
-                    {
-                        "extractor": self._extractor,
-                        "triples": [list(triple) for triple in made.triples],
-                        **({"left": made.left} if made.left else {}),
-                    },
-                    index=False,
-                )
-                for id, made in extractions.items()
-                if made.error is None or made.left
-            ],
+        ids = [passage["id"] for passage in passages]
+        async with self._calls.alone(map(self._place, ids)):
+            begun = await self._begun(ids)
+            asked: list[Passage] = []
+            for passage in passages:
+                before = begun.get(passage["id"])
+                left = before.left if before else []
+                parts = [make_passage(passage["title"], text) for text in left]
+                asked += parts if before else [passage]
+            answers = iter(await ask(asked) if asked else [])
+            made = {}
+            for id in ids:
+                before = begun.get(id)
+                if before is None:
+                    made[id] = _storable(next(answers))
+                elif before.left:
+                    made[id] = _storable(_join(before, [next(answers) for _ in before.left]))
+            await self.put(made)
+        return [made[id] if id in made else replace(begun[id], calls=0) for id in ids]
+
+    async def put(self, extractions: Mapping[str, Extraction]) -> None:
+        """Keep what was extracted.
+
+        Failures are not kept, so that they are tried again. Of a passage that was read in part, its
+        triples are kept with the texts that are left.
+        """
+        await self._calls.put(
+            (
+                self._place(id),
+                {
+                    "extractor": self._extractor,
+                    "triples": [list(triple) for triple in made.triples],
+                    **({"left": made.left} if made.left else {}),
+                },
+            )
+            for id, made in extractions.items()
+            if made.error is None or made.left
         )
 
-    def _namespace(self, passage: str) -> tuple[str, ...]:
-        return (*PREFIX, self._hash, passage[:1] or "0")
+    async def _begun(self, passages: Sequence[str]) -> dict[str, Extraction]:
+        values = await self._calls.get([self._place(id) for id in passages])
+        found = {id: _read(value) for id, value in zip(passages, values, strict=True)}
+        return {id: made for id, made in found.items() if made is not None}
+
+    def _place(self, passage: str) -> Place:
+        return (*self._namespace, passage[:1] or "0"), passage
 
 
 @dataclass(frozen=True)
 class KeptTriples:
-    """What a store holds of one passage.
-
-    Attributes:
-        passage: The passage's id.
-        extractor: Identity of the extractor that made the triples.
-        triples: (subject, predicate, object) in the order of the text; of a passage of which parts
-            failed, those of the others.
-        namespace: Where in the store it is.
-    """
+    """What a store holds of a passage: all its triples, or those of the parts that were read."""
 
     passage: str
     extractor: str
@@ -116,26 +118,17 @@ class KeptTriples:
     namespace: tuple[str, ...]
 
 
-async def batch(store: BaseStore, operations: Iterable[Op]) -> list[Result]:
-    """Do some operations on a store, to their end: the caller may be cancelled meanwhile.
-
-    Left half-way, LangGraph's store in SQLite keeps its transaction open, and nobody can use it.
-    """
-    return await to_its_end(store.abatch(operations), _PATIENCE)
-
-
 async def read_kept(store: BaseStore, extractor: str = "") -> AsyncIterator[KeptTriples]:
-    """Read what a store holds."""
+    """Read what a store holds of extractors with this text in their names."""
     for namespace in await _namespaces(store):
         for item in await store.asearch(namespace, limit=_WHOLE):
-            made = _read(item.value)
-            made_by = item.value.get("extractor")
+            made, made_by = _read(item.value), item.value.get("extractor")
             if made is not None and isinstance(made_by, str) and extractor in made_by:
                 yield KeptTriples(item.key, made_by, made.triples, namespace)
 
 
 async def clear_kept(store: BaseStore, extractor: str = "") -> int:
-    """Delete what a store holds."""
+    """Delete what a store holds of extractors with this text in their names."""
     gone = [(kept.namespace, kept.passage) async for kept in read_kept(store, extractor)]
     for start in range(0, len(gone), _AT_ONCE):
         some = gone[start : start + _AT_ONCE]
@@ -151,7 +144,7 @@ async def _namespaces(store: BaseStore) -> list[tuple[str, ...]]:
 
 
 def _storable(made: Extraction) -> Extraction:
-    """Leave out characters that not every store takes: an extractor may be a user's own."""
+    """Leave out characters that some stores refuse: a user's own extractor may return them."""
     triples = [(_plain(s), _plain(p), _plain(o)) for s, p, o in map(as_spo, made.triples)]
     return replace(made, triples=triples, left=[_plain(text) for text in made.left])
 
@@ -161,7 +154,7 @@ def _plain(text: str) -> str:
 
 
 def _join(before: Extraction, parts: Sequence[Extraction]) -> Extraction:
-    """Add what was made of the parts that were left."""
+    """Add what was made of the rest."""
     left = [
         text
         for asked, part in zip(before.left, parts, strict=True)
@@ -183,17 +176,10 @@ def _join(before: Extraction, parts: Sequence[Extraction]) -> Extraction:
     )
 
 
-def _read(value: dict[str, Any]) -> Extraction | None:
-    kept, left = value.get("triples"), value.get("left", [])
-    if not isinstance(kept, list) or not isinstance(left, list):
+def _read(value: Value | None) -> Extraction | None:
+    """Return what a value of the store says of a passage; None if it says nothing valid."""
+    try:
+        kept = _KEPT.validate_python(value)
+    except ValidationError:
         return None
-    if not all(isinstance(text, str) for text in left):
-        return None
-    triples: list[tuple[str, str, str]] = []
-    for parts in kept:
-        match parts:
-            case [str(subject), str(predicate), str(object)]:
-                triples.append((subject, predicate, object))
-            case _:
-                return None
-    return Extraction(triples, left=left)
+    return Extraction(kept["triples"], left=kept.get("left", []))

@@ -20,17 +20,10 @@ _WINDOW = 512
 
 @dataclass
 class Filling:
-    """How far the filling of a store is.
+    """How far the filling of a store is, in passages; what is known was there before.
 
-    Attributes:
-        total: Passages of the corpus.
-        known: Those whose triples were there.
-        extracted: Those that were extracted now.
-        failed: Those that could not be extracted, or not wholly; they are tried again next time.
-        problem: Why the last of them failed.
-        triples: Triples extracted now.
-        input_tokens: Prompt tokens.
-        output_tokens: Generated tokens.
+    Passages that failed, also those read in part, are tried again next time; ``problem`` is why the
+    last one did. Triples and tokens are those of this time.
     """
 
     total: int
@@ -44,7 +37,7 @@ class Filling:
 
     @property
     def done(self) -> int:
-        """Passages that were dealt with."""
+        """Passages that are no longer waiting."""
         return self.known + self.extracted + self.failed
 
 
@@ -78,7 +71,10 @@ async def precompute(
                     batch = missing[first : first + step]
                     group.create_task(_fill(batch, extractor, cache, free, filling, progress))
         except ExceptionGroup as errors:
-            raise _first(errors) from None
+            error: Exception = errors
+            while isinstance(error, ExceptionGroup):
+                error = error.exceptions[0]
+            raise error from None
         if progress:
             progress(filling)
     return filling
@@ -110,8 +106,3 @@ async def _fill(
             filling.problem = extraction.error
     if progress:
         progress(filling)
-
-
-def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    error = errors.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error

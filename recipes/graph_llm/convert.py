@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,7 @@ from ras_flow.parts.prompted import PromptedAnswerer
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.support.concurrency import in_order
 from ras_flow.training.data.attempts import knows
-from ras_flow.training.data.calls import CallLog, LoggedModel, StepUsage
+from ras_flow.training.data.calls import LoggedModel, StepUsage, open_log
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.writer import check_folder, own_set
@@ -36,12 +37,12 @@ async def convert_mix(
     check_folder(folder)
     inputs = await in_thread(read_inputs, config, progress=progress)
     known: dict[Asked, bool] = {}
-    usage: dict[str, StepUsage] = {}
+    usage: Mapping[str, StepUsage] = {}
     if base_model is not None:
         with own_set(folder):
-            log = CallLog(folder / "calls.jsonl")
-            answerer = PromptedAnswerer(LoggedModel(base_model, log, "attempt"))
-            known, rejected = await _attempt(inputs, answerer, progress)
+            async with open_log(folder) as log:
+                answerer = PromptedAnswerer(LoggedModel(base_model, log, "attempt"))
+                known, rejected = await _attempt(inputs, answerer, progress)
             usage = log.usage
             if rejected and not usage:
                 raise rejected

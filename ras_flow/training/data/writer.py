@@ -17,7 +17,7 @@ from ras_flow.training.data.stats import Stats, write_card
 from ras_flow.training.lock import hold
 from ras_flow.training.splits import SPLITS, Split
 
-_OURS = ("train.jsonl", "stats.json", "calls.jsonl")
+_OURS = ("train.jsonl", "stats.json", "store.sqlite")
 """What a folder of a data set has, be it complete or not, and how its other files begin."""
 
 

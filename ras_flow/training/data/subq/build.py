@@ -13,8 +13,8 @@ Where this differs from the appendix, it is to show training what inference sees
 * documents are read in the order in which the filter says they have to be found;
 * splits are by question, and one input has one label.
 
-Every model call is in ``calls.jsonl``: a build that was killed goes on where it was, and asks
-nothing twice.
+Every model call is kept in the folder's ``store.sqlite``: a build that was killed goes on where it
+was, and asks nothing twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pathlib import Path
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.support.concurrency import in_order, to_its_end
-from ras_flow.training.data.calls import CallLog
+from ras_flow.training.data.calls import open_log
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
@@ -57,16 +57,16 @@ async def build_hotpotqa_subq(
         raise InputError(f"{path} is empty: there is nothing to build from.")
     stats = Stats()
     with own_set(folder):
-        log = CallLog(folder / "calls.jsonl")
-        builder = Builder(log, models, config, splitter, stats.dropped)
         collected: list[Record] = []
         done = 0
-        async with aclosing(in_order(builder.records, rows, config.concurrency)) as built:
-            async for _, records in built:
-                collected += records
-                done += 1
-                if progress:
-                    progress("building", done, len(rows))
+        async with open_log(folder) as log:
+            builder = Builder(log, models, config, splitter, stats.dropped)
+            async with aclosing(in_order(builder.records, rows, config.concurrency)) as built:
+                async for _, records in built:
+                    collected += records
+                    done += 1
+                    if progress:
+                        progress("building", done, len(rows))
         if builder.rejected and not collected:
             raise builder.rejected
         stats.usage = {step: asdict(usage) for step, usage in sorted(log.usage.items())}

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from ras_flow.errors import (
     InputError,
     ModelResponseError,
     ModelUnavailableError,
+    RunError,
 )
 from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.tuned import SHIPPED
@@ -149,6 +152,15 @@ async def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     assert sum(used["reused"] for used in stats.usage.values()) == sum(first.values())
 
 
+def kept_calls(folder: Path) -> int:
+    if not (folder / "store.sqlite").exists():
+        return 0
+    with closing(sqlite3.connect(folder / "store.sqlite")) as database, suppress(sqlite3.Error):
+        [[count]] = database.execute("SELECT COUNT(*) FROM store WHERE prefix LIKE '%generations'")
+        return int(count)
+    return 0
+
+
 async def test_a_killed_build_goes_on_where_it_was(tmp_path: Path) -> None:
     path = write_questions(tmp_path / "hotpot.json", 20)
     with OpenAIServer(reply) as server:
@@ -164,18 +176,14 @@ async def test_a_killed_build_goes_on_where_it_was(tmp_path: Path) -> None:
         folder = tmp_path / "killed"
         module = "tests.training.data.subq.killed"
         build = subprocess.Popen([sys.executable, "-m", module, path, folder, server.url])
-        log = folder / "calls.jsonl"
         deadline = time.monotonic() + 60
-        while not log.exists() or log.read_bytes().count(b"\n") < 60:
+        while kept_calls(folder) < 60:
             assert build.poll() is None and time.monotonic() < deadline
             time.sleep(0.01)
         build.kill()
         build.wait()
-        kept = log.read_bytes()
         assert not (folder / "stats.json").exists()
-        # A torn last line is as good as none.
-        log.write_bytes(kept + b'{"key": "12')
-        answered = kept.count(b"\n")
+        answered = kept_calls(folder)
         at_kill = sum(asked(server).values())
         await build_hotpotqa_subq(path, folder, models(server.url))
         assert asked(server).keys() == expected.keys()
@@ -380,7 +388,7 @@ async def test_what_was_answered_before_a_model_is_gone_is_kept(tmp_path: Path) 
         with pytest.raises(ModelUnavailableError):
             await build_hotpotqa_subq(path, tmp_path / "out", made, BuildConfig(concurrency=1))
         assert not (tmp_path / "out/stats.json").exists()
-        answered = (tmp_path / "out/calls.jsonl").read_bytes().count(b"\n")
+        answered = kept_calls(tmp_path / "out")
         assert answered > 20
         server.script = reply
         before = len(server.requests)
@@ -403,8 +411,8 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
         with own_set(tmp_path / "a"):
             with pytest.raises(ConfigurationError, match="Another build writes to"):
                 await build_hotpotqa_subq(path, tmp_path / "a", made)
-        (tmp_path / "a/calls.jsonl").write_text('{"key": "x"}\n')
-        with pytest.raises(InputError, match=r"calls\.jsonl:1: this is no line of a call log"):
+        (tmp_path / "a/store.sqlite").write_text("not a database, but long enough" * 99)
+        with pytest.raises(RunError, match="cannot be used"):
             await build_hotpotqa_subq(path, tmp_path / "a", made)
     for wrong in ({"concurrency": 0}, {"concurrency": True}, {"limit": 1.5}, {"seed": -1}):
         [(name, value)] = wrong.items()
