@@ -575,7 +575,7 @@ def test_nothing_but_a_data_set_is_replaced(folder: Path) -> None:
         assert {path: path.read_bytes() for path in folder.iterdir()} == before
     # What a build leaves that was killed at once is one's own.
     (folder / "out").mkdir()
-    (folder / "out/calls.jsonl.lock").touch()
+    (folder / "out/store.sqlite.lock").touch()
     (folder / "out/README.md").touch()
     assert recipe("convert", str(folder / "mix.toml"), "--out", str(folder / "out")).code == 0
 
