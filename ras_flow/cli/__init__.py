@@ -7,10 +7,9 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; an error, and Ctrl-C, is one line on standard error.
+    """Run the command line; errors and Ctrl-C are one line on standard error.
 
-    The exit code is 2 for a command that is written wrongly, 1 for an error of ours, 130 for
-    Ctrl-C.
+    The exit code is 2 for wrong usage, 1 for our errors, 130 for Ctrl-C.
     """
     _open_streams()
     try:
@@ -24,9 +23,9 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Open the streams that the process was started without (``>&-``), as if on /dev/null.
+    """Open streams that the process started without (``>&-``) on /dev/null.
 
-    The next file to be opened would take such a stream's number, and be written to in its place.
+    Otherwise the next opened file would take the stream's number and its output.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

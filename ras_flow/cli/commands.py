@@ -1,4 +1,4 @@
-"""All commands, and what they end with."""
+"""All commands, and their exit codes."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ def _options(
 
 
 _NO_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
-"""What a closed pipe, a full disk and a terminal that is gone say."""
+"""Errors of a closed pipe, a full disk and a closed terminal."""
 
 
 def run(program: typer.Typer = app) -> None:
-    """Run the command that the process was given, and end the process."""
+    """Run the command, and end the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Not every terminal and pipe has all of Unicode.
             stream.reconfigure(errors="backslashreplace")
-    if os.environ.get("COLUMNS") == "0":  # Some terminals without a size say so.
+    if os.environ.get("COLUMNS") == "0":  # From terminals without a size.
         del os.environ["COLUMNS"]
     try:
         code = program(standalone_mode=False)
@@ -86,9 +86,9 @@ def run(program: typer.Typer = app) -> None:
         # Those of files have a name.
         if error.errno not in _NO_OUTPUT or error.filename is not None:
             raise
-        # What is still to be written would fail again when Python ends.
+        # Buffered output would fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _fail(f"The output cannot be written: {error.strerror}.", 1)
+        _fail(f"Cannot write the output: {error.strerror}.", 1)
 
 
 def _fail(message: str, code: int) -> None:

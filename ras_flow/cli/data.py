@@ -29,7 +29,7 @@ def build(
     ],
     out: Out,
     model: Annotated[
-        str, typer.Option(help="Model of every step that names none.")
+        str, typer.Option(help="Model of every step without its own option.")
     ] = DEFAULT_MODEL,
     base_model: Annotated[
         str | None, typer.Option(help="Attempts questions without retrieval; '' for none.")
@@ -42,11 +42,11 @@ def build(
     limit: Annotated[int | None, typer.Option(help="Use only the first questions.")] = None,
     concurrency: Annotated[int, typer.Option(help="Questions under way at once.")] = 8,
     seed: Annotated[
-        int, typer.Option(help="Decides the split: the same for all data sets of a training.")
+        int, typer.Option(help="Seed of the split; use the same for all data sets of a training.")
     ] = 13,
-    dev: Annotated[float, typer.Option(help="Share of the questions to watch training by.")] = 0.05,
+    dev: Annotated[float, typer.Option(help="Share of questions for watching training.")] = 0.05,
     test: Annotated[
-        float, typer.Option(help="Share of the questions that is left untouched, to measure by.")
+        float, typer.Option(help="Share of questions left untouched, for measuring.")
     ] = 0.05,
     as_json: AsJson = False,
 ) -> None:
@@ -95,3 +95,23 @@ def stats(
         counted.add(record)
     check_labels(records)
     report(folder, counted, as_json)
+<<<<<<< HEAD
+=======
+
+
+def _price(text: str) -> tuple[str, tuple[float, float]]:
+    from ras_flow.training.data.subq.config import STEPS
+
+    step, _, numbers = text.partition("=")
+    try:
+        given, made = map(float, numbers.split("/"))
+    except ValueError as error:
+        raise ConfigurationError(
+            f"--price {text!r} is invalid: write it like filter=3/15."
+        ) from error
+    if step not in STEPS:
+        raise ConfigurationError(
+            f"--price {text!r}: unknown step {step!r}; the steps are {', '.join(STEPS)}."
+        )
+    return step, (given, made)
+>>>>>>> 9b16010 (Command line: messages, help and docstrings in plain English)

@@ -42,7 +42,7 @@ app = typer.Typer(
 )
 
 Folder = Annotated[
-    Path, typer.Argument(parser=path_of, metavar="FOLDER", help="What an evaluation wrote.")
+    Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Folder of an evaluation.")
 ]
 
 
@@ -50,19 +50,21 @@ Folder = Annotated[
 def run(
     config: Annotated[
         Path,
-        typer.Argument(parser=path_of, metavar="CONFIG", help="What to compare, a TOML file."),
+        typer.Argument(
+            parser=path_of, metavar="CONFIG", help="TOML file that says what to compare."
+        ),
     ],
     out: Annotated[
         Path,
         typer.Option(
-            parser=path_of, metavar="FOLDER", help="Where to write; the same one to go on."
+            parser=path_of, metavar="FOLDER", help="Folder to write; the same one goes on."
         ),
     ],
-    retry: Annotated[bool, typer.Option("--retry", help="Ask again what failed.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Ask failed questions again.")] = False,
     engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Run an evaluation, or go on with one; nothing is asked twice."""
+    """Run or continue an evaluation; no question is asked twice."""
     from ras_flow.cluster.parts import parts_on
     from ras_flow.evaluation.runner import evaluate
     from ras_flow.evaluation.settings import read_config
@@ -93,7 +95,7 @@ def run(
 
 @app.command()
 def report(folder: Folder) -> None:
-    """Write the report of an evaluation again, of what it has so far."""
+    """Write the report again, from the answers so far."""
     from ras_flow.evaluation.report import write_report
     from ras_flow.evaluation.settings import read_config
 
@@ -120,7 +122,7 @@ def compare(
     found = compare_rows(*rows)
     if not found:
         raise InputError(
-            f"{first} and {second} have no system with the same questions in common. Name one of "
+            f"{first} and {second} share no system with the same questions. Name one system of "
             "each: FOLDER:SYSTEM."
         )
     if as_json:
@@ -132,7 +134,7 @@ def compare(
 
 @app.command()
 def names() -> None:
-    """List the systems and the benchmarks that a config can name."""
+    """List the systems and benchmarks that a config can name."""
     from ras_flow.evaluation.benchmarks import benchmark_names
     from ras_flow.evaluation.loading import DEMO
     from ras_flow.evaluation.systems import SYSTEMS
@@ -150,7 +152,7 @@ def _answers(folder: Path) -> tuple[list[Row], dict[str, int]]:
         found, questions = rows.current(), rows.asked()
     if not found:
         raise RunError(
-            f"The evaluation in {folder} has no answers yet. Go on with it: ras-flow eval CONFIG "
+            f"The evaluation in {folder} has no answers yet. Go on with: ras-flow eval CONFIG "
             f"--out {folder}"
         )
     return found, questions

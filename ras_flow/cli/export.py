@@ -18,7 +18,7 @@ def export(
     ],
     out: Annotated[Path, typer.Option(parser=path_of, metavar="FOLDER", help="Folder to write.")],
     extractor: Annotated[
-        bool, typer.Option("--extractor", help="The extractor of that name, not the Graph LLM.")
+        bool, typer.Option("--extractor", help="Export the extractor instead of the Graph LLM.")
     ] = False,
     dtype: Annotated[
         DType, typer.Option(help="Number format of the language model's weights.")

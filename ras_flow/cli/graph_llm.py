@@ -19,9 +19,9 @@ Config = Annotated[
     Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
 ]
 Minutes = Annotated[
-    float | None, typer.Option(help="Stop in time; run it again to go on (exit code 75).")
+    float | None, typer.Option(help="Stop in time (exit code 75); the same command goes on.")
 ]
-Steps = Annotated[int | None, typer.Option(min=1, help="Stop after so many steps, if not before.")]
+Steps = Annotated[int | None, typer.Option(min=1, help="Stop after this many steps at the latest.")]
 
 
 def graph_llm(
@@ -29,23 +29,23 @@ def graph_llm(
     output: Annotated[
         Path | None,
         typer.Argument(
-            parser=path_of, metavar="[OUTPUT]", help="Folder to write; by default named as CONFIG."
+            parser=path_of,
+            metavar="[OUTPUT]",
+            help="Folder to write; by default named like CONFIG.",
         ),
     ] = None,
-    data: Annotated[
-        Path, typer.Option(parser=path_of, help="Folder in which the data sets are.")
-    ] = Path(),
+    data: Annotated[Path, typer.Option(parser=path_of, help="Folder with the data sets.")] = Path(),
     minutes: Minutes = None,
     steps: Steps = None,
     records: Annotated[
-        int | None, typer.Option(min=1, help="Train on, or measure, so many records only.")
+        int | None, typer.Option(min=1, help="Train on, or measure, only this many records.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Instead of the settings' seed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the settings' seed.")] = None,
     no_graph: Annotated[
         bool, typer.Option("--no-graph", help="Ablation: without graph encoder.")
     ] = False,
     no_lora: Annotated[
-        bool, typer.Option("--no-lora", help="Ablation: train graph encoder and projector alone.")
+        bool, typer.Option("--no-lora", help="Ablation: train only graph encoder and projector.")
     ] = False,
     task: Annotated[
         str | None, typer.Option(help="Ablation: plan or answer, a model for one task.")
@@ -65,7 +65,7 @@ def graph_llm(
         Path | None,
         typer.Option(
             parser=path_of,
-            help="With --evaluate: passage index in which subqueries are to find the next passage.",
+            help="With --evaluate: index in which subqueries should find the next passage.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measures as JSON.")] = False,
@@ -79,14 +79,14 @@ def graph_llm(
     from ras_flow.training.settings import read_config
 
     if task not in (None, "both", "plan", "answer"):
-        raise ConfigurationError(f"--task {task!r} is none of both, plan and answer.")
+        raise ConfigurationError(f"--task must be both, plan or answer, not {task!r}.")
     without = [name for name, out in (("graph", no_graph), ("lora", no_lora)) if out]
     if measured is None and index is not None:
-        raise ConfigurationError("--index is for --evaluate: name the model to be measured.")
+        raise ConfigurationError("--index needs --evaluate: name the model to measure.")
     if measured is not None and without and not (Path(measured) / WEIGHTS).is_file():
         raise ConfigurationError(
-            f"--no-graph and --no-lora say how a model is trained, and {measured} is trained. "
-            "Leave them out, or name a checkpoint of a run that was begun with them."
+            f"--no-graph and --no-lora are for training, but {measured} is already trained. Leave "
+            "them out, or name a checkpoint of a run that began with them."
         )
     settings = _changed(
         read_config(TrainingConfig, config),

@@ -1,4 +1,4 @@
-"""What commands print, ask and exit with alike."""
+"""What all commands share: printing, asking, exit codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from ras_flow.errors import InputError
 
 UNFINISHED = 75
-"""Exit code of what stopped before its end and can go on."""
+"""Exit code of work that stopped early and can go on."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -27,7 +27,7 @@ def json_line(value: Any, stream: TextIO) -> str:
     """Return a value as :func:`print_json` prints it."""
     from ras_flow.formats.escapes import json_text
 
-    # Characters that the stream lacks would be escaped as Python does, which is no JSON.
+    # Python would escape characters that the stream lacks, which is not valid JSON.
     unicode = stream.encoding.lower().replace("-", "") == "utf8"
     return json_text(value, ascii=not unicode)
 
@@ -38,7 +38,7 @@ def log(line: str) -> None:
 
 
 def with_hint(error: Exception, hint: str) -> str:
-    """Return what an error says and, in a sentence of its own, how to go on."""
+    """Return an error's message, followed by a sentence on how to go on."""
     said = str(error)
     return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {hint}"
 
@@ -57,7 +57,7 @@ _is_told = False
 def confirmed(what: str) -> bool:
     """Ask whether something may be deleted."""
     if not sys.stdin.isatty():
-        raise InputError(f"Nothing was deleted: say --yes to delete {what}.")
+        raise InputError(f"Nothing was deleted: pass --yes to delete {what}.")
     try:
         return typer.confirm(f"Delete {what}?")
     except typer.Abort:

@@ -164,7 +164,7 @@ class Screen:
             elif not citation["triple"]:
                 self._line("  cites  ", "dim", f"[{titles}]")
         if not event["citations"]:
-            self._line("  cites  ", "dim", "nothing: no triple of the graph supports this answer")
+            self._line("  cites  ", "dim", "nothing: no triple supports this answer")
 
 
 def graph_tree(

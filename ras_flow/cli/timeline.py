@@ -64,7 +64,7 @@ class Timeline:
                     titles = name_passages(citation["passages"], document["passages"])
                     self._line(("  cites  ", "dim"), plain(f"[{titles}]"))
             if not branch["citations"]:
-                self._line(("  cites  ", "dim"), "nothing: no triple of the graph supports this")
+                self._line(("  cites  ", "dim"), "nothing: no triple supports this answer")
         self._line(("Cost     ", "dim"), cost_text(spent(document, branch)))
         self._left()
 
@@ -116,7 +116,7 @@ class Timeline:
             self._line("       ", (f"the planner wrote: {snippet(plan['raw'])}", "dim"))
 
     def _passages(self, step: Step) -> None:
-        # A step that is of no one hop has the given documents, or did everything at once.
+        # A step without a hop has the given documents, or did everything at once.
         hops = [hop for hop in self._branch["hops"] if step["hop"] in (None, hop["index"])]
         for id in step["passages"]:
             passage = self._document["passages"][id]
@@ -127,7 +127,7 @@ class Timeline:
             )
 
     def _fact(self, triple: Triple) -> str:
-        # A person who edits a checkpoint may name passages that nobody found.
+        # Someone who edits a checkpoint may name unknown passages.
         known = self._document["passages"]
         where = name_passages((id for id in triple["passages"] if id in known), known)
         return plain(f"{fact_text(triple)}  [{where}]")
@@ -138,8 +138,8 @@ class Timeline:
 
 _ASKED = {
     "before_retrieval": "before it searches: is this the right subquery?",
-    "after_merge": "with a grown graph: is it right?",
-    "before_answer": "before it answers: does the graph have what it takes?",
+    "after_merge": "after the merge: is the graph right?",
+    "before_answer": "before it answers: is the graph complete?",
 }
 
 

@@ -1,4 +1,4 @@
-"""ras-flow train: train models of our own, and measure them."""
+"""ras-flow train: train and measure models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ras_flow.training.triples.measuring import Measured
 
-app = typer.Typer(help="Train models of your own, and measure them.", no_args_is_help=True)
+app = typer.Typer(help="Train and measure your own models.", no_args_is_help=True)
 app.command()(graph_llm)
 
 Data = Annotated[Path, typer.Option(parser=path_of, help="Folder of the data files.")]
@@ -33,7 +33,7 @@ def triples(
     minutes: Minutes = None,
     steps: Steps = None,
     examples: Annotated[
-        int | None, typer.Option(min=1, help="Train on so many examples only.")
+        int | None, typer.Option(min=1, help="Train on only this many examples.")
     ] = None,
 ) -> None:
     """Train an extractor: texts with triples in, a folder for `local:FOLDER` out."""
@@ -61,24 +61,24 @@ def triples(
 def measure_triples(
     config: Config,
     folder: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="What training wrote.")
+        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Folder that training wrote.")
     ],
     data: Data = Path(),
     most: Annotated[
-        int | None, typer.Option(min=1, help="At most so many texts, and so many passages.")
+        int | None, typer.Option(min=1, help="At most this many texts, and passages.")
     ] = None,
     most_base: Annotated[
-        int | None, typer.Option(min=1, help="At most so many for the base, which is slow.")
+        int | None, typer.Option(min=1, help="At most this many for the base, which is slow.")
     ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(
             parser=path_of,
             metavar="FOLDER",
-            help="Keep the outputs here: go on where it stopped.",
+            help="Keep the outputs here, to go on after a stop.",
         ),
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Texts that are decoded at once.")] = 16,
+    batch_size: Annotated[int, typer.Option(min=1, help="Texts decoded at once.")] = 16,
 ) -> None:
     """Compare an extractor with its untrained base; the figures go into its model card."""
     from ras_flow.training.settings import read_config

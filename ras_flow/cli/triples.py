@@ -1,4 +1,4 @@
-"""ras-flow triples: make the triples of an index before anyone asks, and look after those kept."""
+"""ras-flow triples: extract an index's triples ahead of time, and manage those kept."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ Database = Annotated[
         metavar="ADDRESS",
         envvar="RAS_FLOW_DATABASE",
         show_default=False,
-        help="Where the runs are that share the triples: a folder (yours if left out) or "
-        "postgresql://…",
+        help="Where runs and triples are kept: a folder (yours if left out) or postgresql://…",
     ),
 ]
 Of = Annotated[
-    str, typer.Option("--extractor", metavar="TEXT", help="Only extractors with this in the name.")
+    str,
+    typer.Option("--extractor", metavar="TEXT", help="Only extractors whose name contains this."),
 ]
 
-GO_ON = "What is done is kept; go on with the same command."
+GO_ON = "Finished work is kept; go on with the same command."
 
 
 @app.command()
@@ -76,7 +76,7 @@ def precompute(
     engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Extract the triples of all passages of an index; those that are there are left alone."""
+    """Extract triples for all passages of an index, except those already kept."""
     from dataclasses import asdict
 
     from ras_flow.formats.text import plain
@@ -106,14 +106,14 @@ def precompute(
     if filling.failed:
         problem = plain(filling.problem)
         raise RasFlowError(
-            f"{filling.failed} passages could not be extracted, the last because: {problem} They "
-            "are tried again by the same command."
+            f"{filling.failed} passages could not be extracted. The last error: {problem} The "
+            "same command tries them again."
         )
 
 
 @app.command()
 def stats(database: Database = None, as_json: AsJson = False) -> None:
-    """Count what is kept, by extractor."""
+    """Count the kept triples, by extractor."""
     from ras_flow.formats.text import plain
 
     counts: dict[str, dict[str, int]] = {}
@@ -130,7 +130,7 @@ def stats(database: Database = None, as_json: AsJson = False) -> None:
     for name, count in sorted(counts.items()):
         typer.echo(f"{plain(name)}: {count['passages']} passages, {count['triples']} triples")
     if not counts:
-        typer.echo("No triples are kept.")
+        typer.echo("No triples are kept yet.")
 
 
 @app.command()
@@ -139,12 +139,12 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", parser=path_of, help="Write to this file, not to the screen."
+            "--output", "-o", parser=path_of, help="Write to this file instead of the screen."
         ),
     ] = None,
     database: Database = None,
 ) -> None:
-    """Write what is kept as JSON lines: passage (its id), extractor, triples."""
+    """Write the kept triples as JSON lines: passage id, extractor, triples."""
     with _opened(output) as file:
 
         def write(kept: KeptTriples) -> None:
@@ -164,7 +164,7 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     database: Database = None,
 ) -> None:
-    """Delete what is kept; runs keep the triples that are in their graphs."""
+    """Delete kept triples; runs keep those in their graphs."""
     from ras_flow.runs import open_store
     from ras_flow.triples.cache import clear_kept
 
@@ -176,7 +176,7 @@ def clear(
     _visit(database, extractor, lambda kept: found.append(kept.passage))
     count = len(found)
     if not count:
-        typer.echo("No triples are to be deleted.")
+        typer.echo("No triples to delete.")
     elif yes or confirmed(f"the triples of {count} passages"):
         typer.echo(f"Deleted the triples of {asyncio.run(delete())} passages.")
     else:
@@ -219,7 +219,7 @@ async def _passages(index: str) -> tuple[str, Sequence[Passage]]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Filling], None]]:
-    """Show how far the work is."""
+    """Show progress."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 

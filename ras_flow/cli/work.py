@@ -1,4 +1,4 @@
-"""Commands that work for long, and tell how far they are: run, interrupted, reported."""
+"""Long-running commands: run, interrupt, report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the 
 
 
 def run_work(work: Callable[[Progress], Coroutine[Any, Any, Stats]], hint: str) -> Stats:
-    """Do a command's work, and show how far it is."""
+    """Do a command's work, and show its progress."""
     with ended_by_ctrl_c(hint) as loop, _shown() as shown:
         return loop.run(in_time(work(shown)))
 

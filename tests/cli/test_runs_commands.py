@@ -191,7 +191,7 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
         (["show", "\udcff"], ["no run", "ras-flow runs list"]),
         (["list", "--database", ""], ["--database", "address is empty"]),
         (["show", "RUN/2"], ["no branch 2", "only branch 1"]),
-        (["fork", "RUN", "--from", "plan:1"], ["Nothing is edited", "replay RUN --from"]),
+        (["fork", "RUN", "--from", "plan:1"], ["No edit given", "replay RUN --from"]),
         (["fork", "RUN", "--from", "99", "--plan", "[SUFFICIENT]"], ["no step '99'", "plan:1"]),
         (["fork", "RUN", "--drop-triple", "x"], ["--from"]),
         (["fork", "RUN", "--from", "plan:1", "--drop-triple", "zz"], ["no triple 'zz'"]),
@@ -199,7 +199,7 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
         (["fork", "RUN", "--from", "plan:1", "--model", "cook=openai:x"], ["cook", "planner"]),
         (["replay", "RUN", "--from", "nowhere"], ["no step 'nowhere'"]),
         (["resume", "RUN"], ["is finished"]),
-        (["resume", "RUN", "--approve"], ["does not wait"]),
+        (["resume", "RUN", "--approve"], ["not waiting"]),
         (["resume", "RUN", "--approve", "--plan", "[SUFFICIENT]"], ["not both"]),
         (["diff", "RUN", "nope"], ["no run 'nope'"]),
         (["list", "--since", "soon"], ["'soon'", "2h"]),
@@ -358,13 +358,13 @@ def test_runs_are_filtered(run: str) -> None:
     assert listed("--text", "aurora BRIDGE") == listed("--stop", "sufficient") == [run]
     assert listed("--text", "zebra") == listed("--stop", "budget") == []
     assert listed("--since", "2199-01-01") == []
-    assert "No such runs." in ok("list", "--text", "zebra")
+    assert "No runs match." in ok("list", "--text", "zebra")
 
 
 def test_prune_asks_first_and_deletes_what_it_said(run: str) -> None:
-    assert "say --yes" in refused("prune", run)
-    assert "No run is to be deleted" in ok("prune", "--older-than", "1d", "--yes")
-    assert "No run is to be deleted" in ok("prune", "--keep", "1", "--yes")
+    assert "--yes" in refused("prune", run)
+    assert "No runs to delete" in ok("prune", "--older-than", "1d", "--yes")
+    assert "No runs to delete" in ok("prune", "--keep", "1", "--yes")
     assert document(run)["run"] == run
     told = ok("prune", "--older-than", "2199-01-01", "--keep", "0", "--yes")
     assert run in told and "Deleted 1 run." in told
@@ -668,7 +668,7 @@ def test_an_output_that_takes_nothing_ends_a_command_without_a_traceback(
     assert done.returncode == 1
     if where == "a full disk":
         [line] = done.stderr.splitlines()
-        assert line == "ras-flow: The output cannot be written: No space left on device."
+        assert line == "ras-flow: Cannot write the output: No space left on device."
     else:  # Whoever closes a pipe has seen enough.
         assert done.stderr == ""
 

@@ -107,7 +107,7 @@ def test_edits_take_the_one_form_that_edits_have() -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "a | b", "a | | c", "a|b|c|d", "|||"])
 def test_what_is_no_triple_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is no triple: write 'subject | predicate | object'"):
+    with pytest.raises(InputError, match="--add-triple"):
         Edits(add_triples=[text]).to_list([], [])
 
 

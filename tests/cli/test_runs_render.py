@@ -151,7 +151,7 @@ def test_a_run_that_waits_shows_what_is_asked_and_how_to_answer() -> None:
     show_review(console, "run1", review)
     shown = [" ".join(line.split()) for line in lines_on(console)]
     assert shown == [
-        "Waits with a grown graph: is it right?",
+        "Waits after the merge: is the graph right?",
         "Edit 1: there is no triple 'x'.",
         "abc Mira Lund | place of birth | Narvik",
         "Go on with: ras-flow runs resume run1 --approve, or in its place any of "

@@ -54,7 +54,7 @@ def test_a_question_after_precompute_makes_no_extractor_call(model: Model, index
 
 
 def test_stats_export_and_clear(model: Model, index: Path, tmp_path: Path) -> None:
-    assert ras_flow("triples", "stats").out == "No triples are kept.\n"
+    assert ras_flow("triples", "stats").out == "No triples are kept yet.\n"
     ras_flow(*command(model, index))
     ras_flow(*command(model, index), "--extractor", "openai:other")
     stats = json.loads(ras_flow("triples", "stats", "--json").out)
@@ -75,7 +75,7 @@ def test_stats_export_and_clear(model: Model, index: Path, tmp_path: Path) -> No
     )
     assert len(json.loads(ras_flow("triples", "stats", "--json").out)) == 1
     ras_flow("triples", "clear", "--yes")
-    assert ras_flow("triples", "clear").out == "No triples are to be deleted.\n"
+    assert ras_flow("triples", "clear").out == "No triples to delete.\n"
 
 
 def test_an_export_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def keep(folder: Path, triple: tuple[str, str, str]) -> None:
     [
         ("triples stats --json", ">&-", 0, ""),
         ("triples export", "<&- >&- 2>&-", 0, ""),
-        ("triples clear", "<&-", 1, "ras-flow: Nothing was deleted: say --yes to delete "),
+        ("triples clear", "<&-", 1, "ras-flow: Nothing was deleted: pass --yes to delete "),
     ],
 )
 def test_a_command_may_be_started_without_streams(
@@ -173,7 +173,7 @@ def test_a_server_that_is_away_stops_the_work(model: Model, index: Path) -> None
     model.answers = lambda role, text: Answer(status=503, error="busy")
     done = ras_flow(*command(model, index))
     assert done.code == 1
-    assert " busy. What is done is kept; go on with the same command." in done.err
+    assert " busy. Finished work is kept; go on with the same command." in done.err
     assert "Traceback" not in done.err
 
 

@@ -145,7 +145,7 @@ def test_ctrl_c_ends_a_precompute_whose_database_stands_still(
             time.sleep(1)
             going.send(signal.SIGINT)
             done = going.wait(20)
-        said = "ras-flow: interrupted. What is done is kept; go on with the same command.\n"
+        said = "ras-flow: interrupted. Finished work is kept; go on with the same command.\n"
         assert (done.code, done.err) == (130, said)
         again = json.loads(ras_flow(*command, "--json").out)
     assert again["known"] >= kept and again["known"] + again["extracted"] == 4

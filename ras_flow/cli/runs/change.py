@@ -1,4 +1,4 @@
-"""ras-flow runs replay, fork and resume: go on with a run, from its end or from any step."""
+"""ras-flow runs replay, fork and resume: continue a run, from its end or from any step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ From = Annotated[
 
 
 def replay(run: Run, start: From, database: Database = None, as_json: AsJson = False) -> None:
-    """Run again from a step on; the new way is a branch of its own."""
+    """Run again from a step on, as a new branch."""
     asyncio.run(_fork(run, start, Edits(), database, as_json))
 
 
@@ -54,14 +54,14 @@ def fork(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change something after a step and run on from there; the run as it was is kept."""
+    """Change something after a step and run on from there, as a new branch."""
     from ras_flow.runs.commands import command
 
     edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models)
     if not edits:
         raise InputError(
-            "Nothing is edited: give one of --drop-triple, --add-triple, --drop-passage, "
-            "--subquery, --plan and --model, or run it again as it is with: "
+            "No edit given: use --drop-triple, --add-triple, --drop-passage, --subquery, --plan or "
+            "--model, or run it again unchanged with: "
             f"{command('replay', run, options=['--from', start])}"
         )
     asyncio.run(_fork(run, start, edits, database, as_json))
@@ -76,15 +76,17 @@ def resume(
     plan: PlanText = None,
     models: Models = None,
     approve: Annotated[
-        bool, typer.Option("--approve", help="Let a run that waits go on as it is.")
+        bool, typer.Option("--approve", help="Approve what a waiting run shows.")
     ] = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Go on with an unfinished run, or with one that waits for you (it shows what it asks)."""
+    """Continue an unfinished run, or answer one that waits for you."""
     edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models)
     if approve and edits:
-        raise InputError("Give --approve or edits, not both: edits approve what they leave.")
+        raise InputError(
+            "Give --approve or edits, not both: edits approve everything that they leave."
+        )
     asyncio.run(_resume(run, approve, edits, database, as_json))
 
 
@@ -112,7 +114,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
         first = await _follow(events, address.run, Screen(quiet=as_json))
-        # Somebody else may have made another branch meanwhile.
+        # Someone else may have made another branch meanwhile.
         forked = branch_with(await runs.document(address.run), first) if first else None
         number = forked["number"] if forked else None
         new = await tell(runs, address.run, as_json, number)
@@ -147,7 +149,7 @@ async def _resume(
             events = runs.resume(address.run, given, branch=address.branch)
         elif approve or edits:
             raise InputError(
-                f"Run {address.run} does not wait for anyone: resume it without --approve and "
+                f"Run {address.run} is not waiting for a review: resume it without --approve and "
                 f"edits, or edit it with: {command('fork', run, options=['--from', 'STEP'])}"
             )
         else:
@@ -156,7 +158,7 @@ async def _resume(
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
         await _follow(events, run, screen)
-        # An answer that is refused leaves no step: the branch need not be the newest.
+        # A refused answer leaves no step: the branch need not be the newest.
         await tell(runs, address.run, as_json, branch["number"])
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 DropTriples = Annotated[
     list[str] | None,
     typer.Option(
-        "--drop-triple", metavar="ID", help="Take a triple out; the beginning of its id will do."
+        "--drop-triple", metavar="ID", help="Remove a triple; the start of its id is enough."
     ),
 ]
 AddTriples = Annotated[
     list[str] | None,
     typer.Option(
-        "--add-triple", metavar="TRIPLE", help="Put one in: 'subject | predicate | object'."
+        "--add-triple", metavar="TRIPLE", help="Add a triple: 'subject | predicate | object'."
     ),
 ]
 DropPassages = Annotated[
@@ -30,7 +30,7 @@ DropPassages = Annotated[
     typer.Option(
         "--drop-passage",
         metavar="ID",
-        help="Take out a passage, also for later hops, with the triples that only it states.",
+        help="Remove a passage, also from later hops, with the triples that only it states.",
     ),
 ]
 Subquery = Annotated[str | None, typer.Option(metavar="TEXT", help="Ask this next.")]
@@ -64,11 +64,16 @@ class Edits:
         return any(text is not None for text in texts) or any(lists)
 
     def to_list(self, triples: Collection[str], passages: Collection[str]) -> list[Edit]:
+<<<<<<< HEAD
         """Write them in the one form that edits have."""
+=======
+        """Return them as edits."""
+        from ras_flow.edits.operations import parse_edits
+>>>>>>> 9b16010 (Command line: messages, help and docstrings in plain English)
         from ras_flow.runs.reading import unique_id
 
         if self.subquery is not None and self.plan is not None:
-            raise InputError("Give --subquery or --plan, not both: each is what comes next.")
+            raise InputError("Give --subquery or --plan, not both: each decides what comes next.")
         edits: list[dict[str, Any]] = []
         for text in self.models or ():
             role, _, name = text.partition("=")
@@ -89,7 +94,5 @@ class Edits:
 def _fact(text: str) -> dict[str, str]:
     fields = [field.strip() for field in text.split("|")]
     if len(fields) != 3 or not all(fields):
-        raise InputError(
-            f"--add-triple {text!r} is no triple: write 'subject | predicate | object'."
-        )
+        raise InputError(f"--add-triple {text!r} is invalid: write 'subject | predicate | object'.")
     return dict(zip(("subject", "predicate", "object"), fields, strict=True))

@@ -38,7 +38,7 @@ def why(
             help="Ask the answerer again without each cited triple: which one changes the answer?",
         ),
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="Triples to leave out at most.")] = 8,
+    limit: Annotated[int, typer.Option(min=1, help="Most triples to leave out.")] = 8,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
@@ -75,7 +75,10 @@ async def _ask(document: RunDocument, branch: Branch, limit: int, quiet: bool) -
         tried.append(found)
         id, answer = found["triple"], snippet(found["answer"]) or "(none)"
         if id is None:
-            said = "differs from the run's answer; held against this one" * found["changed"]
+            said = (
+                "differs from the run's answer; the rest is compared with this one"
+                * found["changed"]
+            )
             line(console, f"  whole graph: {answer}  ", (said or "as in the run", "dim"))
             continue
         style, said = ("bold red", "changes") if found["changed"] else ("dim", "stays")

@@ -24,9 +24,10 @@ _ALL = 1_000_000
 
 def export(
     run: Run,
-    format: Annotated[Form, typer.Option(help="html is one file that shows all.")] = Form.json,
+    format: Annotated[Form, typer.Option(help="html is one self-contained page.")] = Form.json,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file, not to the screen.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of the screen."),
     ] = None,
     database: Database = None,
 ) -> None:
@@ -55,7 +56,7 @@ def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     database: Database = None,
 ) -> None:
-    """Delete whole runs for good, with all their branches; with both options, what fits both."""
+    """Delete whole runs for good, with all their branches; both options must match."""
     from ras_flow.cli.render import snippet
     from ras_flow.formats.text import plain
     from ras_flow.runs.times import parse_time
@@ -67,7 +68,7 @@ def prune(
     before = None if older_than is None else parse_time(older_than, "--older-than")
     chosen = asyncio.run(_chosen(database, runs or [], before, keep))
     if not chosen:
-        typer.echo("No run is to be deleted.")
+        typer.echo("No runs to delete.")
         return
     for run in chosen:
         stopped = run.stop_reason or "unfinished"
@@ -92,7 +93,7 @@ async def _chosen(
             run, branch = await find_address(runs, name)
             if branch is not None:
                 raise InputError(
-                    f"{name} is one branch: only whole runs can be deleted, by their ids."
+                    f"{name} is one branch, but only whole runs can be deleted: give an id."
                 )
             try:
                 chosen.append(await runs.summary(run))

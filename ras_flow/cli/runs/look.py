@@ -23,7 +23,7 @@ def list_runs(
         str | None, typer.Option(help="Asked since: 2h, 7d, or a date like 2026-11-01 (UTC).")
     ] = None,
     stop: Annotated[
-        str | None, typer.Option(metavar="REASON", help="Stopped by: sufficient, budget, ….")
+        str | None, typer.Option(metavar="REASON", help="Stop reason: sufficient, budget, …")
     ] = None,
     text: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Words in question or answer.")
@@ -41,7 +41,7 @@ def list_runs(
     from ras_flow.state.schema import StopReason
 
     if stop is not None and stop not in get_args(StopReason):
-        raise InputError(f"--stop {stop!r} is none of {', '.join(get_args(StopReason))}.")
+        raise InputError(f"--stop must be one of {', '.join(get_args(StopReason))}, not {stop!r}.")
     filters: dict[str, Any] = {"text": text, "stop_reason": stop}
     if since is not None:
         filters["since"] = parse_time(since, "--since")
@@ -58,7 +58,7 @@ def list_runs(
     if not summaries:
         documents = "" if is_server(database) else " --docs FOLDER"
         typer.echo(
-            "No such runs."
+            "No runs match."
             if any(filters.values())
             else f"No runs yet. Make one with: ras-flow ask 'Who …?'{documents}{PLACE.get()}"
         )

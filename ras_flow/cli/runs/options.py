@@ -1,4 +1,4 @@
-"""What the commands on runs have in common: how a run is named, and where runs are."""
+"""What all commands on runs share: how to name a run, and where runs are."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _VARIABLE = "RAS_FLOW_DATABASE"
 
 
 def _place_for_commands(database: str | None) -> str | None:
-    """Have commands that are told to a person find the runs where this one does."""
+    """Make suggested commands look for runs where this one does."""
     if database is not None and database != os.environ.get(_VARIABLE):
         from ras_flow.runs.commands import PLACE
 
-        # There may be a password in it.
+        # It may hold a password.
         secret = "@" in database or database.startswith(("postgresql://", "postgres://"))
         PLACE.set(f" --database {'ADDRESS' if secret else shlex.quote(database)}")
     return database
@@ -78,7 +78,7 @@ def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocum
 
 
 def go_on_with(run: str) -> str:
-    """Tell the command that goes on with a run."""
+    """Return the hint that names the command to continue a run."""
     from ras_flow.runs.commands import command
 
     return f"Go on with: {command('resume', run)}"
@@ -86,7 +86,7 @@ def go_on_with(run: str) -> str:
 
 @contextmanager
 def resumable(run: str) -> Iterator[None]:
-    """Tell how to go on with a run that fails or is interrupted."""
+    """Add to a failure or interruption how to continue the run."""
     hint = go_on_with(run)
     try:
         yield

@@ -28,13 +28,13 @@ def view(
         bool,
         typer.Option(
             "--no-browser",
-            help="Only print the link. Where other people use this machine too, they may see a "
-            "link that is opened among its processes.",
+            help="Only print the link. On a shared machine, others may see an opened link in the "
+            "list of processes.",
         ),
     ] = False,
     database: Database = None,
 ) -> None:
-    """Open a page to step through runs, edit and fork them; it is for this machine alone."""
+    """Open a page to step through runs, edit and fork them; only this machine can reach it."""
     import webbrowser
 
     from ras_flow.runs.address import find_address
@@ -47,7 +47,7 @@ def view(
     from ras_flow.page.local import serve_page
 
     def ready(link: str) -> None:
-        typer.echo(f"The page is at {link}\nIts token lets whoever has the link in. End: Ctrl-C.")
+        typer.echo(f"The page is at {link}\nAnyone with this link can open it. Stop with Ctrl-C.")
         if not no_browser:
             # Some browsers return only when they are closed.
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, link)

@@ -128,5 +128,5 @@ def test_an_evaluation_that_has_no_answers_yet_is_told_to_go_on(
     (folder / "towns.jsonl").unlink()
     with pytest.raises(InputError, match=r"towns\.jsonl"):
         evaluate(folder, World())
-    with pytest.raises(RunError, match=r"no answers yet\. Go on with it: ras-flow eval"):
+    with pytest.raises(RunError, match=r"no answers yet\. Go on with: ras-flow eval"):
         run_cli(*arguments.format(folder / "out").split())

@@ -150,7 +150,7 @@ def test_a_trained_folder_is_measured_on_the_split_and_records_asked_for(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--task", "sing"], "--task 'sing' is none of both, plan and answer"),
+        (["--task", "sing"], "--task must be both, plan or answer"),
         (["--evaluate", "nowhere", "--split", "train"], "no split 'train' to measure on"),
         (["--evaluate", "local:default", "--no-graph"], "and local:default is trained"),
         (["--evaluate", "local:default", "--no-lora"], "name a checkpoint of a run"),
