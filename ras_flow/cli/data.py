@@ -95,23 +95,3 @@ def stats(
         counted.add(record)
     check_labels(records)
     report(folder, counted, as_json)
-<<<<<<< HEAD
-=======
-
-
-def _price(text: str) -> tuple[str, tuple[float, float]]:
-    from ras_flow.training.data.subq.config import STEPS
-
-    step, _, numbers = text.partition("=")
-    try:
-        given, made = map(float, numbers.split("/"))
-    except ValueError as error:
-        raise ConfigurationError(
-            f"--price {text!r} is invalid: write it like filter=3/15."
-        ) from error
-    if step not in STEPS:
-        raise ConfigurationError(
-            f"--price {text!r}: unknown step {step!r}; the steps are {', '.join(STEPS)}."
-        )
-    return step, (given, made)
->>>>>>> 9b16010 (Command line: messages, help and docstrings in plain English)

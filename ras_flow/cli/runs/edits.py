@@ -64,12 +64,7 @@ class Edits:
         return any(text is not None for text in texts) or any(lists)
 
     def to_list(self, triples: Collection[str], passages: Collection[str]) -> list[Edit]:
-<<<<<<< HEAD
-        """Write them in the one form that edits have."""
-=======
         """Return them as edits."""
-        from ras_flow.edits.operations import parse_edits
->>>>>>> 9b16010 (Command line: messages, help and docstrings in plain English)
         from ras_flow.runs.reading import unique_id
 
         if self.subquery is not None and self.plan is not None:
