@@ -15,7 +15,7 @@ from ras_flow.graph_llm.collate import IGNORED
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.soft_tokens import all_words, encode_graphs, graph_part, place
-from ras_flow.llms.local import capacity, decoding, generation
+from ras_flow.llms.local import capacity, generation
 from ras_flow.llms.local.tuned import without_peft_warnings
 from ras_flow.parts.records import Generation
 from ras_flow.support.extras import require
@@ -159,7 +159,6 @@ class GraphLLM(nn.Module):
         given_up: threading.Event | None = None,
     ) -> list[Generation]:
         """Continue each prompt greedily, with dropout off and the base's sampling unused."""
-        share = decoding.can_share(self.base)
         order = sorted(range(len(prompts)), key=lambda row: len(prompts[row].input_ids))
         made: dict[int, Generation] = {}
         training = self.training
@@ -178,7 +177,11 @@ class GraphLLM(nn.Module):
                     outputs = generation.generate(
                         self._loaded,
                         self.tokenizer,
-                        self._encode([prompts[i] for i in rows], [graphs[i] for i in rows], share),
+                        self._encode(
+                            [prompts[i] for i in rows],
+                            [graphs[i] for i in rows],
+                            self._loaded.shares,
+                        ),
                         name=self.config.base,
                         batch_size=batch_size,
                         max_new_tokens=max_new_tokens,

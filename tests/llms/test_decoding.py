@@ -21,8 +21,8 @@ from transformers import (
 )
 
 from ras_flow.llms.local import capacity, decoding, text
-from ras_flow.llms.local.batch import Choice
 from ras_flow.llms.local.lookup import Lookup
+from ras_flow.llms.local.text import Choice
 
 WORDS = 12
 MOST = 48

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.llms.local.batch import Choice
-from ras_flow.llms.local.text import LONGEST_BLOCK, LOOP, TWICE, Text, repeats, second_copy
+from ras_flow.llms.local.text import LONGEST_BLOCK, LOOP, TWICE, Choice, Text, repeats, second_copy
 
 OTHER = 100
 """Added to a token for the second likeliest in its place."""

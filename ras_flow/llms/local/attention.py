@@ -2,28 +2,28 @@
 
 For more than one token transformers' attention first copies all keys and values for each head of
 a group; for one token it does what is done here. Without the copies eight passages take 15 % less
-time, and large batches up to a third less.
+time, and large batches up to a third less. It imports torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ras_flow.support.extras import require
-
-if TYPE_CHECKING:
-    import torch
+import torch
+from transformers import AttentionInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 PLAIN = "sdpa"
 """What transformers calls the attention that is replaced: torch's own."""
 
+FOLDED = "ras_flow_folded"
+
 
 @contextmanager
 def without_copies(model: Any) -> Iterator[None]:
-    """Let a model attend without copies of its keys and values, where it uses torch's attention.
+    """Let a model attend without copies of its keys and values, if it uses torch's attention.
 
     Its masks must be given with four dimensions, ready to be added.
     """
@@ -33,18 +33,11 @@ def without_copies(model: Any) -> Iterator[None]:
     if not (replaced and model._can_set_attn_implementation()):
         yield
         return
-    model.set_attn_implementation(_registered())
+    model.set_attn_implementation(FOLDED)
     try:
         yield
     finally:
         model.set_attn_implementation(PLAIN)
-
-
-@cache
-def _registered() -> str:
-    name = "ras_flow_folded"
-    require("transformers", extra="local").AttentionInterface.register(name, _folded)
-    return name
 
 
 def _folded(
@@ -60,12 +53,10 @@ def _folded(
     texts, heads, tokens, size = query.shape
     groups = key.shape[1]
     if attention_mask is None or groups == heads or others.get("position_bias") is not None:
-        sdpa = require("transformers.integrations.sdpa_attention", extra="local")
-        attended: tuple[torch.Tensor, None] = sdpa.sdpa_attention_forward(
+        attended: tuple[torch.Tensor, None] = sdpa_attention_forward(
             module, query, key, value, attention_mask, scaling=scaling, **others
         )
         return attended
-    torch = require("torch", extra="local")
     folded = torch.nn.functional.scaled_dot_product_attention(
         query.reshape(texts, groups, heads // groups * tokens, size),
         key,
@@ -74,3 +65,6 @@ def _folded(
         scale=scaling,
     )
     return folded.reshape(texts, heads, tokens, -1).transpose(1, 2).contiguous(), None
+
+
+AttentionInterface.register(FOLDED, _folded)

@@ -7,18 +7,17 @@ at once where they could be guessed, and sequences that have ended leave the bat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.nn.functional import pad
+from transformers import DynamicCache, GenerationConfig
+from transformers.cache_utils import DynamicLayer
 
 from ras_flow.llms.local.attention import without_copies
-from ras_flow.llms.local.batch import Batch, states_name
+from ras_flow.llms.local.batch import Batch, Prefix, states_name
 from ras_flow.llms.local.capacity import step_at_once
-from ras_flow.llms.local.text import Text
-from ras_flow.support.extras import require
-
-if TYPE_CHECKING:
-    import torch
-
-    from ras_flow.llms.local.batch import Choice, Prefix
+from ras_flow.llms.local.text import Choice, Text
 
 LONGEST_GUESS = 6
 """Tokens of a guess: about a name."""
@@ -29,21 +28,17 @@ BY_COLUMN = ("bloom", "gpt_neo", "mpt")
 
 def can_share(model: Any) -> bool:
     """Tell whether all layers of a model use plain attention, whose cache can be shared."""
-    transformers = require("transformers", extra="local")
     config = model.config.get_text_config()
     by_column = config.model_type in BY_COLUMN or getattr(config, "alibi", False)
     if by_column or config.is_encoder_decoder or not states_name(model):
         return False
-    plain = require("transformers.cache_utils", extra="local").DynamicLayer
-    layers = transformers.DynamicCache(config=model.config).layers
-    return bool(layers) and all(type(layer) is plain for layer in layers)
+    layers = DynamicCache(config=model.config).layers
+    return bool(layers) and all(type(layer) is DynamicLayer for layer in layers)
 
 
 def read_prefix(model: Any, tokens: Sequence[int]) -> Prefix:
     """Compute the keys and values of a common beginning."""
-    torch = require("torch", extra="local")
-    transformers = require("transformers", extra="local")
-    states = transformers.DynamicCache(config=model.config)
+    states: Any = DynamicCache(config=model.config)
     with torch.inference_mode():
         model(
             input_ids=torch.tensor([list(tokens)], device=model.device),
@@ -83,7 +78,6 @@ def greedy(
         begins_word: Called with the beginning of such an output and a token: whether a word
             begins with that token there.
     """
-    torch = require("torch", extra="local")
     if not can_share(model):
         return _by_transformers(model, prompts, max_new_tokens, has_ended)
     texts = [Text(text, turns) for text in words or [()] * len(prompts)]
@@ -131,24 +125,23 @@ def greedy(
 
 def _by_transformers(
     model: Any,
-    prompts: Sequence[Sequence[int] | torch.Tensor],
+    prompts: Sequence[Any],
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
 ) -> list[list[int]]:
     """Continue prompts by ``generate``, for models whose cache cannot be shared."""
-    torch = require("torch", extra="local")
-    transformers = require("transformers", extra="local")
+    embedded, encoded = isinstance(prompts[0], torch.Tensor), model.config.is_encoder_decoder
     longest = max(map(len, prompts))
-    whole = model.config.is_encoder_decoder
-    padding = [(0, longest - len(p)) if whole else (longest - len(p), 0) for p in prompts]
-    pad = torch.nn.functional.pad
-    if isinstance(prompts[0], torch.Tensor):
-        rows = [pad(p, (0, 0, *sides)) for p, sides in zip(prompts, padding, strict=True)]
-        given, start = {"inputs_embeds": torch.stack(rows)}, 0
-    else:
-        rows = [pad(torch.tensor(list(p)), s) for p, s in zip(prompts, padding, strict=True)]
-        given, start = {"input_ids": torch.stack(rows).to(model.device)}, 1 if whole else longest
-    seen = [pad(torch.ones(len(p)), s) for p, s in zip(prompts, padding, strict=True)]
+
+    def padded(row: torch.Tensor) -> torch.Tensor:
+        missing = longest - len(row)
+        sides = (0, missing) if encoded else (missing, 0)
+        return pad(row, (0, 0, *sides) if row.dim() == 2 else sides)
+
+    rows = torch.stack([padded(torch.as_tensor(prompt)) for prompt in prompts]).to(model.device)
+    seen = [padded(torch.ones(len(prompt), dtype=torch.long)) for prompt in prompts]
+    # Where new tokens begin: generate repeats ids that it was given, but not embeddings.
+    start = 1 if encoded else 0 if embedded else longest
     ends: dict[int, int] = {}
 
     def ended(written: Any, _: object) -> Any:
@@ -160,14 +153,12 @@ def _by_transformers(
     # What generate is not told it takes from the model's own settings, such as sampling.
     own = model.generation_config
     kept = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
-    model.generation_config = transformers.GenerationConfig(
-        **{name: getattr(own, name) for name in kept}
-    )
+    model.generation_config = GenerationConfig(**{name: getattr(own, name) for name in kept})
     try:
         with torch.inference_mode():
             written = model.generate(
-                **given,
-                attention_mask=torch.stack(seen).long().to(model.device),
+                **{"inputs_embeds" if embedded else "input_ids": rows},
+                attention_mask=torch.stack(seen).to(model.device),
                 max_new_tokens=max_new_tokens,
                 stopping_criteria=[ended],
             )

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
-from ras_flow.llms.local import capacity, decoding
+from ras_flow.llms.local import capacity
 from ras_flow.llms.local.text import repeats
 from ras_flow.parts.records import Generation
 
@@ -41,10 +42,15 @@ class LoadedModel:
     key: str = ""
     prefixes: OrderedDict[tuple[int, ...], Prefix] = field(default_factory=OrderedDict)
 
+    @property
+    def shares(self) -> bool:
+        """Whether prompts can share the keys and values of their beginning."""
+        return bool(_decoding().can_share(self.model))
+
     def prefix(self, tokens: tuple[int, ...]) -> Prefix:
         """Return the keys and values of a prompt's beginning, computed on first use."""
         if tokens not in self.prefixes:
-            self.prefixes[tokens] = decoding.read_prefix(self.model, tokens)
+            self.prefixes[tokens] = _decoding().read_prefix(self.model, tokens)
         self.prefixes.move_to_end(tokens)
         while len(self.prefixes) > PREFIXES_KEPT:
             self.prefixes.popitem(last=False)
@@ -106,7 +112,7 @@ def generate(
         if given_up and given_up.is_set():
             break
         prefix = prompts[batch[0]].prefix
-        outputs = decoding.greedy(
+        outputs = _decoding().greedy(
             loaded.model,
             loaded.prefix(prefix) if prefix else None,
             [prompts[row].rest for row in batch],
@@ -126,6 +132,11 @@ def generate(
                 truncated=cut is None and len(tokens) == max_new_tokens and tokens[-1] not in ends,
             )
     return [made.get(row, Generation("")) for row in range(len(prompts))]
+
+
+def _decoding() -> Any:
+    """Return the module that decodes, which imports torch."""
+    return import_module("ras_flow.llms.local.decoding")
 
 
 def is_memory_error(error: Exception) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.local import decoding, generation
+from ras_flow.llms.local import generation
 from ras_flow.llms.local.generation import (
     Encoded,
     LoadedModel,
@@ -146,7 +146,7 @@ class LocalLanguageModel(TokenizedModel):
         limits = calls[0].limits
 
         def encode(call: PromptCall) -> list[Encoded]:
-            encoded = [self._encode(prompt, share=share) for prompt in call.items]
+            encoded = [self._encode(prompt, share=loaded.shares) for prompt in call.items]
             check_lengths(loaded.model, encoded, limits.max_new_tokens, self.name)
             return encoded
 
@@ -169,5 +169,4 @@ class LocalLanguageModel(TokenizedModel):
         ):
             loaded = load_model(self.name, self._key, kind=self._kind, precision=self._precision)
             tokenizer = load_tokenizer(self.name, chat=self._chats)
-            share = decoding.can_share(loaded.model)
             return serve_together(calls, encode, make)

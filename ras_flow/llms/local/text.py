@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from ras_flow.llms.local.lookup import Lookup
-
-if TYPE_CHECKING:
-    from ras_flow.llms.local.batch import Choice
 
 TWICE = 16
 """Tokens that a repeated block must fill before a text turns back: two copies of a triple do."""
@@ -22,6 +19,20 @@ A triple is written in some 16 tokens, and small models go on after two or three
 
 LONGEST_BLOCK = 128
 """Tokens of the longest block that is looked for: a few triples."""
+
+
+class Choice(NamedTuple):
+    """The next token of a text.
+
+    Attributes:
+        token: The likeliest one.
+        other: The second likeliest.
+        lead: By how much the first one's logit is above the second one's.
+    """
+
+    token: int
+    other: int
+    lead: float
 
 
 class Text:
