@@ -21,7 +21,7 @@ from ras_flow.llms.local.model import LocalLanguageModel, load_model
 from ras_flow.llms.local.tuned import SHIPPED, find_tuned
 from ras_flow.llms.local.weights import fingerprint
 from ras_flow.parts import Generation
-from ras_flow.parts.prompted.extractor_forms import trained_form
+from ras_flow.parts.prompted.forms import trained_form
 from ras_flow.parts.prompted.prompting import ask
 from ras_flow.prompts.extractor import source
 

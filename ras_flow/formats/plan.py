@@ -42,7 +42,10 @@ _PREFIX = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"(?:[:：]\s*|[–—-]\s+|(?:sub-?)?(?:question|query)\s*:\s*)+", re.IGNORECASE)
-_QUOTES = {"“": "”", "‘": "’", "«": "»"}
+_CLOSING = str.maketrans("“‘«", "”’»")
+_WRAPPED = re.compile(
+    r"(\*\*|__|[\"'`*])((?:(?!\1).)*)\1|“([^“”]*)”|‘([^‘’]*)’|«([^«»]*)»", re.DOTALL
+)
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
 _RUN_ON = re.compile(r"\s*(?:retrieved graph information\s*:|\[prev_)", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -91,31 +94,15 @@ def format_plan(label: PlanLabel, subquery: str = "") -> str:
 
 
 def parse_plan(text: str) -> ParsedPlan:
-    r"""Read a planner's output. Total: every text has a defined outcome, none raises.
+    """Read a planner's output. Never raises.
 
-    Thoughts (``<think>``), code fences, emphasis, quotes, control characters and prefixes such
-    as "Output:" are set aside. A label is one of
-
-    * a bracketed label in any case ("[subq]", "[ SUBQ ]", "[No Retrieval]", "[SUBQ: who ...]") at
-      the start of a line or after anything but a word, as in "Sure! [SUBQ] who ..."; inside a
-      sentence ("this is not [SUFFICIENT]", "output [SUBQ] if ...") it is a mention, not a label;
-    * the bare word alone on the first line, or with a reason ("Sufficient: the graph ..."), or
-      "SUBQ: who ..." there or on the last one; each also as an item of a list or as a heading.
-
-    ============================================  ============================================
-    output                                        outcome
-    ============================================  ============================================
-    one label                                     that label
-    the same label several times                  that label; of [SUBQ] the first with a text
-    different labels                              problem
-    no label, "[INSUFFICIENT]", prose, nothing    problem
-    [SUBQ] and nothing up to the next label       the next line that has text, else a problem
-    [SUBQ] and no letter or digit                 problem
-    [SUBQ] and more than 400 characters           problem
-    [SUBQ] a line of text, anything unlabelled    the text of that line
-    a label, "Retrieved Graph Information: ..."   read up to there: the model played on alone
-    text after [SUFFICIENT] or [NO_RETRIEVAL]     ignored
-    ============================================  ============================================
+    A label counts in brackets ("[SUBQ]", "[ subq ]", "[SUBQ: who ...]") at the start of a line or
+    after anything but a word: "this is not [SUFFICIENT]" only mentions it. It counts as a bare
+    word on the first line, alone or with a reason ("Sufficient: the graph ..."); "SUBQ: who ..."
+    also on the last. Thoughts, code fences, emphasis, quotes and prefixes such as "Output:" are
+    ignored, and so is what follows where the model plays on alone ("Retrieved Graph
+    Information: ..."). No label, different labels, and a [SUBQ] without a usable text are
+    problems; of several [SUBQ] the first with a text counts.
     """
     lines = [line for line in _visible(text).split("\n") if not _FENCE.fullmatch(line)]
     found: list[tuple[PlanLabel, str]] = []
@@ -123,10 +110,10 @@ def parse_plan(text: str) -> ParsedPlan:
     for number, line in enumerate(lines):
         if found and _RUN_ON.match(line):
             break
-        labels_here = _bracketed(line) or (_bare(line) if at_start else [])
-        if labels_here and not labels_here[-1][1]:
-            labels_here[-1] = (labels_here[-1][0], _next_text(lines, number + 1))
-        found += labels_here
+        here = _bracketed(line) or (_bare(line) if at_start else [])
+        if here and not here[-1][1]:
+            here[-1] = (here[-1][0], _next_text(lines, number + 1))
+        found += here
         at_start = at_start and _PREFIX.fullmatch(line) is not None
     if not found:
         last = next((line for line in reversed(lines) if line.strip()), "")
@@ -177,10 +164,9 @@ def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:
         if words and words[-1].isalnum():
             continue
         opening = lead[len(lead.rstrip(_DECORATION)) :]
-        closing = "".join(_QUOTES.get(mark, mark) for mark in reversed(opening))
+        closing = opening[::-1].translate(_CLOSING)
         rest = line[before : starts[number + 1]].strip().removeprefix(":")
-        if closing:
-            rest = rest[len(closing) :] if rest.startswith(closing) else rest.removesuffix(closing)
+        rest = rest[len(closing) :] if rest.startswith(closing) else rest.removesuffix(closing)
         found.append((_label(match[1]), _unwrap(rest)))
     return found
 
@@ -211,12 +197,8 @@ def _unwrap(text: str) -> str:
     text = " ".join(text.split())
     while True:
         inner = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
-        for mark in ("**", "__", *"\"'`*“‘«"):
-            closing = _QUOTES.get(mark, mark)
-            core = inner[len(mark) : -len(closing)]
-            enclosed = len(inner) >= 2 * len(mark) and inner.startswith(mark)
-            if enclosed and inner.endswith(closing) and mark not in core and closing not in core:
-                inner = core
+        if wrapped := _WRAPPED.fullmatch(inner):
+            inner = next(group for group in wrapped.groups()[1:] if group is not None)
         inner = inner.strip()
         if inner == text:
             return text

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.triple_rows import COLUMNS, DECODER, read_rows
+from ras_flow.formats.triple_json import COLUMNS, read_json, read_whole_json
 
 Spo = tuple[str, str, str]
 """Subject, predicate and object of a triple."""
@@ -34,17 +32,13 @@ _NAME = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _WIDE = re.compile(r"[（【]\s*S\s*[>＞]|\bS\s*＞", re.IGNORECASE)
-_ESCAPED = re.compile(r"\bS\s*\\>", re.IGNORECASE)
-_ESCAPE = re.compile(r"\\([^\w\s\"'\\])")
 _NARROW = str.maketrans("（）【】｜＞", "()()|>")
 _PARENTHESIS = re.compile(r"[()]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
 _CLEAN = re.compile(r"[\w.'’&/:%+-]+(?: [\w.'’&/:%+-]+)*")
 _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
-_OBJECT = re.compile(r"\{(?:[^{}\"\\]++|\"(?:[^\"\\]++|\\.)*+\")*+\}", re.DOTALL)
-_BROKEN_OBJECT = re.compile(r"\{[^{}]*\}")
-_LAST_COMMA = re.compile(r",(?=\s*\}\Z)")
-_COMMENT = re.compile(r"/\*[^*]*\*/|(?://|#)[^\n\"]{0,300}$", re.MULTILINE)
+_UNMARKED = r"(?!\s*\w\s*[>＞])([^()\[\]|\n]{1,300})"
+_BARS = re.compile(rf"[(\[]{_UNMARKED}\|{_UNMARKED}\|{_UNMARKED}[)\]]")
 _NONE = re.compile(
     r"(?:```\w*\s+)?(?:\{\s*[\"']triples[\"']\s*:\s*)?\[\s*\](?:\s*\})?(?:\s*```)?", re.IGNORECASE
 )
@@ -85,49 +79,38 @@ def format_triples(triples: Iterable[tuple[str, str, str]]) -> str:
 
 
 def parse_triples(text: str) -> ParsedTriples:
-    """Read an extractor's output. Total: every good triple is kept, none raises.
+    """Read an extractor's output: the triple format, and what models make of it. Never raises.
 
-    Read are the triple format and what models make of it: other letter case and spacing of the
-    markers, parentheses inside fields, line breaks, bullets, quotes or brackets around triples,
-    code fences, bold markers, the wide "（S＞" and "｜" of Chinese, Markdown's escapes, HTML's
-    "&lt;S&gt;", a missing "|" or outer parenthesis. Output without such triples is read as JSON
-    objects with "subject", "predicate" (or "relation") and "object", or with lists of three texts
-    in a list; or as fields with these names or other markers in front ("Subject: ...", "S: ...",
-    "<S> ..."); or as a table with a header of these, or brackets around three fields
-    ("(a | b | c)", '["a", "b", "c"]', '["a", "b", 1961]').
-
-    =========================================  ==================================================
-    piece                                      outcome
-    =========================================  ==================================================
-    "|" and more after a field                 the triple is kept, the surplus dropped
-    no "O>", or another letter in its place    the third field is the object
-    no object, but "P> is a member)"           "is" is the predicate, "a member" the object
-    a marker twice or out of order             dropped; after a complete triple, surplus
-    "p > 0.05" in an object                    part of it, without the ">"
-    a JSON object whose "object" is a list     a triple for each text of it
-    an empty field, or one over 300 characters dropped
-    no final ")", another triple follows       kept
-    no final ")", the text ends                dropped as cut off, unless a line end, a quote, a
-                                               bracket or an inner ")" ends the object, or the
-                                               triple has no "(" either
-    a triple that was read before              left out (compared by normalised names)
-    text around the triples                    left out; dropped if there is no triple at all
-    "[]", '{"triples": []}'                    no triples, none dropped
-    =========================================  ==================================================
+    ======================================  =====================================================
+    text                                    outcome
+    ======================================  =====================================================
+    markers spaced, bold, in lower case,    read as the format; a missing "|" or outer
+    wide, or as "S:", "<S>", "Subject:"     parenthesis does not matter
+    JSON objects or lists, "(a | b | c)"    read if there are no markers, or if all is JSON
+    "|" and more after a field              the triple is kept, the surplus dropped
+    no "O>", or another letter in place     the third field is the object
+    no object, but "P> is a member)"        "is" is the predicate, "a member" the object
+    a marker twice or out of order          dropped; after a complete triple, surplus
+    "p > 0.05" in an object                 part of it, without the ">"
+    an empty or too long field              dropped
+    no final ")" at the end of the text     dropped as cut off, unless a line end, a quote or a
+                                            bracket ends the object
+    a triple a second time                  left out (compared by normalised names)
+    text around the triples                 left out; dropped if there are no triples at all
+    "[]", '{"triples": []}'                 no triples, none dropped
+    ======================================  =====================================================
     """
     if _NONE.fullmatch(text.strip()):
         return ParsedTriples()
     if _WIDE.search(text):
         text = text.translate(_NARROW)
-    if _ESCAPED.search(text) and not any(marker[1] in "Ss" for marker in _MARKER.finditer(text)):
-        text = _ESCAPE.sub(r"\1", text)
-    text = _UNMARKED_OBJECT.sub(r"\1 O>", _INVISIBLE.sub("", text))
-    text = _OBJECT_IN_PREDICATE.sub(r"\1| O> \2", text)
-    found = list(_read_marked(text))
-    for read in (_read_json, _read_named, _read_rows):
+    text = _INVISIBLE.sub("", text)
+    found = [(piece, fields and _cleaned(fields)) for piece, fields in read_whole_json(text)]
+    text = _OBJECT_IN_PREDICATE.sub(r"\1| O> \2", _UNMARKED_OBJECT.sub(r"\1 O>", text))
+    for read in () if found else (_read_marked, _read_json, _read_named, _read_bars):
         if not any(triple for _, triple in found):
             found += read(text)
-    triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
+    triples: dict[tuple[str, ...], Spo] = {}
     dropped: list[str] = []
     for piece, triple in found:
         if triple is None or not all(0 < len(part) <= MAX_FIELD for part in triple):
@@ -140,25 +123,13 @@ def parse_triples(text: str) -> ParsedTriples:
     return ParsedTriples(list(triples.values()), [piece for piece in pieces if piece])
 
 
-def triples_of(record: object) -> list[Spo]:
-    """Read triples from a JSON value."""
-    if isinstance(record, dict):
-        values = {COLUMNS.get(key.lower()): value for key, value in record.items()}
-        subject, predicate, said = map(values.get, ("subject", "predicate", "object"))
-        objects = said if isinstance(said, list) else [said]
-    elif isinstance(record, list) and len(record) == 3:
-        subject, predicate, *objects = record
-    else:
-        return []
-    parts = [subject, predicate, *objects]
-    if not all(isinstance(part, str) for part in parts):
-        return []
-    subject, predicate, *objects = map(clean_field, parts)
-    return [(subject, predicate, object) for object in objects]
-
-
 _Piece = tuple[str, Spo | None]  # A piece of text, and what it says.
 _Found = Iterable[_Piece]
+
+
+def _cleaned(fields: Spo) -> Spo:
+    subject, predicate, object = map(clean_field, fields)
+    return subject, predicate, object
 
 
 def _read_marked(text: str) -> _Found:
@@ -209,8 +180,8 @@ def _read_group(text: str, markers: list[re.Match[str]], end: int) -> _Found:
         text[predicate.end() : object.start()].partition("|"),
         region.partition("|"),
     ]
-    first, second, third = (clean_field(part) for part, _, _ in fields)
-    yield text[subject.start() : object_end], (first, second, third)
+    first, second, third = (part for part, _, _ in fields)
+    yield text[subject.start() : object_end], _cleaned((first, second, third))
     for surplus in [*(more for _, _, more in fields), text[object_end:end]]:
         if surplus.strip(_SPACES + "\n|()*"):
             yield surplus, None
@@ -240,43 +211,14 @@ def _unclosed(region: str, *, followed: bool, strict: bool) -> str | None:
 
 
 def _read_json(text: str) -> _Found:
-    """Read JSON objects that hold no other objects, one by one, wherever they are."""
-    end = 0
-    start = text.find("{")
-    while start >= 0:
-        match = _OBJECT.match(text, start)
-        found = _from_json(match[0]) if match else []
-        if not found and (match := _BROKEN_OBJECT.match(text, start)):
-            found = _from_json(match[0]) or [*_read_rows(match[0])] or [(match[0], None)]
-        yield from found
-        end = match.end() if match else end
-        start = text.find("{", max(end, start + 1))
-    if "{" in text[end:]:
-        yield text[text.rindex("{") :], None
+    for piece, fields in read_json(text):
+        yield piece, fields and _cleaned(fields)
 
 
-def _from_json(text: str) -> list[_Piece]:
-    """Read an object: it is a triple, or has lists of them; nothing where it is no JSON."""
-    for whole in (text, _COMMENT.sub("", text)):
-        with suppress(ValueError, RecursionError):
-            record = DECODER.decode(_LAST_COMMA.sub("", whole))
-            found: list[_Piece] = [(text, triple) for triple in triples_of(record)]
-            return found or [*_in_lists(record)] or [(text, None)]
-    return []
-
-
-def _in_lists(record: dict[str, Any]) -> _Found:
-    for name, value in record.items():
-        if isinstance(value, list):
-            for item in [value] if name.lower() == "triple" else value:
-                if isinstance(item, list):
-                    parts = ", ".join(part for part in item if isinstance(part, str))
-                    yield f"[{parts}]", next(iter(triples_of(item)), None)
-
-
-def _read_rows(text: str) -> _Found:
-    for piece, (subject, predicate, object) in read_rows(text):
-        yield piece, (clean_field(subject), clean_field(predicate), clean_field(object))
+def _read_bars(text: str) -> _Found:
+    for match in _BARS.finditer(text):
+        first, second, third = match.groups()
+        yield match[0], _cleaned((first, second, third))
 
 
 def _read_named(text: str) -> _Found:

@@ -102,7 +102,7 @@ class ServedGraphLLM(GraphLLMSource):
                 f"The server at {server} serves another model under the name {name!r}: its "
                 f"embeddings have another width. Serve {str(self.folder)!r}. {said}"
             )
-        if "StatusError: 404" in said:
+        if "NotFoundError" in said:
             return ConfigurationError(
                 f"The server at {server} knows no model {name!r}. Check the base_url (with /v1 at "
                 f"its end), and start `vllm serve` on {str(self.folder)!r} with "

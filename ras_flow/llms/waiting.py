@@ -25,7 +25,7 @@ def taken() -> int:
 
 
 @contextmanager
-def a_place() -> Iterator[None]:
+def call_slot() -> Iterator[None]:
     """Count a model call from here to the end of the block, however it ends."""
     global _taken
     most = most_calls()

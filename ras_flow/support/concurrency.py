@@ -86,6 +86,9 @@ class PerLoop(Generic[T]):
         """Return the running event loop's object."""
         loop = asyncio.get_running_loop()
         if loop not in self._of:
+            # An object that holds its loop would keep both alive.
+            for ended in [known for known in list(self._of) if known.is_closed()]:
+                self._of.pop(ended, None)
             self._of[loop] = self._make()
         return self._of[loop]
 

@@ -138,8 +138,8 @@ def test_a_server_that_does_not_answer_is_named(model: Model, docs: Path, silent
         *("--base-url", address, "--max-retries", "1", "--model-timeout", "0.3"),
     )
     [line] = done.err.splitlines()
-    assert done.code == 1 and "in 2 attempts" in line
-    assert ("Timeout" if silent else address.split("/")[2]) in line
+    assert done.code == 1
+    assert ("model_timeout" if silent else address.split("/")[2]) in line
 
 
 def test_an_index_that_cannot_be_used_is_named_before_the_model_is_asked(

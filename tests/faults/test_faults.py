@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from ras_flow.llms.remote import chat
-from ras_flow.llms.remote.retry import Retries
 from tests.faults.campaign import DATABASES, database_faults, full_disk, kills, model_faults
 from tests.faults.world import FAULTS
+from tests.servers.quick import quick_retries
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +18,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", FAULTS)
 async def test_spoilt_answers_of_a_model_server(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "Retries", partial(Retries, first_wait=0.02))
+    quick_retries(monkeypatch)
     counts = await model_faults(kind, runs=12, share=0.6)
     assert counts.faults > 10
     assert counts.interrupted + counts.marked > 0, "two attempts are too few for some"

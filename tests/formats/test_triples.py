@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -94,16 +95,8 @@ def test_the_form():
         json.dumps({"triples": [A, B]}),
         json.dumps([{"triple": A}, {"triple": B}]),
         json.dumps({"passage 1": {"entities": ["a", "b", "c"], "triples": [A]}, "2": {"t": [B]}}),
-        str({"triples": [list(A), list(B)]}),
         f'{{"triples": [{json.dumps(A)}, {json.dumps(B)},],}}',
         f'{{"triples": [{json.dumps(A)}]}}\n{{"s": "Stamford", "p": "river", "o": "Welland"}}',
-        "[('Pick Motor Company', 'location', \"Stamford, Lincolnshire\"), "
-        "('Stamford', 'river', 'Welland')]",
-        "Here they are:\n\n| Subject | Predicate | Object |\n| :--- | :---: | --- |\n"
-        "| Pick Motor Company | location | Stamford, Lincolnshire |\n"
-        "| **Stamford** | river | Welland |\n\nThese are | all of | them.",
-        "```\nS | P | O\n--- | --- | ---\nPick Motor Company | location | Stamford, Lincolnshire\n"
-        "Stamford | river | Welland\n```",
         "(S: Pick Motor Company| P: location| O: Stamford, Lincolnshire), "
         "(S: Stamford| P: river| O: Welland)",
         "<S> Pick Motor Company | <P> location | <O> Stamford, Lincolnshire\n"
@@ -115,12 +108,6 @@ def test_the_form():
         "2. **Subject:** Stamford\n   - **Predicate:** river\n   - **Object:** Welland",
         "Subject: Pick Motor Company, Relation: location, Object: Stamford, Lincolnshire\n"
         "Subject: Stamford, Relation: river, Object: Welland",
-        r"(S\> Pick Motor Company\| P\> location\| O\> Stamford, Lincolnshire), "
-        r"(S\> Stamford\| P\> river\| O\> Welland)",
-        r"\(S\> Pick Motor Company| P\> location| O\> Stamford, Lincolnshire\), "
-        r"\(S\> Stamford| P\> river| O\> Welland\)",
-        r"\<S\> Pick Motor Company \| \<P\> location \| \<O\> Stamford, Lincolnshire, "
-        r"\<S\> Stamford \<P\> river \<O\> Welland",
         "&lt;S&gt; Pick Motor Company &lt;P&gt; location &lt;O&gt; Stamford, Lincolnshire\n"
         "&lt;S&gt; Stamford | &lt;P&gt; river | &lt;O&gt; Welland",
         "{S> Pick Motor Company| P> location| O> Stamford, Lincolnshire}, "
@@ -129,10 +116,6 @@ def test_the_form():
         "{S> Stamford| P> river| O> Welland}]",
         "[S> Pick Motor Company| P> location| O> Stamford, Lincolnshire],\n"
         "[S> Stamford| P> river| O> Welland],",
-        '[\n  // the place\n  {"subject": "Pick Motor Company", /* a firm */ "predicate": '
-        '"location",\n   "object": "Stamford,\nLincolnshire"},\n  # the river\n'
-        '  {"head": "Stamford", // a town\n   "relation": "river", # of a town\n'
-        '   "tail": "Welland"}\n]',
     ],
 )
 def test_what_models_make_of_it(text):
@@ -142,8 +125,8 @@ def test_what_models_make_of_it(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "| Year | Team | Goals |\n| --- | --- | --- |\n| 1999 | Oslo | 12 |",
         "1999 | Oslo | 12",
+        "As shown by some ([1, 2, 3]).",
         "Object: none. Subject: none.",
         "He (a painter, a poet, a priest) came in 1999.",
     ],
@@ -248,18 +231,11 @@ def test_broken_json_costs_only_itself():
     assert len(parsed.dropped) == 2
 
 
-def test_lists_hold_numbers_and_escaped_quotes_as_objects_do():
+def test_lists_in_json_are_read_one_by_one() -> None:
     text = r'[["Stamford", "population", 19701], ["\"S\"", "height", 3.50], ["a", "b", null]]'
-    expected = [("Stamford", "population", "19701"), ('"S"', "height", "3.50")]
-    assert parse_triples(text).triples == expected
-    assert parse_triples("As shown by some ([1, 2, 3]).").triples == []
-
-
-def test_lists_that_are_no_triples_are_dropped_one_by_one() -> None:
-    text = '{"triples": [["a", "b"], ["Stamford", "river", "Welland"], [1, 2, []]]}'
-    assert parse_triples(text) == ParsedTriples([B], ["[a, b]", "[1, 2]"])
-    text = '["Stamford | river | Welland", null, 1961]'
-    assert parse_triples(text).triples == [('"Stamford', "river", 'Welland", null, 1961')]
+    parsed = parse_triples(text)
+    assert parsed.triples == [("Stamford", "population", "19701"), ('"S"', "height", "3.50")]
+    assert parsed.dropped == ['["a", "b", null]']
 
 
 @pytest.mark.parametrize("text", ["f{x}", "{", "}", "}{", '{"', '\\"}', "{S: 1}"])
@@ -270,7 +246,7 @@ def test_braces_in_texts_of_json_are_no_objects(text: str) -> None:
     parsed = parse_triples(f"{broken}, {json.dumps(said)}, {broken}, {json.dumps(listed)}")
     named = clean_field(text)
     assert parsed.triples == [(named, "is", "y"), (named, "is", "in a list")]
-    assert parsed.dropped == [broken, json.dumps(said[1]), broken]
+    assert parsed.dropped == [json.dumps(said[1])]
 
 
 def test_an_object_that_is_a_list_gives_a_triple_for_each_text() -> None:
@@ -282,14 +258,56 @@ def test_an_object_that_is_a_list_gives_a_triple_for_each_text() -> None:
     assert len(parsed.dropped) == len(bad)
 
 
-def test_json_with_a_comma_too_many_is_read():
-    text = '{"triples": [{"subject": "Stamford", "predicate": "river", "object": "Welland",\n},]}'
-    assert parse_triples(text) == ParsedTriples([B], [])
+def test_markers_within_json_are_text() -> None:
+    order = "(S> a| P> b| O> c), p > 0.05"
+    for triples in ([], [{"subject": "The result", "predicate": "has", "object": order}]):
+        text = json.dumps({"triples": [*triples, {"subject": order}]})
+        assert len(parse_triples(text).triples) == len(triples)
 
 
-def test_json_is_read_even_where_it_looks_like_a_marker():
-    text = '[{"subject": "The result", "predicate": "has", "object": "p> 0.05"}]'
-    assert ("The result", "has", "p 0.05") in parse_triples(text).triples
+NAMES = ("subject", "predicate", "object")
+SAID = st.text(max_size=12) | st.sampled_from(['"', "{x}", "a|b", "(S> a| P> b| O> c)", "x" * 400])
+NUMBER = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+VALUE = SAID | NUMBER | st.none() | st.lists(SAID, max_size=2) | st.just({"x": 1})
+ITEMS = st.lists(
+    st.fixed_dictionaries(dict.fromkeys(NAMES, SAID | NUMBER))
+    | st.fixed_dictionaries({"subject": VALUE}, optional={"predicate": VALUE, "object": VALUE})
+    | st.tuples(SAID, SAID, VALUE)
+    | VALUE,
+    max_size=6,
+)
+
+
+def said_by(item: Any) -> list[tuple[str, ...]]:
+    """What an item says: one fact, or one for each text of a list as its object."""
+    parts = [item.get(name) for name in NAMES] if isinstance(item, dict) else item
+    if not isinstance(parts, list | tuple) or len(parts) != 3:
+        return []
+    *names, last = parts
+    objects = last if isinstance(last, list) and isinstance(item, dict) else [last]
+    if not all(isinstance(part, str | int | float) for part in [*names, *objects]):
+        return []
+    return [tuple(map(cleaned, [*names, object])) for object in objects]
+
+
+def cleaned(part: object) -> str:
+    return clean_field(part if isinstance(part, str) else json.dumps(part))
+
+
+@given(ITEMS)
+def test_json_gives_each_fact_cleaned_and_once(items: list[Any]) -> None:
+    expected: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for fact in (fact for item in items for fact in said_by(item)):
+        if all(0 < len(part) <= 300 for part in fact):
+            expected.setdefault(tuple(map(normalize_name, fact)), fact)
+    if any(isinstance(item, dict) and "subject" in item for item in items):
+        found = parse_triples(json.dumps({"triples": items}))
+        assert found.triples == list(expected.values())
+
+
+@pytest.mark.parametrize("text", ["{}", '{"triples": null}', '{"triples": [5]}'])
+def test_json_without_triples_is_dropped_as_it_is(text: str) -> None:
+    assert parse_triples(text) == ParsedTriples([], [text])
 
 
 @pytest.mark.parametrize(
@@ -377,26 +395,6 @@ def test_plain_fields_are_not_changed(plain, bracketed):
     assert clean_field(plain) == " ".join(plain.split()).strip(" ,")
     assert clean_field(f"x({plain.strip()}x)") == f"x({' '.join(plain.split())}x)"
     assert clean_field(bracketed).count("(") == clean_field(bracketed).count(")")
-
-
-TEXT = st.text(st.characters(exclude_characters=">＞"), min_size=1, max_size=30)
-LIST = st.lists(TEXT, min_size=1, max_size=4)
-
-
-@given(st.lists(LIST, min_size=1, max_size=5), st.booleans(), st.sampled_from([None, 1]))
-def test_lists_in_json_are_read_as_their_texts(
-    lists: list[list[str]], ascii: bool, indent: int | None
-) -> None:
-    cleaned = [tuple(map(clean_field, fields)) for fields in lists]
-    good = [fields for fields in cleaned if len(fields) == 3 and all(fields)]
-    expected: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for triple in good:
-        expected.setdefault(tuple(map(normalize_name, triple)), triple)
-    text = json.dumps({"triples": lists}, ensure_ascii=ascii, indent=indent)
-    parsed = parse_triples(text)
-    if good:
-        assert parsed.triples == list(expected.values())
-        assert len(parsed.dropped) == len(lists) - len(good)
 
 
 PART = FIELD | st.just("Oslo") | st.just("long " * 70)

@@ -10,7 +10,6 @@ import pytest
 from ras_flow import Context, build_graph
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import clean_field, parse_triples
-from ras_flow.llms.remote.schemas import PROBE
 from ras_flow.prompts import answerer, extractor, planner
 from ras_flow.testing import HashEncoder, ListRetriever
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES
@@ -54,8 +53,6 @@ def serve(order: str | None) -> OpenAIServer:
         if system == answerer.INSTRUCTION:
             read = normalize_name(text)  # as a model reads it, whatever the spelling
             return Answer("Narvik" if "place of birth o> narvik" in read else "unknown")
-        if system == PROBE[0]["content"]:
-            return Answer("{}")
         by_schema = "response_format" in body
         assert system == (extractor.JSON_INSTRUCTION if by_schema else extractor.INSTRUCTION)
         title = text.partition("\n")[0].removeprefix("Title: ")

@@ -21,7 +21,6 @@ from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.shipped import WEIGHTS
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.remote import served
-from ras_flow.llms.remote.schemas import PROBE_TOKENS
 from ras_flow.parts.prompted import make_extractor
 from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
 from ras_flow.state.schema import Passage
@@ -30,7 +29,6 @@ from tests.servers import Answer
 from tests.servers.completions_server import CompletionsServer
 
 PASSAGE = Passage(id="1", title="Aurora Bridge", text="Designed by Mira Lund. <|end|>")
-NAMES = ("subject", "predicate", "object")
 TRIPLE = ("Aurora Bridge", "designer", "Mira Lund")
 FACT = "(S> Aurora Bridge| P> designer| O> Mira Lund)"
 
@@ -96,37 +94,15 @@ async def test_a_text_that_is_cut_says_so(folder: Path, at_limit: bool) -> None:
     assert made.truncated is at_limit
 
 
-@pytest.mark.parametrize(
-    ("to_schema", "sent"),
-    [
-        (None, [True, True, True]),
-        (FACT, [True, False, False]),
-        (Answer(status=400, error="no response_format"), [True, False, False, False]),
-    ],
-)
-async def test_schemas_are_sent_where_a_probe_showed_that_they_are_enforced(
-    folder: Path, to_schema: Answer | str | None, sent: list[bool]
+async def test_a_schema_is_sent_and_a_server_that_ignores_it_is_read_all_the_same(
+    folder: Path,
 ) -> None:
-    written = json.dumps({"triples": [dict(zip(NAMES, TRIPLE, strict=True))]})
-
-    def script(body: dict[str, Any]) -> Answer:
-        if "response_format" not in body:
-            return Answer(tokens(folder, FACT))
-        if isinstance(to_schema, Answer):
-            return to_schema
-        return Answer(tokens(folder, to_schema or written))
-
-    with CompletionsServer(script) as server:
-        model = ServedLanguageModel(str(folder), base_url=server.url)
-        extractor = make_extractor(model, "json")
-        for _ in range(2):
-            [made] = await extractor.extract([PASSAGE])
-            assert made.triples == [TRIPLE]
-    asked = [one["body"].get("response_format") for one in server.requests]
-    assert [bool(one) for one in asked] == sent
-    assert asked[0]["json_schema"]["schema"] == json.loads(json.dumps(SCHEMA))
-    limits = [one["body"]["max_tokens"] for one in server.requests]
-    assert limits[0] == PROBE_TOKENS < min(limits[-2:])
+    with CompletionsServer(lambda _: Answer(tokens(folder, FACT))) as server:
+        extractor = make_extractor(ServedLanguageModel(str(folder), base_url=server.url), "json")
+        [made] = await extractor.extract([PASSAGE])
+    assert made.triples == [TRIPLE]
+    [asked] = [one["body"]["response_format"] for one in server.requests]
+    assert asked["json_schema"]["schema"] == json.loads(json.dumps(SCHEMA))
 
 
 async def test_a_trained_extractor_is_asked_as_it_was_trained() -> None:
@@ -143,7 +119,7 @@ async def test_what_is_wrong_is_said(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("VLLM_BASE_URL", raising=False)
     with pytest.raises(ConfigurationError, match="base_url"):
         ServedLanguageModel(str(folder))
-    with pytest.raises(ConfigurationError, match="no model folder"):
+    with pytest.raises(ConfigurationError, match="folder"):
         ServedLanguageModel("/no/such/folder", base_url="http://localhost:1/v1")
     with CompletionsServer(lambda _: Answer(status=404, error="no such model")) as server:
         monkeypatch.setenv("VLLM_BASE_URL", server.url)

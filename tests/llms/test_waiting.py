@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ras_flow.errors import ConfigurationError, OverloadedError
 from ras_flow.llms import load_language_model
 from ras_flow.llms.remote.chat import ChatLanguageModel
-from ras_flow.llms.waiting import VARIABLE, a_place, taken
+from ras_flow.llms.waiting import VARIABLE, call_slot, taken
 from ras_flow.parts import Message
 from tests.faults.world import builder, question, settings, town
 from tests.faults.world import model as answers
@@ -27,11 +27,7 @@ from tests.servers.scripted import last_message
 PROMPT: list[Message] = [{"role": "user", "content": "Capital of France?"}]
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 
-
-@pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "placeholder")
+pytestmark = pytest.mark.usefixtures("providers")
 
 
 def asked(server: Any, number: int = 0) -> dict[str, Any]:
@@ -76,7 +72,7 @@ async def test_no_new_question_is_taken_while_half_of_the_places_are_taken(
     with OpenAIServer(answers) as server, ExitStack() as places:
         graph = builder().compile()
         for _ in range(4):
-            places.enter_context(a_place())
+            places.enter_context(call_slot())
         with pytest.raises(OverloadedError, match="with 4 no new question is taken"):
             await graph.ainvoke(asked(server))
         assert server.requests == []
@@ -92,7 +88,7 @@ async def test_a_run_that_finds_no_place_is_resumed_later(monkeypatch: pytest.Mo
             async for step in graph.astream(asked(server), CONFIG, stream_mode="updates"):
                 if "retrieve" in step:
                     for _ in range(8):
-                        places.enter_context(a_place())
+                        places.enter_context(call_slot())
         places.pop_all().close()
         assert len(server.requests) == 1
         assert (await graph.ainvoke(None, CONFIG))["answer"] == town(0)
@@ -167,7 +163,7 @@ def test_connections_are_kept_within_an_event_loop(kind: Any, name: str) -> None
         assert len(opened) == 1
         asyncio.run(ten())
         assert len(opened) == 2, "those of a loop that has ended are not used again"
-        assert len(model._pools._pools) == 1, "nor kept"  # type: ignore[attr-defined]
+        assert len(model._clients._of._of) == 1, "nor kept"  # type: ignore[attr-defined]
 
 
 async def test_a_client_that_the_owner_of_a_chat_model_chose_is_used() -> None:

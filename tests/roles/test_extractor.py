@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from ras_flow.errors import ModelResponseError
-from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.triples import ParsedTriples, clean_field, format_triples
+from ras_flow.formats.triples import format_triples
 from ras_flow.parts import Generation, Message
 from ras_flow.parts.prompted import PromptedExtractor
 from ras_flow.parts.prompted.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
-from ras_flow.parts.prompted.extractor_forms import Form, json_form, read_json_triples, text_form
+from ras_flow.parts.prompted.forms import Form, json_form, text_form
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage
 from ras_flow.testing import ScriptedModel
@@ -224,107 +221,3 @@ def test_triples_of_texts_that_ended_elsewhere_are_anothers(
     before = PromptedExtractor(ScriptedModel(first_word)).identity
     monkeypatch.setattr("ras_flow.parts.prompted.extractor.LOOP", 32)
     assert PromptedExtractor(ScriptedModel(first_word)).identity != before
-
-
-FIELD = st.one_of(
-    st.text(max_size=12),
-    st.sampled_from(['"', "{x}", "a|b", "P> no", "(S> a| P> b| O> c)", "[1]", "x" * 400, "4 May"]),
-)
-NAMES = ("subject", "predicate", "object")
-NUMBER = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-OTHER = (
-    st.none() | st.booleans() | st.lists(FIELD, max_size=2) | st.fixed_dictionaries({"x": FIELD})
-)
-VALUE = FIELD | NUMBER | OTHER
-WHOLE = st.fixed_dictionaries(dict.fromkeys(NAMES, FIELD | NUMBER))
-MIXED = st.fixed_dictionaries(dict.fromkeys(NAMES, VALUE))
-LISTED = st.lists(VALUE, min_size=2, max_size=4) | st.lists(FIELD | NUMBER, min_size=3, max_size=3)
-BROKEN = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, VALUE)) | VALUE
-ITEMS = st.builds(
-    lambda *parts: [item for part in parts for item in part],
-    st.lists(BROKEN, max_size=2),
-    st.lists(WHOLE | MIXED | LISTED, max_size=4),
-    st.lists(BROKEN, max_size=2),
-)
-
-
-def facts_of(item: Any) -> list[tuple[str, ...] | None]:
-    """What an item says: one fact, or one for each text of a list as its object."""
-    said = item.get("object") if isinstance(item, dict) else None
-    if not isinstance(said, list):
-        return [fact(item)]
-    parts = [item.get("subject"), item.get("predicate")]
-    if not said or not all(map(is_text, [*parts, *said])):
-        return [None]
-    return [fact([*parts, object]) for object in said]
-
-
-def fact(item: Any) -> tuple[str, ...] | None:
-    """What an item says: three texts or numbers, none empty or overlong."""
-    parts = [item.get(name) for name in NAMES] if isinstance(item, dict) else item
-    if not isinstance(parts, list) or len(parts) != 3 or not all(map(is_text, parts)):
-        return None
-    parts = [clean_field(part if isinstance(part, str) else json.dumps(part)) for part in parts]
-    return tuple(parts) if all(0 < len(part) <= 300 for part in parts) else None
-
-
-def is_text(part: Any) -> bool:
-    return isinstance(part, str | int | float) and not isinstance(part, bool)
-
-
-@given(ITEMS)
-def test_json_gives_each_fact_cleaned_and_once_and_tells_the_rest(items: list[Any]) -> None:
-    assume(not items or any(isinstance(item, dict | list) for item in items))
-    facts = [said for item in items for said in facts_of(item)]
-    expected: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for said in filter(None, facts):
-        expected.setdefault(tuple(map(normalize_name, said)), said)
-    found = read_json_triples(json.dumps({"triples": items}))
-    assert found.triples == list(expected.values())
-    assert len(found.dropped) == facts.count(None)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"triples": []}', ParsedTriples()),
-        ("{}", ParsedTriples([], ["{}"])),
-        ('{"triples": null}', ParsedTriples([], ['{"triples": null}'])),
-        ("(S> a| P> b| O> c)", ParsedTriples([("a", "b", "c")])),
-        ('```json\n{"triples": [{"subject": "a", "predicate": "b", "object": "c"}]}\n```', None),
-        ('[{"subject": "a", "predicate": "b", "object": "c"}]', ParsedTriples([("a", "b", "c")])),
-        ('{"triples": [{"subject": "a", "predicate": "b", "object": "c"}, {"subj', None),
-        ('{"triples": [{"subject": "a", "predicate": "b", "object": 7}]}', "7"),
-        ('{"triples": {"subject": "a", "predicate": "b", "object": "c"}}', None),
-        ('{"triples": [{"subject": "a", "relation": "b", "object": "c"}]}', None),
-        ('[{"Subject": "a", "Predicate": "b", "Object": "c"}]', None),
-        ('{"triples": ["(S> a| P> b| O> c)"]}', None),
-        ('{"triples": [["a", "b", "c"]]}', ParsedTriples([("a", "b", "c")])),
-        ('["a", "b", "c"]', ParsedTriples([("a", "b", "c")])),
-        ('{"triples": [{"s": "a", "p": "b", "o": "c"}]}', None),
-    ],
-)
-def test_what_servers_without_schemas_write_is_read_too(text: str, expected: Any) -> None:
-    found = read_json_triples(text)
-    if isinstance(expected, ParsedTriples):
-        assert found == expected
-    else:
-        assert found.triples == [("a", "b", expected or "c")]
-
-
-@given(
-    st.text(max_size=60)
-    | ITEMS.map(json.dumps)
-    | st.fixed_dictionaries({"triples": ITEMS}).map(json.dumps)
-    | st.fixed_dictionaries({}, optional={"triples": VALUE, "x": ITEMS}).map(json.dumps)
-)
-def test_no_output_raises(text: str) -> None:
-    found = read_json_triples(text)
-    assert all(map(all, found.triples)) and all(found.dropped)
-
-
-def test_a_malformed_item_is_told_and_costs_only_itself() -> None:
-    text = '{"triples": [{"subject": "a", "predicate": "b", "object": "c"}, {"subject": "d"}, 5]}'
-    found = read_json_triples(text)
-    assert found.triples == [("a", "b", "c")]
-    assert found.dropped == ['{"subject": "d"}', '"5"']

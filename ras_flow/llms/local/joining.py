@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ras_flow.errors import RasFlowError
 from ras_flow.llms.local.compute import submit_to_lane
-from ras_flow.llms.waiting import a_place
+from ras_flow.llms.waiting import call_slot
 from ras_flow.parts.records import Generation, Message
 
 GATHERING = 0.003
@@ -99,7 +99,7 @@ class JoinedCalls(Generic[Item, L, R]):
     async def make(self, items: Sequence[Item], limits: L) -> R:
         """Make a call. When the awaiting task is cancelled, the others go on without it."""
         call = Call(items, limits)
-        with a_place():
+        with call_slot():
             group, served = self._join(call)
             try:
                 outcome = (await asyncio.shield(asyncio.wrap_future(served)))[call]

@@ -1,72 +1,68 @@
-"""Connections to chat servers that stay open between calls: one pool for a model and event loop.
+"""Connections to model servers that stay open between calls, one pool for each event loop.
 
-Opening a connection for each call costs a handshake, and more computing than the call itself. A
-pool works only in the event loop that it began in.
+A pool works only in the event loop that it began in. A new connection for each call costs nearly
+twice the computing: 11.9 ms against 6.4 (``benchmarks/results/concurrency.md``).
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Hashable, Mapping
+import ssl
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import httpx
+
+from ras_flow.errors import ConfigurationError
 from ras_flow.support.extras import require
+from ras_flow.support.concurrency import PerLoop
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+T = TypeVar("T")
 
 _CLIENTS = {"openai": "root_async_client", "anthropic": "_async_client"}
 """Where chat models of an interface have their async client."""
 
 
-@dataclass(frozen=True)
-class Pool:
-    """What belongs to a chat model in one event loop.
-
-    Attributes:
-        fields: The clients, as fields for copies of the chat model; none to use its own.
-        models: Such copies, by what else is changed in them.
-        keeper: Closes the clients at the event loop's end.
-    """
-
-    fields: Mapping[str, Any]
-    keeper: AsyncGenerator[None]
-    models: dict[Hashable, BaseChatModel] = field(default_factory=dict)
+@cache
+def certificates() -> ssl.SSLContext:
+    """Return what servers' certificates are checked with; read once, since the file is large."""
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:
+        raise ConfigurationError(
+            "The certificates of servers cannot be read. If SSL_CERT_FILE or SSL_CERT_DIR is "
+            f"set, let it name a file or folder that exists, or unset it. ({error})"
+        ) from error
 
 
-class Pools:
-    """Connections of one chat model of OpenAI's or Anthropic's interface."""
-
-    def __init__(self, chat: BaseChatModel, *, by_name: bool) -> None:
-        self._chat = chat
-        self._by_name = by_name
-        self._pools: dict[asyncio.AbstractEventLoop, Pool] = {}
-        self._opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
-
-    async def here(self) -> Pool:
-        """Return the running event loop's clients."""
-        loop = asyncio.get_running_loop()
-        if loop in self._pools:
-            return self._pools[loop]
-        async with self._opening.setdefault(loop, asyncio.Lock()):
-            if loop not in self._pools:
-                self._forget()
-                # In a thread: it reads the certificates.
-                http, fields = await asyncio.to_thread(_open, self._chat, self._by_name)
-                keeper = _keep(http)
-                await anext(keeper)
-                self._pools[loop] = Pool(fields, keeper)
-        return self._pools[loop]
-
-    def _forget(self) -> None:
-        """Let go of event loops that have ended: what was opened there holds them."""
-        for known in (self._pools, self._opening):
-            for loop in [loop for loop in list(known) if loop.is_closed()]:
-                known.pop(loop, None)
+@dataclass
+class _Open(Generic[T]):
+    client: T
+    http: Any
+    """Closed with the event loop; None if the client is the caller's own."""
+    closer: AsyncGenerator[None] | None = None
 
 
-async def _keep(http: Any) -> AsyncGenerator[None]:
+class LoopClients(Generic[T]):
+    """A client for each event loop, closed when the loop ends."""
+
+    def __init__(self, make: Callable[[], tuple[T, Any]]) -> None:
+        self._of: PerLoop[_Open[T]] = PerLoop(lambda: _Open(*make()))
+
+    async def current(self) -> T:
+        """Return the running event loop's client."""
+        made = self._of.current()
+        if made.closer is None:
+            made.closer = _close_at_end(made.http)
+            await anext(made.closer)
+        return made.client
+
+
+async def _close_at_end(http: Any) -> AsyncGenerator[None]:
     """Close a client at the event loop's end, which ends every generator that began there."""
     try:
         yield
@@ -75,45 +71,46 @@ async def _keep(http: Any) -> AsyncGenerator[None]:
             await http.aclose()
 
 
-def _open(chat: Any, by_name: bool) -> tuple[Any, dict[str, Any]]:
+@dataclass(frozen=True)
+class ChatClients:
+    """What belongs to a chat model in one event loop.
+
+    Attributes:
+        fields: The clients, as fields for copies of the chat model; empty to use its own.
+        models: Such copies, by what else is changed in them.
+    """
+
+    fields: Mapping[str, Any]
+    models: dict[Hashable, BaseChatModel] = field(default_factory=dict)
+
+
+def open_clients(chat: Any, *, by_name: bool) -> tuple[ChatClients, Any]:
+    """Open a client of OpenAI's or Anthropic's interface, unless the caller chose one."""
     kind = next((kind for kind in _CLIENTS if kind in chat._llm_type.split("-")), "")
     client = getattr(chat, _CLIENTS.get(kind, ""), None)
     if client is None or not (by_name or _is_as_made(chat, client)):
-        return None, {}
-    sdk = require(kind, extra=kind)
-    proxy = getattr(chat, f"{kind}_proxy", None)
-    opening = {"proxy": proxy} if proxy else {}
-    if by_name:
-        require("aiohttp", extra=kind)
-        # Not the clients' own transport: it looks at every open connection for each call.
-        http = sdk.DefaultAioHttpClient(**opening)
-    else:
-        http = sdk.DefaultAsyncHttpxClient(**opening)
+        return ChatClients({}), None
+    http = open_http(kind, proxy=getattr(chat, f"{kind}_proxy", None), aiohttp=by_name)
     client = client.copy(http_client=http)
     if kind == "anthropic":
-        return http, {"_async_client": client}
-    completions = _plain(client) if by_name else client.chat.completions
-    return http, {"root_async_client": client, "async_client": completions}
+        return ChatClients({"_async_client": client}), http
+    completions = client.chat.completions
+    return ChatClients({"root_async_client": client, "async_client": completions}), http
+
+
+def open_http(kind: str, *, proxy: str | None = None, aiohttp: bool = True) -> Any:
+    """Open the HTTP client of an SDK."""
+    sdk = require(kind, extra=kind)
+    settings: dict[str, Any] = {"verify": certificates()} | ({"proxy": proxy} if proxy else {})
+    if not aiohttp:
+        return sdk.DefaultAsyncHttpxClient(**settings)
+    require("aiohttp", extra=kind)
+    # Not httpx's transport: for each call it looks at every open connection.
+    return sdk.DefaultAioHttpClient(**settings)
 
 
 def _is_as_made(chat: Any, client: Any) -> bool:
-    """Tell whether a chat model's async client is the one that its integration makes by itself."""
+    """Tell whether a chat model's async client is the one that its integration made."""
     if getattr(chat, "http_async_client", None):
         return False
     return not hasattr(chat, "async_client") or chat.async_client is client.chat.completions
-
-
-def _plain(client: Any) -> Any:
-    """Return a client's chat completions that send messages as they are.
-
-    The SDK looks through every message for types to convert, of which LangChain's have none left;
-    that takes longer than all else about a call.
-    """
-    from openai.resources.chat import AsyncCompletions  # noqa: PLC0415
-
-    class Plain(AsyncCompletions):
-        async def create(self, **request: Any) -> Any:
-            body = {**(request.get("extra_body") or {}), "messages": request["messages"]}
-            return await super().create(**{**request, "messages": [], "extra_body": body})
-
-    return Plain(client)

@@ -1,33 +1,30 @@
 """vLLM's completions interface: tokens or embeddings in, tokens out.
 
-The chat interface of a server applies its own template and takes text alone. Here the prompt is
-made on this side, as it is for a model in this process, so that both read exactly the same.
+A server's chat interface applies its own template and takes text alone. Here the prompt is made
+on this side, as for a model in this process, so that both read exactly the same.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms.local.generation import cut_at
 from ras_flow.llms.local.text import LOOP, repeats
-from ras_flow.llms.remote.providers import check_address, key_in
-from ras_flow.llms.remote.retry import BrokenAnswerError, Endpoint, Retries, call_with_retries
+from ras_flow.llms.remote.clients import LoopClients, certificates, open_http
+from ras_flow.llms.remote.failures import BrokenAnswerError, Endpoint, call_model
+from ras_flow.llms.remote.providers import NO_KEY, check_address, key_in
 from ras_flow.llms.remote.slots import shared_slots
-from ras_flow.llms.waiting import a_place
+from ras_flow.llms.waiting import call_slot
 from ras_flow.parts.records import Generation
-from ras_flow.support.concurrency import PerLoop
+from ras_flow.support.extras import require
 
 ADDRESS = "VLLM_BASE_URL"
-"""Environment variable with the server's address, where no base_url is given."""
+"""Environment variable with the server's address, if no base_url is given."""
 
 KEY = "VLLM_API_KEY"
 """Environment variable with the server's key; `vllm serve` reads the same one."""
@@ -42,20 +39,6 @@ GREEDY = {
     "frequency_penalty": 0.0,
 }
 """All that a model's own settings could change in what a server writes."""
-
-
-class StatusError(Exception):
-    """A server's answer that is an error.
-
-    Attributes:
-        status_code: HTTP status.
-        response: The answer.
-    """
-
-    def __init__(self, response: httpx.Response) -> None:
-        super().__init__(f"{response.status_code} {_message(response)}")
-        self.status_code = response.status_code
-        self.response = response
 
 
 @dataclass(frozen=True)
@@ -90,7 +73,7 @@ class Written:
 
 
 class CompletionsServer:
-    """A vLLM server."""
+    """A vLLM server, called through OpenAI's SDK."""
 
     def __init__(
         self,
@@ -108,21 +91,21 @@ class CompletionsServer:
                 f"environment variable {ADDRESS}, for example to http://localhost:8000/v1."
             )
         check_address("base_url" if base_url else ADDRESS, address)
+        self._sdk = require("openai", extra="openai")
+        certificates()  # Read here, not in an event loop.
         self.model = model
         key = key_in(KEY)
         host = urlsplit(address).netloc.rpartition("@")[2]
         self.endpoint = Endpoint(model, host, KEY, secrets=(key,) if key else ())
-        self._url = f"{address.rstrip('/')}/completions"
-        self._retries = Retries(max_retries, timeout, total=max(300.0, 2 * timeout))
         self._slots = shared_slots(self.endpoint, max_concurrency)
-        # No connection is kept open: what a loop leaves behind would stay until the process ends.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        # Read here, not in an event loop: a large file, which plain HTTP has no use for.
-        verify = httpx.create_ssl_context() if urlsplit(address).scheme == "https" else False
-        self._clients = PerLoop(
-            lambda: httpx.AsyncClient(timeout=None, headers=headers, limits=limits, verify=verify)
-        )
+        self._max_retries = max_retries
+
+        def client() -> tuple[Any, Any]:
+            http = open_http("openai")
+            settings = {"base_url": address, "api_key": key or NO_KEY, "http_client": http}
+            return self._sdk.AsyncOpenAI(timeout=timeout, max_retries=max_retries, **settings), http
+
+        self._clients = LoopClients(client)
 
     async def complete(
         self,
@@ -133,30 +116,28 @@ class CompletionsServer:
     ) -> Written:
         """Send one prompt, to be continued greedily."""
         settings = {"model": self.model, "max_tokens": max_new_tokens, "return_token_ids": True}
-        with a_place():
+        with call_slot():
             async with self._slots.current():
-                made = await prompt()
-                body = await asyncio.to_thread(
-                    lambda: json.dumps({**GREEDY, **settings, **more, **made}).encode()
-                )
-                return await call_with_retries(
-                    lambda: self._post(body), retries=self._retries, endpoint=self.endpoint
+                body = {**GREEDY, **settings, **more, **await prompt()}
+                return await call_model(
+                    lambda: self._post(body), max_retries=self._max_retries, endpoint=self.endpoint
                 )
 
-    async def _post(self, body: bytes) -> Written:
-        response = await self._clients.current().post(
-            self._url, content=body, headers={"content-type": "application/json"}
-        )
-        if response.status_code >= 400:
-            raise StatusError(response)
-        if response.is_redirect:
-            raise ModelResponseError(
-                f"The server of the model {self.model!r} sends its callers elsewhere, to "
-                f"{response.headers['location'][:200]!r}. Name that address, up to /v1, as "
-                f"base_url or in {ADDRESS}."
-            )
+    async def _post(self, body: Mapping[str, Any]) -> Written:
+        client = await self._clients.current()
+        # A redirect would send the documents to a server that nobody named.
+        options = {"follow_redirects": False}
         try:
-            answer = response.json()
+            answer = await client.post("/completions", cast_to=object, body=body, options=options)
+        except self._sdk.APIStatusError as error:
+            if error.response.is_redirect:
+                raise ModelResponseError(
+                    f"The server of the model {self.model!r} redirects to "
+                    f"{error.response.headers['location'][:200]!r}. Name that address, up to /v1, "
+                    f"as base_url or in {ADDRESS}."
+                ) from None
+            raise
+        try:
             [choice] = answer["choices"]
             tokens = [int(token) for token in choice["token_ids"]]
             end, read = choice["finish_reason"], int(answer["usage"]["prompt_tokens"])
@@ -170,14 +151,6 @@ class CompletionsServer:
 
 
 def _loop_end(tokens: Sequence[int]) -> int | None:
-    """Return where a text that only repeats itself ends; None where it does not."""
+    """Return the end of a text that then only repeats itself; None if it does not."""
     ends = range(LOOP, len(tokens) + 1)
     return next((end for end in ends if repeats(tokens[:end])), None)
-
-
-def _message(response: httpx.Response) -> str:
-    """Return what a server says of an error."""
-    try:
-        return str(response.json()["error"]["message"])
-    except (LookupError, TypeError, ValueError):
-        return response.text[:500]

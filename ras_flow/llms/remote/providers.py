@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
-from ras_flow.llms.remote.retry import Endpoint
+from ras_flow.llms.remote.clients import certificates
+from ras_flow.llms.remote.failures import Endpoint
 from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ EXAMPLES = (
 )
 
 NO_KEY = "no-key-needed"
-"""Sent to servers at a given address when there is no key: local ones need none."""
+"""Sent to a server at a given address if no key is set: local servers need none."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class _Provider:
     settings: dict[str, Any]
 
     def addresses(self) -> dict[str, str]:
-        """Return the addresses that the environment has, by its variables, the one used first."""
+        """Return the addresses in the environment, by variable; the first one counts."""
         return {name: url for name in self.address_variables if (url := os.environ.get(name))}
 
 
@@ -55,7 +57,7 @@ _PROVIDERS = {
 }
 
 
-def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
+def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int) -> BaseChatModel:
     """Set up a chat model; nothing is sent yet."""
     from langchain.chat_models import init_chat_model  # noqa: PLC0415
 
@@ -64,7 +66,7 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
         raise ConfigurationError(
             f"The model name {name!r} is not of the form provider:model. Examples: {EXAMPLES}."
         )
-    settings: dict[str, Any] = {"timeout": timeout, "max_retries": 0}
+    settings: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     provider = _PROVIDERS.get(kind)
     given = provider.addresses() if provider else {}
     if base_url:
@@ -74,6 +76,7 @@ def connect(name: str, base_url: str | None, timeout: float) -> BaseChatModel:
         check_address(setting, address)
     if provider:
         require(provider.package, extra=provider.extra)
+        certificates()  # Their clients read them too, and do not say which file is missing.
         settings |= provider.settings
         for setting, address in given.items():
             if kind == "openai" and "@" in urlsplit(address).netloc:
@@ -109,14 +112,14 @@ def key_in(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(
-            f"The key in {variable} holds a character that no header can carry. Set it again, in "
-            "printable ASCII."
+            f"The key in {variable} holds a character that a header cannot carry. Set it again, "
+            "in printable ASCII."
         )
     return key
 
 
 def check_address(name: str, address: str) -> None:
-    """Refuse what HTTP clients either choke on or take for an address of their own."""
+    """Refuse an address that HTTP clients choke on or misread."""
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -125,7 +128,7 @@ def check_address(name: str, address: str) -> None:
     if not usable or any(char.isspace() or not char.isprintable() for char in address):
         shown = repr(address) if "@" not in address else "(not shown: it may hold a password)"
         raise ConfigurationError(
-            f"The {name} {shown} is no address of a server. Write it like "
+            f"The {name} {shown} is not the address of a server. Write it like "
             "http://localhost:8000/v1, with http:// or https:// in front."
         )
 
@@ -137,6 +140,30 @@ def _said(error: ValueError) -> str:
     if isinstance(error, ValidationError):
         return "; ".join(fault["msg"] for fault in error.errors(include_input=False))
     return str(error).splitlines()[0].rstrip(".")
+
+
+def schema_settings(chat: BaseChatModel, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what asks a chat model's server for JSON; nothing if its interface is unknown."""
+    if schema is None:
+        return {}
+    asked = response_format(schema)
+    if chat._llm_type.startswith("openai"):
+        # As a plain argument it would go through a parser that fails if the output is cut.
+        return {"extra_body": {**extra_body(chat), "response_format": asked}}
+    return {"response_format": asked} if chat._llm_type.startswith("anthropic") else {}
+
+
+def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the field of a request that asks for JSON by a schema, in OpenAI's interfaces."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "output", "schema": dict(schema), "strict": True},
+    }
+
+
+def extra_body(chat: BaseChatModel) -> dict[str, Any]:
+    """Return what is added to the body of requests in OpenAI's interface."""
+    return getattr(chat, "extra_body", None) or {}
 
 
 def endpoint_of(chat: BaseChatModel) -> Endpoint:

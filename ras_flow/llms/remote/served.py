@@ -10,7 +10,7 @@ from ras_flow.llms.local.tokenized import TokenizedModel
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.weights import fingerprint
 from ras_flow.llms.remote.completions import CompletionsServer
-from ras_flow.llms.remote.schemas import PROBE, PROBE_TOKENS, SchemaProbe, response_format
+from ras_flow.llms.remote.providers import response_format
 from ras_flow.parts.records import Generation, Message
 from ras_flow.parts.tracing import traced_generation
 from ras_flow.support.concurrency import all_or_none
@@ -43,8 +43,6 @@ class ServedLanguageModel(TokenizedModel):
             max_retries=max_retries,
             max_concurrency=max_concurrency,
         )
-        endpoint = self._server.endpoint
-        self._schemas = SchemaProbe(f"{endpoint.model} at {endpoint.host}")
 
     async def generate(
         self,
@@ -57,10 +55,6 @@ class ServedLanguageModel(TokenizedModel):
         """Continue each prompt greedily, each as one request."""
         if not prompts:
             return []
-        if schema is not None and not await self._schemas.enforces(
-            schema, lambda schema: self._continue(PROBE, PROBE_TOKENS, (), schema)
-        ):
-            schema = None
         async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
             made += await all_or_none(
                 self._continue(prompt, max_new_tokens, stop, schema) for prompt in prompts

@@ -6,7 +6,7 @@ import asyncio
 from threading import Lock
 from weakref import WeakValueDictionary
 
-from ras_flow.llms.remote.retry import Endpoint
+from ras_flow.llms.remote.failures import Endpoint
 from ras_flow.support.concurrency import PerLoop
 
 Slots = PerLoop[asyncio.Semaphore]

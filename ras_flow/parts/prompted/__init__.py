@@ -2,8 +2,7 @@
 
 from ras_flow.parts.prompted.answerer import PromptedAnswerer
 from ras_flow.parts.prompted.extractor import PromptedExtractor
-from ras_flow.parts.prompted.extractors import make_extractor
-from ras_flow.parts.prompted.kept_text import KeptText
+from ras_flow.parts.prompted.extractors import KeptText, make_extractor
 from ras_flow.parts.prompted.planner import PromptedPlanner
 from ras_flow.parts.prompted.shared import SharedExtractor
 

@@ -11,9 +11,9 @@ from ras_flow.errors import ModelResponseError
 from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
-from ras_flow.formats.triples import format_triple
+from ras_flow.formats.triples import format_triple, parse_triples
 from ras_flow.llms.local.text import LOOP
-from ras_flow.parts.prompted.extractor_forms import Form, text_form
+from ras_flow.parts.prompted.forms import Form, text_form
 from ras_flow.parts.prompted.prompting import ask, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Extraction, Generation, Message
@@ -133,7 +133,7 @@ class PromptedExtractor:
         dropped: list[str] = []
         good = [made for _, made in parts if isinstance(made, Generation)]
         for part in good:
-            parsed = self.form.parse(without_thoughts(part.text))
+            parsed = parse_triples(without_thoughts(part.text))
             for triple in parsed.triples[:MOST_TRIPLES]:
                 triples.setdefault(tuple(map(normalize_name, triple)), triple)
             dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]

@@ -1,41 +1,29 @@
-"""The extractor that fits a language model."""
+"""The extractor of a language model, and the one that extracts nothing."""
 
 from __future__ import annotations
 
-from ras_flow.llms.local.model import LocalLanguageModel
-from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
-from ras_flow.llms.local.tokenized import TokenizedModel
-from ras_flow.llms.local.tuned import find_tuned
-from ras_flow.llms.local.weights import SMOLLM2
-from ras_flow.llms.remote.chat import ChatLanguageModel
-from ras_flow.llms.remote.served import ServedLanguageModel
+from collections.abc import Sequence
+
 from ras_flow.parts.prompted.extractor import PromptedExtractor
-from ras_flow.parts.prompted.extractor_forms import Form, json_form, text_form, trained_form
+from ras_flow.parts.prompted.forms import form_for
 from ras_flow.parts.prompted.shared import SharedExtractor
 from ras_flow.parts.protocols import LanguageModel
-from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
+from ras_flow.parts.records import Extraction
 from ras_flow.settings.context import ExtractorOutput
-
-SHORT = 128
-"""Tokens for the embedded model as long as it is not trained: what it writes after them repeats
-what it wrote before, and the whole batch waits for it."""
+from ras_flow.state.schema import Passage
 
 
 def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> SharedExtractor:
-    """Make an extractor of a language model."""
+    """Make an extractor of a language model, asked in the form that suits it."""
     return SharedExtractor(PromptedExtractor(model, form_for(model, output)))
 
 
-def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
-    """Return the form in which a model is asked for triples; see :func:`make_extractor`."""
-    tuned = find_tuned(model.name) if isinstance(model, TokenizedModel) else None
-    if tuned:
-        return trained_form(tuned.instruction, tuned.max_new_tokens)
-    if isinstance(model, LocalSeq2SeqModel):
-        return Form(())  # It was trained to extract: the passage alone.
-    if isinstance(model, ChatLanguageModel | ServedLanguageModel):
-        if output == "json":
-            return json_form()
-        return trained_form(TRAINED_INSTRUCTION) if output == "trained" else text_form()
-    embedded = isinstance(model, LocalLanguageModel) and model.name == SMOLLM2
-    return text_form(SHORT) if embedded else text_form()
+class KeptText:
+    """Extracts nothing; planner and answerer read the passages themselves (paper, table 2)."""
+
+    identity = "none"
+    batch_size = 1_000
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        """Return an extraction without triples for each passage, at no cost."""
+        return [Extraction([]) for _ in passages]

@@ -12,7 +12,7 @@ from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.local.tuned import Tuned, find_tuned
 from ras_flow.parts.prompted.extractor import PromptedExtractor
-from ras_flow.parts.prompted.extractor_forms import Form, text_form, trained_form
+from ras_flow.parts.prompted.forms import Form, text_form, trained_form
 from ras_flow.training.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data

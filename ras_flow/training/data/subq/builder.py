@@ -12,7 +12,7 @@ from ras_flow.datasets.reading import Row
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.quality import refine
 from ras_flow.parts.prompted import PromptedAnswerer, PromptedExtractor
-from ras_flow.parts.prompted.extractors import form_for
+from ras_flow.parts.prompted.forms import form_for
 from ras_flow.parts.records import Message
 from ras_flow.state.schema import make_passage
 from ras_flow.training.data.attempts import knows

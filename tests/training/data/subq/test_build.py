@@ -24,15 +24,15 @@ from ras_flow.errors import (
 )
 from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.tuned import SHIPPED
-from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts import Generation
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.data.subq.build import build_hotpotqa_subq
-from ras_flow.training.data.subq.config import BuildConfig, Models
+from ras_flow.training.data.subq.config import BuildConfig
 from ras_flow.training.data.writer import own_set
 from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
+from tests.servers.quick import quick_retries
 from tests.servers.scripted import last_message
 from tests.training.data.examples import write_list
 from tests.training.data.subq.samples import models, reply, town, write_questions
@@ -41,6 +41,7 @@ from tests.training.data.subq.samples import models, reply, town, write_question
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    quick_retries(monkeypatch)
 
 
 def read_all(folder: Path) -> list[Record]:
@@ -49,14 +50,6 @@ def read_all(folder: Path) -> list[Record]:
 
 def asked(server: OpenAIServer) -> Counter[str]:
     return Counter(json.dumps(request["body"]["messages"]) for request in server.requests)
-
-
-def quick(url: str) -> Models:
-    made = models(url)
-    for model in (made.base, made.filter, made.subqueries, made.extractor):
-        assert isinstance(model, ChatLanguageModel)
-        model._retries = replace(model._retries, first_wait=0.01)
-    return made
 
 
 async def test_a_set_as_algorithm_1_makes_it(tmp_path: Path) -> None:
@@ -356,7 +349,7 @@ async def test_rate_limits_are_waited_out(tmp_path: Path) -> None:
 
     with OpenAIServer(limited) as server:
         path = write_questions(tmp_path / "hotpot.json", 3)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", quick(server.url))
+        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
     assert stats.by(2)["SUFFICIENT"] == 3
     assert max(seen.values()) == 2
 
@@ -370,7 +363,7 @@ async def test_a_rebuild_that_is_stopped_leaves_the_set_before_it(tmp_path: Path
     with OpenAIServer(lambda body: Answer(status=503)) as server:
         path = write_questions(tmp_path / "hotpot.json", 4)
         with pytest.raises(ModelUnavailableError):
-            await build_hotpotqa_subq(path, out, quick(server.url))
+            await build_hotpotqa_subq(path, out, models(server.url))
     assert [(out / name).read_bytes() for name in names] == before
 
 
@@ -384,7 +377,7 @@ async def test_what_was_answered_before_a_model_is_gone_is_kept(tmp_path: Path) 
         return Answer(status=503) if down else reply(body)
 
     with OpenAIServer(failing) as server:
-        made = quick(server.url)
+        made = models(server.url)
         with pytest.raises(ModelUnavailableError):
             await build_hotpotqa_subq(path, tmp_path / "out", made, BuildConfig(concurrency=1))
         assert not (tmp_path / "out/stats.json").exists()

@@ -1,0 +1,98 @@
+"""Whether what a chat model answered can be used, and what of it is text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ras_flow.errors import ModelResponseError
+from ras_flow.formats.answer import without_thoughts
+from ras_flow.llms.local.generation import cut_at
+from ras_flow.llms.remote.failures import BrokenAnswerError, Endpoint
+from ras_flow.parts.records import Generation, Message
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+
+LEAST_THOUGHT = 16
+"""Tokens from which an answer counts as thoughts, not as an empty pair of tags or a stop string."""
+
+_ENDS = ("finish_reason", "stop_reason", "done_reason", "status")
+_CUT_OFF = {"length", "max_tokens", "model_context_window_exceeded", "incomplete"}
+_WITHHELD = {"content_filter", "refusal"}
+_BROKEN = {"error", "abort", "aborted", "cancelled", "failed", "insufficient_system_resource"}
+"""What servers and gateways say when they gave up in the middle of an answer."""
+
+
+def check_whole(answer: AIMessage, *, tells_end: bool) -> None:
+    """Refuse an answer that broke off.
+
+    ``tells_end``: whether the interface names the reason for every end that is not a break.
+    """
+    if tells_end and not any(answer.response_metadata.get(name) for name in _ENDS):
+        raise BrokenAnswerError("the answer broke off before its end")
+    if broken := _ends(answer) & _BROKEN:
+        raise BrokenAnswerError(f"the server ended its answer by {', '.join(broken)!r}")
+
+
+def check_text(answer: AIMessage, endpoint: Endpoint) -> None:
+    """Refuse a refusal, a withheld answer, and a tool call without text."""
+    who = f"The model {endpoint.model!r} at {endpoint.host}"
+    refusal = str(answer.additional_kwargs.get("refusal") or "")
+    if why := refusal or ", ".join(_ends(answer) & _WITHHELD):
+        raise ModelResponseError(
+            f"{who} refused to answer, or its server withheld the answer "
+            f"({endpoint.redact(why)}). Ask for something else, or name another model."
+        )
+    calls = [call["name"] for call in (*answer.tool_calls, *answer.invalid_tool_calls)]
+    if calls and not str(answer.text).strip():
+        raise ModelResponseError(
+            f"{who} called a tool ({endpoint.redact(str(calls[0]))!r}) instead of writing text. "
+            "Give it no tools, or name another model."
+        )
+
+
+def as_generation(
+    prompt: Sequence[Message],
+    answer: AIMessage,
+    stop: Sequence[str],
+    count_tokens: Callable[[str], int],
+) -> Generation:
+    """Return an answer's text, without thoughts, up to a stop string; with its tokens."""
+    whole = str(answer.text)
+    text = without_thoughts(whole)
+    cut = cut_at(text, stop)
+    usage: dict[str, Any] = dict(answer.usage_metadata or {})
+    if "total_cost" in usage and not usage["total_cost"]:
+        # LangChain's cache answered, which says so by this alone: nothing was spent.
+        read = written = 0
+    else:
+        # Clients write 0 for what a server does not count; a budget needs an estimate.
+        asked = sum(count_tokens(message["content"]) for message in prompt)
+        read = usage.get("input_tokens") or asked
+        written = usage.get("output_tokens") or count_tokens(whole)
+    return Generation(
+        text=text[:cut],
+        input_tokens=read,
+        output_tokens=written,
+        truncated=cut is None and bool(_ends(answer) & _CUT_OFF),
+    )
+
+
+def lost_to_thought(answer: AIMessage) -> bool:
+    """Tell whether thoughts, shown or hidden, took an answer's place or part of it."""
+    text = str(answer.text)
+    spoken = without_thoughts(text)
+    usage: dict[str, Any] = dict(answer.usage_metadata or {})
+    cut_off = bool(_ends(answer) & _CUT_OFF)
+    if not spoken.strip():
+        # A stop string in hidden thoughts ends an answer too; a stop string alone is few tokens.
+        return bool(text.strip()) or cut_off or usage.get("output_tokens", 0) >= LEAST_THOUGHT
+    hidden = usage.get("output_token_details", {}).get("reasoning")
+    thought = max(hidden or 0, (len(text) - len(spoken)) // 4)
+    return cut_off and thought >= LEAST_THOUGHT
+
+
+def _ends(answer: AIMessage) -> set[str]:
+    """Return what the server says of the answer's end."""
+    return {str(answer.response_metadata.get(name)).lower() for name in _ENDS}

@@ -1,0 +1,191 @@
+"""Chat models by name: names, keys, addresses, and what tells two models apart."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_openai import ChatOpenAI
+
+from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
+from ras_flow.llms import ChatLanguageModel, load_language_model
+from ras_flow.llms.remote.clients import certificates
+from ras_flow.parts import Message
+from tests.llms.remote_models import KEY, KINDS, PROMPT, both, client, serve
+from tests.servers import Answer
+
+pytestmark = pytest.mark.usefixtures("providers")
+
+
+@both
+@pytest.mark.parametrize(
+    "address",
+    ["localhost:8000", "/v1", "http://", "ftp://host/v1", "http://h:port/v1", "http://[::1", "a b"],
+)
+def test_what_is_no_address_is_refused(
+    kind: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"base_url .*http://localhost:8000/v1"):
+        load_language_model(KINDS[kind][1], base_url=address)
+    monkeypatch.setenv(f"{kind.upper()}_BASE_URL", address)
+    with pytest.raises(ConfigurationError, match=f"{kind.upper()}_BASE_URL"):
+        load_language_model(KINDS[kind][1])
+
+
+@pytest.mark.parametrize("host", ["h:port", "localhost:1"])
+def test_a_password_in_an_address_is_refused_and_not_shown(host: str) -> None:
+    """OpenAI's client cannot send one beside a key."""
+    with pytest.raises(ConfigurationError) as caught:
+        load_language_model("openai:m", base_url=f"http://user:hunter2@{host}/v1")
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_address_and_key_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve("anthropic", Answer("Paris")) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        model = load_language_model("anthropic:claude-haiku-4-5")
+        (made,) = await model.generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris"
+    assert KEY in json.dumps(server.requests[0]["headers"])
+
+
+async def test_servers_without_keys_need_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with serve("openai", Answer("Paris")) as server:
+        (made,) = await client("openai", server).generate([PROMPT], max_new_tokens=9)
+    assert made.text == "Paris"
+    assert KEY not in json.dumps(server.requests[0]["headers"])
+
+
+def test_window_follows_the_models_profile() -> None:
+    known = load_language_model("anthropic:claude-haiku-4-5")
+    unknown = load_language_model("openai:unknown", base_url="http://localhost:1/v1")
+    assert 190_000 < known.window < 200_000
+    assert unknown.window == 8000
+    told = load_language_model("openai:unknown", base_url="http://localhost:1/v1", window=4096)
+    assert 3000 < told.window < 4096
+
+
+def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
+    names = ["openai:gpt-4.1-mini", "openai:gpt-4.1", "anthropic:claude-haiku-4-5"]
+    urls = ["http://localhost:1/v1", "http://localhost:2/v1", "http://localhost:2/hunter2/v1"]
+    found = {
+        load_language_model(name, base_url=url).identity: None for name in names for url in urls
+    }
+    assert len(found) == 9
+    assert not any(secret in identity for identity in found for secret in (KEY, "hunter2"))
+    again = load_language_model(names[0], base_url=urls[0]).identity
+    assert again in found
+    given = [ChatOpenAI(model="gpt-4.1", temperature=warmth) for warmth in (0.0, 0.0, 1.0)]
+    assert len({ChatLanguageModel(model).identity for model in given}) == 2
+    routed = [ChatOpenAI(model="m", default_query={"to": name}) for name in ("a", "b")]
+    assert len({ChatLanguageModel(model).identity for model in routed}) == 2
+
+
+@both
+def test_identity_is_the_same_however_long_is_waited(kind: str) -> None:
+    """Triples are kept by it: a longer timeout must not have a whole corpus read again."""
+    settings: list[dict[str, Any]] = [{}, {"timeout": 300.0}, {"max_retries": 0}]
+    assert len({load_language_model(KINDS[kind][1], **some).identity for some in settings}) == 1
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
+def test_identity_tells_servers_of_the_environment_apart(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {load_language_model("openai:m").identity}
+    for port in (1, 2):
+        monkeypatch.setenv(variable, f"http://localhost:{port}/hunter2/v1")
+        found |= {load_language_model("openai:m").identity}
+        assert any(f"m@localhost:{port}" in identity for identity in found)
+    assert len(found) == 3 and not any("hunter2" in identity for identity in found)
+
+
+@pytest.mark.parametrize("name", ["gpt-4.1", "nobody:model", "test:model", "openai:", ":x", ""])
+def test_unknown_names_show_examples(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="anthropic:claude"):
+        load_language_model(name)
+
+
+@both
+def test_a_missing_key_names_its_variable(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(f"{kind.upper()}_API_KEY")
+    with pytest.raises(ConfigurationError, match=f"{kind.upper()}_API_KEY"):
+        load_language_model(KINDS[kind][1])
+
+
+@both
+def test_a_key_is_sent_without_the_end_of_its_line_and_else_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = load_language_model(KINDS[kind][1])
+    variable = f"{kind.upper()}_API_KEY"
+    monkeypatch.setenv(variable, f"{KEY}\n")
+    assert isinstance(plain, ChatLanguageModel)
+    mounted = load_language_model(KINDS[kind][1])
+    assert isinstance(mounted, ChatLanguageModel)
+    assert mounted._endpoint.secrets == plain._endpoint.secrets == (KEY,)
+    monkeypatch.setenv(variable, "sk-ключ")
+    with pytest.raises(ConfigurationError, match=variable) as caught:
+        load_language_model(KINDS[kind][1])
+    assert "sk-" not in str(caught.value)
+
+
+@both
+def test_a_missing_package_names_its_extra(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, f"langchain_{kind}", None)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'ras-flow\[{kind}\]'"):
+        load_language_model(KINDS[kind][1])
+
+
+@both
+def test_certificates_that_are_gone_are_named(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificates.cache_clear()
+    monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
+    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE"):
+        load_language_model(KINDS[kind][1])
+
+
+def test_another_providers_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match="azure_openai:m.*OPENAI_API_VERSION") as caught:
+        load_language_model("azure_openai:m")
+    assert KEY not in str(caught.value)
+
+
+def test_another_providers_missing_package_is_named() -> None:
+    with pytest.raises(MissingExtraError, match="langchain-mistralai"):
+        load_language_model("mistralai:mistral-small")
+
+
+def test_importing_is_light() -> None:
+    heavy = "torch transformers langchain_openai langchain_anthropic openai anthropic".split()
+    code = f"import sys, ras_flow.llms; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_server_runs_as_a_process_of_its_own(tmp_path: Path) -> None:
+    script, log = tmp_path / "script.json", tmp_path / "log.jsonl"
+    script.write_text(json.dumps([{"match": "France", "text": "Paris"}, {"text": "once"}]))
+    command = [sys.executable, "-m", "tests.servers.openai_server"]
+    command += ["--port", "0", "--script", str(script), "--log", str(log)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            model = load_language_model("openai:any", base_url=url)
+            other: list[Message] = [{"role": "user", "content": "Other?"}]
+            made = asyncio.run(model.generate([PROMPT, PROMPT, other], max_new_tokens=9))
+            assert [one.text for one in made] == ["Paris", "Paris", "once"]
+            with pytest.raises(ModelResponseError, match="no answer"):
+                asyncio.run(model.generate([other], max_new_tokens=9))
+        finally:
+            process.kill()
+    logged = [json.loads(line) for line in log.read_text().splitlines()]
+    assert len(logged) == 4
+    assert KEY not in log.read_text()
