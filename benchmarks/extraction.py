@@ -37,8 +37,7 @@ from ras_flow.llms import load_language_model
 from ras_flow.llms.local.tuned import extractor_name
 from ras_flow.parts import Extraction, Generation, LanguageModel, Message
 from ras_flow.parts.prompted import PromptedExtractor
-from ras_flow.parts.prompted.forms import Form
-from ras_flow.parts.prompted.forms import form_for
+from ras_flow.parts.prompted.forms import Form, form_for
 from ras_flow.settings.context import DEFAULT_MODEL, ExtractorOutput
 from ras_flow.state.schema import Passage, make_passage
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import httpx
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.support.extras import require
 from ras_flow.support.concurrency import PerLoop
+from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -26,8 +26,8 @@ from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.tuned import extractor_name, find_tuned
 from ras_flow.parts.prompted.extractor import PromptedExtractor
-from ras_flow.parts.prompted.forms import trained_form
 from ras_flow.parts.prompted.extractors import make_extractor
+from ras_flow.parts.prompted.forms import trained_form
 from ras_flow.state.schema import Passage
 from ras_flow.training.order import LengthGrouped
 from ras_flow.training.settings import read_config
