@@ -6,6 +6,7 @@ twice the computing: 11.9 ms against 6.4 (``benchmarks/results/concurrency.md``)
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ T = TypeVar("T")
 _CLIENTS = {"openai": "root_async_client", "anthropic": "_async_client"}
 """Where chat models of an interface have their async client."""
 
+_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
 
 @cache
 def certificates() -> ssl.SSLContext:
@@ -33,9 +36,10 @@ def certificates() -> ssl.SSLContext:
     try:
         return httpx.create_ssl_context()
     except OSError as error:
+        named = [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
         raise ConfigurationError(
-            "The certificates of servers cannot be read. If SSL_CERT_FILE or SSL_CERT_DIR is "
-            f"set, let it name a file or folder that exists, or unset it. ({error})"
+            f"The certificates that servers are checked with cannot be read ({error}). Correct or "
+            f"unset {' and '.join(named) or 'SSL_CERT_FILE'}."
         ) from error
 
 
