@@ -18,19 +18,17 @@ import asyncio
 import json
 import platform
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows
 from ras_flow.formats.text import scrub
-from ras_flow.support.files import write_whole
+from ras_flow.support.files import file_lock, write_whole
 
 if TYPE_CHECKING:
     from ras_flow.evaluation.assembly import Cell
@@ -103,21 +101,13 @@ class RunFolder:
 @asynccontextmanager
 async def open_folder(path: Path) -> AsyncIterator[RunFolder]:
     """Open a run folder for writing; it is made if it is not there."""
-    try:
-        await asyncio.to_thread(path.mkdir, parents=True, exist_ok=True)
-        lock = FileLock(path / ".lock", timeout=0, thread_local=False)
-        await asyncio.to_thread(lock.acquire)
-    except Timeout as error:
-        raise RunError(
-            f"Another evaluation is writing to {path}: wait for it, or choose another folder."
-        ) from error
-    except OSError as error:
-        raise RunError(f"The folder {path} cannot be written ({error.strerror}).") from error
-    try:
+    busy = RunError(
+        f"Another evaluation is writing to {path}: wait for it, or choose another folder."
+    )
+    with ExitStack() as held:
+        await asyncio.to_thread(held.enter_context, file_lock(path / ".lock", busy))
         with closing(await asyncio.to_thread(Rows, path)) as rows:
             yield RunFolder(path, rows)
-    finally:
-        lock.release()
 
 
 def read_corpus_scores(folder: Path) -> dict[str, dict[str, float]]:

@@ -24,17 +24,21 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def file_lock(path: Path, busy: RasFlowError) -> Iterator[None]:
-    """Hold a lock file, or raise ``busy`` if another process or task holds it; never wait.
+    """Hold a lock file, whose folder is made if need be; never wait for it.
 
-    Its folder is made if need be; it and the lock's errors are an OSError.
+    Raises ``busy`` if another process or task holds it.
     """
     import filelock  # noqa: PLC0415
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock = filelock.FileLock(path, timeout=0, thread_local=False).acquire()
     except filelock.Timeout as error:
         raise busy from error
+    except OSError as error:
+        raise InputError(
+            f"{path.parent} cannot be written to ({error.strerror}): name another folder."
+        ) from error
     with lock:
         yield
 

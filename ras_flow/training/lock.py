@@ -1,30 +1,17 @@
-"""What a build or a training writes is written by one of them at a time."""
+"""Only one build or training at a time writes a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from ras_flow.errors import ConfigurationError
+from ras_flow.support.files import file_lock
 
-from ras_flow.errors import ConfigurationError, InputError
 
-
-@contextmanager
-def hold(path: Path, *, by: str = "build") -> Iterator[None]:
-    """Hold the lock of a file, taken at once or not at all."""
-    lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout as error:
-        raise ConfigurationError(
-            f"Another {by} writes to {path.parent}: wait for it, or use another folder."
-        ) from error
-    except OSError as error:
-        raise InputError(f"{path.parent} cannot be written to: {error}. Name another.") from error
-    try:
-        yield
-    finally:
-        lock.release()
+def writer_lock(path: Path, *, by: str = "build") -> AbstractContextManager[None]:
+    """Hold the lock of a file that a build or training writes."""
+    busy = ConfigurationError(
+        f"Another {by} writes to {path.parent}: wait for it, or use another folder."
+    )
+    return file_lock(path.with_name(f"{path.name}.lock"), busy)

@@ -18,7 +18,7 @@ from ras_flow.support.extras import require
 from ras_flow.support.files import write_whole
 from ras_flow.training.callbacks import at_end
 from ras_flow.training.checkpoints import STATE
-from ras_flow.training.lock import hold
+from ras_flow.training.lock import writer_lock
 from ras_flow.training.processes import is_first, processes
 
 Logger = Callable[[str], None]
@@ -55,7 +55,7 @@ def own_run(output: Path) -> Iterator[Path]:
     if not output.name:
         raise ConfigurationError(f"{output} cannot be written: name a folder in it.")
     run = output.with_name(f"{output.name}.run")
-    with hold(run / Path(LOCK).stem, by="training") if is_first() else nullcontext():
+    with writer_lock(run / Path(LOCK).stem, by="training") if is_first() else nullcontext():
         try:
             # Also a link to nothing: no folder can be put in its place.
             if os.path.lexists(output):

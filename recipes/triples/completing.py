@@ -20,7 +20,7 @@ from ras_flow.formats.text import plain
 from ras_flow.formats.triples import Spo
 from ras_flow.parts.protocols import Extractor
 from ras_flow.state.schema import make_passage
-from ras_flow.training.lock import hold
+from ras_flow.training.lock import writer_lock
 from ras_flow.training.triples.examples import Example, write_examples
 from ras_flow.training.triples.raw import extract_raw
 from ras_flow.training.triples.splits import title_key
@@ -98,7 +98,7 @@ async def complete(
         )
     by_length = sorted(stated, key=lambda one: len(one.passage["text"]))
     passages = [one.passage for one in by_length]
-    with hold(out, by="completion"):
+    with writer_lock(out, by="completion"):
         made = await extract_raw(
             extractor, passages, file=raw, timed=False, failures=False, log=log
         )

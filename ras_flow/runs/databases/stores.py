@@ -10,11 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from sqlite3 import DatabaseError
 
-from filelock import AsyncFileLock, FileLock, Timeout
+from filelock import AsyncFileLock
 from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
+from ras_flow.support.files import file_lock
 from ras_flow.support.paths import expanded, home_folder
 
 STORE = "store.sqlite"
@@ -103,15 +104,8 @@ async def filling(address: str | None, work: str) -> AsyncIterator[None]:
             yield
         return
     folder = expanded(address) if address else home_folder()
-    lock = FileLock(folder / f"{name}.lock", timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise busy from None
-    try:
+    with file_lock(folder / f"{name}.lock", busy):
         yield
-    finally:
-        lock.release()
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from ras_flow.support.paths import short_names
 from ras_flow.training.data.labels import check_labels, keep_first, leave_out_unaskable
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.stats import Stats, write_card
-from ras_flow.training.lock import hold
+from ras_flow.training.lock import writer_lock
 from ras_flow.training.splits import SPLITS, Split
 
 _OURS = ("train.jsonl", "stats.json", "store.sqlite")
@@ -35,7 +35,7 @@ def check_folder(folder: Path) -> None:
 
 def own_set(folder: Path) -> AbstractContextManager[None]:
     """Lock the folder of a data set until the set is written."""
-    return hold(folder / "train.jsonl")
+    return writer_lock(folder / "train.jsonl")
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:

@@ -14,7 +14,7 @@ from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage, make_passage
-from ras_flow.training.lock import hold
+from ras_flow.training.lock import writer_lock
 from ras_flow.training.triples.examples import read_examples
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, completed, facts_of_corpus
@@ -185,7 +185,7 @@ async def test_two_at_once_do_not_ask_about_the_same_passages(
     corpus: Path, questions: Path, tmp_path: Path
 ) -> None:
     out, second = tmp_path / "completed.jsonl", Worker(born)
-    with hold(out), pytest.raises(ConfigurationError, match="Another completion writes to"):
+    with writer_lock(out), pytest.raises(ConfigurationError, match="Another completion writes to"):
         await complete(facts_of_corpus(corpus, questions), second, out)
     assert second.asked == []
 
