@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -26,10 +25,9 @@ ROWS = [
 CELLS = {name: row for row in ROWS for name in re.findall(r"`(\w+)`", row[0])}
 
 
-@pytest.mark.parametrize("field", fields(Context), ids=lambda field: field.name)
-def test_each_setting_is_there_with_its_default(field: object) -> None:
-    told = CELLS[field.name][-1]  # type: ignore[attr-defined]
-    default = field.default  # type: ignore[attr-defined]
+@pytest.mark.parametrize("name", Context.model_fields)
+def test_each_setting_is_there_with_its_default(name: str) -> None:
+    told, default = CELLS[name][-1], Context.model_fields[name].default
     if default in (None, ""):
         assert told.startswith("none" if default is None else "empty")
     elif isinstance(default, bool | float):
@@ -41,7 +39,7 @@ def test_each_setting_is_there_with_its_default(field: object) -> None:
 def test_each_setting_is_an_option_of_ask() -> None:
     command = get_command(app).commands["ask"]  # type: ignore[attr-defined]
     options = {option for parameter in command.params for option in parameter.opts}
-    names = {field.name for field in fields(Context)} - {"planning", *PAUSES}
+    names = Context.model_fields.keys() - {"planning", *PAUSES}
     wanted = {f"--{name.replace('_', '-')}" for name in names} | {"--static", "--pause"}
     assert wanted <= options
 
