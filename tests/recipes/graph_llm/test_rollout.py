@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
-from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, check_record
 from recipes.graph_llm.case import Case, Page, Step
@@ -62,8 +60,15 @@ def noisy(base: Noise = PERFECT, **changes: Any) -> Noise:
     return base.override(changes)
 
 
-def play(case: Case = CASE, noise: Noise = PERFECT, seed: int = 1, number: int = 0) -> list[Record]:
-    made = roll_out(case, POOL, noise, seed=seed, number=number, split="train")
+def play(
+    case: Case = CASE,
+    noise: Noise = PERFECT,
+    seed: int = 1,
+    number: int = 0,
+    pool: Pool = POOL,
+    **options: Any,
+) -> list[Record]:
+    made = roll_out(case, pool, noise, seed=seed, number=number, split="train", **options)
     return [check_record(record, record["id"]) for record in made]
 
 
@@ -71,8 +76,6 @@ TEXTS = {
     "Salt Road": "Salt Road is a drama. It was made by the director Aino Laine for Salt Road Co.",
     "Aino Laine": "Aino Laine was born on 3 May 1921. She was a human being.",
 }
-
-
 WITH_TEXTS = replace(
     CASE,
     steps=tuple(
@@ -83,16 +86,12 @@ WITH_TEXTS = replace(
 
 def told(*, noise: Noise = PERFECT, seed: int = 1) -> list[Record]:
     """The same run with passages instead of triples."""
-    made = roll_out(WITH_TEXTS, POOL, noise, seed=seed, number=0, split="train", as_text=True)
-    return [check_record(record, record["id"]) for record in made]
+    return play(WITH_TEXTS, noise, seed, as_text=True)
 
 
 def both(*, noise: Noise = PERFECT, seed: int = 1, most: int = 5) -> list[Record]:
     """The same run with passages beside the triples of answers."""
-    made = roll_out(
-        WITH_TEXTS, POOL, noise, seed=seed, number=0, split="train", answer_passages=most
-    )
-    return [check_record(record, record["id"]) for record in made]
+    return play(WITH_TEXTS, noise, seed, answer_passages=most)
 
 
 def plans(records: list[Record]) -> list[str]:
@@ -114,6 +113,9 @@ def test_a_run_without_failures_is_the_papers() -> None:
     assert [link["subquery"] for link in last["chain"]] == [Q, "When was Aino Laine born?"]
     assert DIRECTED in visible(records[1])
     assert BORN not in visible(records[1])
+    assert all(len({triple[0] for triple in link["triples"]}) == 5 for link in last["chain"])
+    # What a plan looks for is named for measuring.
+    assert [record.get("page") for record in records] == [None, "Aino Laine", None, None]
 
 
 @pytest.mark.parametrize(("hops", "longest"), [(1, 0), (2, 2), (3, 2)])
@@ -123,13 +125,6 @@ def test_a_run_has_as_many_hops_as_it_may(hops: int, longest: int) -> None:
     assert plans(records) == whole[:hops]
     assert max(len(record["chain"]) for record in records) == longest
     assert (records[-1]["task"] == "answer") == (hops > 1)
-
-
-def test_each_hop_has_about_five_passages_of_triples() -> None:
-    for link in play()[-1]["chain"]:
-        subjects = {triple[0] for triple in link["triples"]}
-        assert len(subjects) == 5
-        assert len(link["triples"]) == 10
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -162,14 +157,9 @@ def test_a_search_that_fails_is_asked_in_other_words_then_given_up() -> None:
     ]
     empty = play(noise=noisy(lost, nothing=1.0))
     assert [link["triples"] for link in empty[-1]["chain"]] == [[], []]
-
-
-def test_a_page_whose_facts_were_missed_is_not_enough() -> None:
-    missed = noisy(found_by_question=0.0, found=0.0, missed=1.0)
-    records = play(noise=missed)
-    assert ("Salt Road", "genre", "drama") in visible(records[1])
-    assert all(DIRECTED not in visible(record) for record in records)
-    assert "[SUFFICIENT]" not in plans(records)
+    missed = play(noise=noisy(lost, missed=1.0))
+    assert ("Salt Road", "genre", "drama") in visible(missed[1])
+    assert "[SUFFICIENT]" not in plans(missed)
 
 
 def test_made_up_facts_stand_beside_gold_ones_and_in_their_place() -> None:
@@ -184,8 +174,7 @@ def test_made_up_facts_stand_beside_gold_ones_and_in_their_place() -> None:
     certain = noisy(kin=1.0)
     missed = noisy(certain, found=0.0, missed=1.0)
     for noise in (certain, missed):
-        made = roll_out(CASE, pool, noise, seed=1, number=0, split="train")
-        records = [check_record(record, record["id"]) for record in made]
+        records = play(noise=noise, pool=pool)
         told = {triple for triple in visible(records[-1]) if triple[0] == "Aino Laine"}
         deaths = [triple for triple in told if triple[1] == "place of death"]
         assert deaths and all(object.startswith("town ") for _, _, object in deaths)
@@ -210,10 +199,7 @@ def test_what_a_question_asks_for_is_not_made_up() -> None:
     facts = [(f"Person {n}", name, f"{value} {n}") for n in range(5) for name, value in pairs]
     case = replace(CASE, steps=steps)
     for seed in range(20):
-        noise = noisy(kin=1.0)
-        for record in roll_out(
-            case, Pool(POOL.pages, facts), noise, seed=seed, number=0, split="train"
-        ):
+        for record in play(case, noisy(kin=1.0), seed, pool=Pool(POOL.pages, facts)):
             told = {triple for triple in visible(record) if triple[1] in (BORN[1], died[1])}
             assert told <= {BORN, died}
 
@@ -256,8 +242,7 @@ def test_distractors_do_not_tell_the_facts_and_come_from_the_pool() -> None:
     ]
     pool = Pool([*telling, *POOL.pages])
     for seed in range(30):
-        noise = noisy(found_by_question=0.0, found=0.0)
-        for record in roll_out(CASE, pool, noise, seed=seed, number=0, split="dev"):
+        for record in play(noise=noisy(found_by_question=0.0, found=0.0), seed=seed, pool=pool):
             seen = {subject for subject, _, _ in visible(record)}
             assert seen <= {f"Film {n}" for n in range(10, 60)}
 
@@ -279,27 +264,6 @@ def test_a_search_may_find_by_chance_what_was_to_be_asked_for_next() -> None:
     assert plans(play(noise=noisy(lucky=1.0))) == [f"[SUBQ] {Q}", "[SUFFICIENT]"]
 
 
-def test_what_is_not_read_does_not_suffice() -> None:
-    def reading(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> dict[str, Triple]:
-        assert hops
-        return {id: triple for id, triple in triples.items() if triple["predicate"] != BORN[1]}
-
-    records = [
-        check_record(record, record["id"])
-        for record in roll_out(
-            CASE, POOL, PERFECT, seed=1, number=0, split="train", reading=reading
-        )
-    ]
-    assert plans(records) == [
-        f"[SUBQ] {Q}",
-        "[SUBQ] When was Aino Laine born?",
-        "[SUBQ] Aino Laine date of birth",
-    ]
-    assert {record["task"] for record in records} == {"plan"}
-    assert DIRECTED in visible(records[-1])
-    assert BORN not in visible(records[-1])
-
-
 def test_documents_of_the_question_are_distractors() -> None:
     own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),)) for n in range(12))
     shown = set()
@@ -319,21 +283,16 @@ def test_answers_are_spelled_as_the_graph_spells_them() -> None:
         answer = last["target"]["answer"]
         assert answer in {part for triple in visible(last) for part in triple}
         spellings.add(answer)
+        from_text = told(noise=noisy(respelled=0.7), seed=seed)[-1]
+        assert from_text["target"] == {"answer": "3 May 1921"}
     assert spellings == {"3 May 1921", "May 3, 1921"}
-
-
-def test_answers_from_text_alone_are_spelled_as_the_text_spells_them() -> None:
-    for seed in range(20):
-        assert told(noise=noisy(respelled=0.7), seed=seed)[-1]["target"] == {"answer": "3 May 1921"}
 
 
 @pytest.mark.parametrize("passages", [1, 2, 5])
 def test_a_hop_has_no_more_passages_than_a_search_returns(passages: int) -> None:
     own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),), "A text.") for n in range(9))
     case = replace(WITH_TEXTS, context=own)
-    noise = noisy(passages=passages)
-    made = roll_out(case, POOL, noise, seed=1, number=0, split="train", as_text=True)
-    for link in list(made)[-1]["chain"]:
+    for link in play(case, noisy(passages=passages), as_text=True)[-1]["chain"]:
         assert len(link["passages"]) == passages
 
 
@@ -434,47 +393,6 @@ def check_run(case: Case, noise: Noise, record: Record) -> None:
         assert len(chain) < noise.max_hops
 
 
-def test_a_pool_draws_what_looks_like_an_answer_and_never_what_is_refused() -> None:
-    from random import Random
-
-    near = [Page(f"Bridge {n}", ((f"Bridge {n}", "architect", f"P{n}"),)) for n in range(8)]
-    pool = Pool([*near, *POOL.pages])
-    drawn = pool.draw(
-        "Who is the architect of Bridge 3?",
-        4,
-        Random(1),
-        related=1.0,
-        refuse=lambda page: page.title == "Bridge 3",
-    )
-    assert len(set(drawn)) == 4
-    assert {page.title.split()[0] for page in drawn} == {"Bridge"}
-    assert "Bridge 3" not in {page.title for page in drawn}
-    everything = Pool(near).draw("?", 20, Random(1), related=0.5, refuse=lambda page: False)
-    assert len(everything) == len(set(everything)) <= 8
-
-
-def test_of_pages_that_are_equally_near_the_first_are_drawn() -> None:
-    from random import Random
-
-    # Which of them a partial sort finds differs from machine to machine, and so would the records.
-    same = [Page(f"P{n}", ((f"P{n}", "mouth", "Sea"),)) for n in range(500)]
-    drawn = Pool(same).draw("mouth?", 24, Random(1), related=1.0, refuse=lambda page: False)
-    assert set(drawn) <= set(same[:24])
-
-
-@pytest.mark.parametrize("query", ["", "???", "zzz"])
-def test_a_pool_has_something_for_any_query(query: str) -> None:
-    from random import Random
-
-    assert len(POOL.draw(query, 3, Random(2), related=1.0, refuse=lambda page: False)) == 3
-    assert Pool([]).draw(query, 3, Random(2), related=1.0, refuse=lambda page: False) == []
-
-
-def test_plans_name_the_page_that_they_look_for() -> None:
-    pages = {record["id"].rpartition("/")[2]: record.get("page") for record in play()}
-    assert pages == {"plan-0": None, "plan-1": "Aino Laine", "plan-2": None, "answer": None}
-
-
 @given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1))
 @settings(max_examples=60)
 def test_with_passages_a_run_has_the_same_plans_and_tells_a_fact_no_sooner(
@@ -503,16 +421,6 @@ def test_answers_have_passages_beside_their_triples_and_plans_have_none() -> Non
     assert bare == [{**link, "passages": None} for link in alone[-1]["chain"]]
 
 
-def test_an_answer_is_learnt_from_a_passage_whose_facts_were_missed() -> None:
-    missed = noisy(found_by_question=0.0, found=0.0, missed=1.0)
-    records = both(noise=noisy(missed, lucky=1.0))
-    assert "[SUFFICIENT]" not in plans(records)
-    [answer] = [record for record in records if record["task"] == "answer"]
-    assert answer["target"] == {"answer": "3 May 1921"}
-    said = " ".join(text for link in answer["chain"] for _, text in link["passages"])
-    assert "director Aino Laine" in said and DIRECTED not in visible(answer)
-
-
 @pytest.mark.parametrize(("ranked", "first"), [(0.0, {0, 1, 2, 3, 4}), (1.0, {0})])
 def test_the_passage_that_a_search_finds_is_the_first_where_results_are_ranked(
     ranked: float, first: set[int]
@@ -520,15 +428,7 @@ def test_the_passage_that_a_search_finds_is_the_first_where_results_are_ranked(
     pool = Pool(replace(page, text=f"About {page.title}.") for page in POOL.pages)
     places = set()
     for seed in range(60):
-        made = roll_out(
-            WITH_TEXTS,
-            pool,
-            noisy(ranked=ranked),
-            seed=seed,
-            number=0,
-            split="train",
-            answer_passages=5,
-        )
+        made = play(WITH_TEXTS, noisy(ranked=ranked), seed, pool=pool, answer_passages=5)
         [answer] = [record for record in made if record["task"] == "answer"]
         titles = [title for title, _ in answer["chain"][0]["passages"]]
         assert len(titles) == 5
@@ -541,15 +441,7 @@ def test_a_passage_without_text_is_not_replaced_by_a_later_one() -> None:
     pool = Pool(replace(page, text=f"About {page.title}.") for page in POOL.pages)
     first = {
         tuple(map(tuple, link.get("passages", ())))
-        for record in roll_out(
-            CASE,
-            pool,
-            noisy(ranked=1.0),
-            seed=1,
-            number=0,
-            split="train",
-            answer_passages=1,
-        )
+        for record in play(noise=noisy(ranked=1.0), pool=pool, answer_passages=1)
         for link in record["chain"]
     }
     assert first == {()}
@@ -583,9 +475,7 @@ def test_a_page_is_not_taken_for_another_of_its_title() -> None:
     answers = [
         record
         for seed in range(40)
-        for record in roll_out(
-            case, POOL, noise, seed=seed, number=0, split="train", answer_passages=5
-        )
+        for record in play(case, noise, seed, answer_passages=5)
         if record["task"] == "answer"
     ]
     assert answers

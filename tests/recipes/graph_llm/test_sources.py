@@ -1,22 +1,17 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
-import random
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.settings.tasks import TASKS
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.sources import UNUSED, read_cases
-from recipes.graph_llm.sources.pathquestion import read_kb, read_text_rows
 from recipes.graph_llm.sources.texts import Texts, read_pages
 from tests.training.data import examples as e
 from tests.training.data.examples import write_lines, write_list
@@ -298,84 +293,6 @@ def test_asqa(tmp_path: Path) -> None:
         only(path)
 
 
-def test_gzipped_files_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "2wiki.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(e.WIKI2).encode()))
-    assert only(path).id == "w1"
-
-
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json.gz", "a.csv.gz"])
-def test_a_damaged_gzipped_file_is_told(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    content = bytearray(gzip.compress(b'["question"]'))
-    content[10] = 0xFF  # No kind of block.
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=f"{name} cannot be read"):
-        list(read_rows(path))
-
-
-GOOD_AND_BAD = [
-    ("a.jsonl", b'{"question": "1"}\n\n{"question": "\xff"}\n', 3),
-    ("a.json", b'[{"question": "1"},\n{"question": "\xff"}]', 2),
-    ("a.csv", b"question\n1\n\xff\n", 3),
-    ("a.txt", b"q\ta\tx#r#y\nq\ta\t\xff#r#y\n", 2),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "line"), GOOD_AND_BAD)
-def test_what_is_no_utf8_is_told_by_file_and_line(
-    tmp_path: Path, name: str, content: bytes, line: int
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    read = read_text_rows if name == "a.txt" else read_rows
-    said = re.escape(f"{path}:{line}: the byte 0xff in this line is no UTF-8")
-    with pytest.raises(InputError, match=said):
-        list(read(path))
-
-
-def test_what_is_no_utf8_in_a_knowledge_graph_is_told_by_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "kb.txt"
-    path.write_bytes(b"x\tr\ty\n\xff\tr\tz\n")
-    with pytest.raises(InputError, match=r"kb\.txt:2: the byte 0xff"):
-        read_kb(path)
-
-
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json.gz", "a.csv.gz"])
-def test_a_gzipped_file_that_is_cut_off_is_told_by_the_line(tmp_path: Path, name: str) -> None:
-    rows = [json.dumps({"question": f"{random.Random(n).random()}"}) for n in range(5000)]
-    lines = {"a.jsonl.gz": rows, "a.json.gz": [f"[{rows[0]}", *(f",{r}" for r in rows[1:]), "]"]}
-    content = "\n".join(lines.get(name, ["question", *map(str, range(9000))]))
-    path = tmp_path / name
-    whole = gzip.compress(content.encode())
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=rf"{name}:\d+ cannot be read: .*end-of-stream") as error:
-        list(read_rows(path))
-    at = int(str(error.value).removeprefix(f"{path}:").partition(" ")[0])
-    assert 1000 < at < 6000
-
-
-def test_a_file_that_is_one_json_value_is_no_json_lines(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    for value, indent, kind in (
-        ([e.WIKI2], None, "list"),
-        ([e.WIKI2], 1, "list"),
-        (e.WIKI2, 1, "o"),
-    ):
-        path.write_text(json.dumps(value, indent=indent))
-        said = rf"a\.jsonl: this file is one JSON {kind}.*: name it \.json, or write each"
-        with pytest.raises(InputError, match=said):
-            list(read_rows(path))
-    path = path.rename(tmp_path / "a.json")
-    with pytest.raises(
-        InputError, match=r"a\.json: this file is one JSON object.*: write each obj"
-    ):
-        list(read_rows(path))
-    path.write_text('{"question": "Who?",\n"answer": }')
-    with pytest.raises(InputError, match=r"a\.json:1: this line is no JSON"):
-        list(read_rows(path))
-
-
 def test_rows_of_which_there_is_no_question_are_counted(tmp_path: Path) -> None:
     beyond = e.HOTPOT | {"supporting_facts": [["Lindau", 99], ["Clara Novak", 0]]}
     dropped: Counter[str] = Counter()
@@ -397,21 +314,6 @@ def test_half_characters_of_a_file_are_replaced(tmp_path: Path) -> None:
     path.write_text(json.dumps({"text": "x", "triples": [["Aino\ud800", "born", "1921"]]}))
     [page] = read_pages(path)
     assert page.triples == (("Aino\ufffd", "born", "1921"),)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.csv", "question\nWho?"),
-        ("a.json", '[{"question": "Who?"}]'),
-        ("a.jsonl.gz", '{"question": "Who?"}'),
-    ],
-)
-def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path, name: str, text: str) -> None:
-    content = f"\ufeff{text}".encode()
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    assert [row.text("question") for row in read_rows(path)] == ["Who?"]
 
 
 WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
@@ -468,11 +370,6 @@ def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
     empty.write_text("")
     with pytest.raises(InputError, match="is empty"):
         only(empty)
-    (tmp_path / "d.json").write_text('[{"a": 1},\n{"b" 2}]')
-    with pytest.raises(InputError, match=r"d\.json:2: the file is no JSON"):
-        only(tmp_path / "d.json")
-    with pytest.raises(InputError, match="cannot be read"):
-        only(tmp_path / "nothing.jsonl")
     with pytest.raises(ConfigurationError, match="leave out `kb`"):
         only(write_lines(tmp_path / "e.jsonl", e.WIKI2), kb=tmp_path)
 
