@@ -13,14 +13,13 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.formats.triples import Spo
-from ras_flow.parts import AnswerRequest, ChainLink, Extraction, PlanRequest
+from ras_flow.parts import AnswerRequest, ChainLink, Extraction, Extractor, PlanRequest
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import HashEncoder, MappingExtractor
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.splits import SPLITS, Split
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.config import load_config
-from recipes.graph_llm.convert import convert_mix
 from recipes.graph_llm.playing import play_mix
 from recipes.graph_llm.teacher import Teacher
 from tests.cli.command import recipe
@@ -62,6 +61,15 @@ def extracted(number: int) -> dict[str, str]:
     }
 
 
+def told(number: int) -> set[Spo]:
+    """The triples that answer a question."""
+    person = f"Aino{number} Laine{number}"
+    return {
+        (f"Salt{number} Road{number}", "made by", person),
+        (person, "born on", f"May {number}, 1921"),
+    }
+
+
 SAID = {title: said for number in range(COUNT) for title, said in extracted(number).items()}
 SAID["Clara Novak"] = "(S> Clara Novak| P> born in| O> Lindau)"
 SAID["Lindau"] = "(S> Lindau| P> lies on| O> River Aach)"
@@ -77,18 +85,25 @@ def mix(tmp_path: Path) -> Path:
     return tmp_path / "mix.toml"
 
 
+def written(mix: Path) -> list[Record]:
+    out = mix.parent / "out"
+    return [one for split in SPLITS for one in read_records(out / f"{split}.jsonl")]
+
+
 async def play(
     mix: Path,
     said: Mapping[str, str] = SAID,
     *,
+    extractor: Extractor | None = None,
     store: InMemoryStore | None = None,
     limit: int | None = None,
-) -> tuple[list[Record], MappingExtractor]:
-    extractor = MappingExtractor(said)
-    folder = mix.parent / "out"
-    await play_mix(load_config(mix), folder, extractor, store or InMemoryStore(), limit=limit)
-    records = [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]
-    return records, extractor
+    encoder: HashEncoder | None = None,
+    **changes: int,
+) -> list[Record]:
+    config, out = load_config(mix).override(changes), mix.parent / "out"
+    extractor, store = extractor or MappingExtractor(said), store or InMemoryStore()
+    await play_mix(config, out, extractor, store, limit=limit, encoder=encoder)
+    return written(mix)
 
 
 class Failing(MappingExtractor):
@@ -115,13 +130,9 @@ def seen(record: Record) -> set[Spo]:
 
 
 async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mix: Path) -> None:
-    records, _ = await play(mix)
+    records = await play(mix)
     for number in range(COUNT):
-        person = f"Aino{number} Laine{number}"
-        facts = {
-            (f"Salt{number} Road{number}", "made by", person),
-            (person, "born on", f"May {number}, 1921"),
-        }
+        facts = told(number)
         own = of(records, number)
         plans = [record for record in own if record["task"] == "plan"]
         assert plans[0]["chain"] == []
@@ -134,22 +145,18 @@ async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mi
         assert answer["task"] == "answer"
         assert answer["target"] == {"answer": f"{number} May 1921"}
         assert facts <= seen(answer)
+    hops = [link["triples"] for link in of(records, 3)[-1]["chain"]]
+    # Five passages of about a triple each, the distractors' too.
+    assert all(5 <= len({triple[0] for triple in triples}) for triples in hops)
     asked = {record["target"].get("subquery") for record in records}
     assert any(f"When was Aino{n} Laine{n} born?" in asked for n in range(COUNT))
 
 
 async def test_the_teacher_knows_no_more_than_what_is_read(mix: Path) -> None:
-    config = load_config(mix).override({"max_triples": 1})
-    folder = mix.parent / "out"
-    store, encoder = InMemoryStore(), HashEncoder()
-    await play_mix(config, folder, MappingExtractor(SAID), store, encoder=encoder)
-    records = [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]
+    records = await play(mix, encoder=HashEncoder(), max_triples=1)
     sufficient = 0
     for number in range(COUNT):
-        facts = {
-            (f"Salt{number} Road{number}", "made by", f"Aino{number} Laine{number}"),
-            (f"Aino{number} Laine{number}", "born on", f"May {number}, 1921"),
-        }
+        facts = told(number)
         for record in of(records, number):
             assert len(seen(record)) <= len(record["chain"])
             if record["chain"] and record["task"] == "plan":
@@ -162,10 +169,7 @@ async def test_the_teacher_knows_no_more_than_what_is_read(mix: Path) -> None:
 
 async def test_answers_read_the_passages_that_a_run_shows_beside_the_triples(mix: Path) -> None:
     blind = {title: said for title, said in SAID.items() if not title.startswith("Aino")}
-    config = load_config(mix).override({"answer_passages": 1})
-    folder = mix.parent / "out"
-    await play_mix(config, folder, MappingExtractor(blind), InMemoryStore())
-    records = [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]
+    records = await play(mix, blind, answer_passages=1)
     plans = [record for record in records if record["task"] == "plan"]
     assert not any("passages" in link for record in plans for link in record["chain"])
     learnt = 0
@@ -186,7 +190,7 @@ async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix
     # Of a comparison it is not known which facts it takes: only that some stand in its sentences.
     verdict = HOTPOT | {"_id": "h2", "answer": "yes", "question": "Do both Lindau and Oulu exist?"}
     write_lines(mix.parent / "hotpot.jsonl", HOTPOT, verdict)
-    records, _ = await play(mix)
+    records = await play(mix)
     own = [record for record in records if record["source"] == "hotpotqa"]
     assert {record["question"] for record in own} == {HOTPOT["question"]}
     assert own[-1]["target"] == {"answer": "River Aach"}
@@ -195,18 +199,11 @@ async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix
     )
 
 
-async def test_the_chain_is_what_a_run_sees(mix: Path) -> None:
-    records, _ = await play(mix)
-    hops = [link["triples"] for link in of(records, 3)[-1]["chain"]]
-    # Five passages of about a triple each, the distractors' too.
-    assert all(5 <= len({triple[0] for triple in triples}) for triples in hops)
-
-
 async def test_what_the_extractor_misses_is_asked_in_all_ways_and_never_sufficient(
     mix: Path,
 ) -> None:
     blind = {title: said for title, said in SAID.items() if not title.startswith("Aino")}
-    records = [one for one in (await play(mix, blind))[0] if one["source"] == "2wiki"]
+    records = [one for one in await play(mix, blind) if one["source"] == "2wiki"]
     assert {record["target"].get("label") for record in records} == {"SUBQ"}
     asked = [record["target"]["subquery"] for record in of(records, 3)]
     assert len(asked) == len(set(asked))
@@ -215,7 +212,7 @@ async def test_what_the_extractor_misses_is_asked_in_all_ways_and_never_sufficie
 
 
 async def test_training_never_shows_a_passage_of_a_held_out_question(mix: Path) -> None:
-    records, _ = await play(mix)
+    records = await play(mix)
     split: dict[str, Split] = {record["question"]: record["split"] for record in records}
     held = {n for n in range(COUNT) if split[film(n)["question"]] != "train"}
     assert held
@@ -227,14 +224,13 @@ async def test_training_never_shows_a_passage_of_a_held_out_question(mix: Path) 
 
 
 async def test_what_was_extracted_is_not_extracted_again(mix: Path) -> None:
-    store = InMemoryStore()
-    first, extractor = await play(mix, store=store)
-    assert extractor.calls
+    store, extractor = InMemoryStore(), MappingExtractor(SAID)
+    first = await play(mix, extractor=extractor, store=store)
     usage = json.loads((mix.parent / "out" / "stats.json").read_text())["usage"]["extract"]
-    assert usage["calls"] > 0
-    again, extractor = await play(mix, store=store)
+    assert extractor.calls and usage["calls"] > 0
+    extractor = MappingExtractor(SAID)
+    assert await play(mix, extractor=extractor, store=store) == first
     assert extractor.calls == []
-    assert again == first
 
 
 async def test_questions_whose_passages_fail_are_left_out_and_counted(mix: Path) -> None:
@@ -242,43 +238,29 @@ async def test_questions_whose_passages_fail_are_left_out_and_counted(mix: Path)
     stats = await play_mix(load_config(mix), out, Failing("Salt3 Road3"), InMemoryStore())
     [reason] = [name for name in stats.dropped if "could not be extracted" in name]
     assert stats.dropped[reason] >= 1
-    records = [one for split in SPLITS for one in read_records(out / f"{split}.jsonl")]
-    assert not of(records, 3)
-    assert records
-
-
-async def test_an_extractor_that_always_fails_leaves_the_data_set_of_before(mix: Path) -> None:
-    before, _ = await play(mix)
-    with pytest.raises(ModelUnavailableError, match=r"Of no question .*: timeout"):
-        await play_mix(load_config(mix), mix.parent / "out", Failing(""), InMemoryStore())
-    folder = mix.parent / "out"
-    assert before == [one for s in SPLITS for one in read_records(folder / f"{s}.jsonl")]
+    records = written(mix)
+    assert records and not of(records, 3)
+    with pytest.raises(ModelUnavailableError, match="timeout"):
+        await play(mix, extractor=Failing(""))
+    assert written(mix) == records
 
 
 async def test_another_build_for_the_folder_is_refused_before_it_begins(mix: Path) -> None:
-    out, second = mix.parent / "out", MappingExtractor(SAID)
-    others = iter([
-        lambda: play_mix(load_config(mix), out, second, InMemoryStore()),
-        lambda: convert_mix(load_config(mix), out),
-    ])  # fmt: skip
-    refused = []
+    second = MappingExtractor(SAID)
 
     class Meanwhile(MappingExtractor):
         async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-            for other in others:
-                with pytest.raises(ConfigurationError, match="Another build writes to"):
-                    await other()
-                refused.append(other)
+            with pytest.raises(ConfigurationError, match="Another build"):
+                await play(mix, extractor=second)
             return await super().extract(passages)
 
-    await play_mix(load_config(mix), out, Meanwhile(SAID), InMemoryStore())
-    assert (len(refused), second.calls) == (2, [])
-    assert (out / "stats.json").exists()
+    assert await play(mix, extractor=Meanwhile(SAID))
+    assert second.calls == []
 
 
 async def test_a_limit_takes_a_part_of_what_a_larger_one_takes(mix: Path) -> None:
-    few = {one["question"] for one in (await play(mix, limit=4))[0] if one["split"] == "train"}
-    more = {one["question"] for one in (await play(mix, limit=9))[0] if one["split"] == "train"}
+    few = {one["question"] for one in await play(mix, limit=4) if one["split"] == "train"}
+    more = {one["question"] for one in await play(mix, limit=9) if one["split"] == "train"}
     assert (len(few), len(more)) == (4, 9)
     assert few < more
 

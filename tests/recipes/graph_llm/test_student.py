@@ -82,16 +82,11 @@ class Game:
 FIRST = (QUESTION, [OTHER])
 
 
-async def test_a_run_begins_with_the_question_without_asking_the_planner() -> None:
-    game = Game("[SUBQ] Where is Oulu?")
-    assert await game.at() == f"[SUBQ] {QUESTION}"
-    assert game.recorded == [subq(QUESTION)]
-    assert game.planner.requests == []
-
-
 async def test_the_planner_is_followed_and_the_teacher_recorded() -> None:
     game = Game("[SUBQ] Where is Oulu?", "[SUBQ] How long is Salt Road?")
-    await game.at()
+    assert await game.at() == f"[SUBQ] {QUESTION}"
+    assert game.recorded == [subq(QUESTION)]
+    assert game.planner.requests == [], "the first search is the question itself"
     assert await game.at(FIRST) == "[SUBQ] Where is Oulu?"
     assert game.planner.requests == [request(FIRST)]
     after = (FIRST, ("Where is Oulu?", [DIRECTOR]))
@@ -102,14 +97,6 @@ async def test_the_planner_is_followed_and_the_teacher_recorded() -> None:
     assert [link["subquery"] for link in chain] == [QUESTION, "Where is Oulu?"]
     assert [link["triples"] for link in chain] == [[list(OTHER)], [list(DIRECTOR)]]
     assert all("/played-by-script/" in record["id"] for record in game.teacher.records[1:])
-
-
-async def test_the_teacher_never_advises_what_the_planner_asked() -> None:
-    game = Game(f"[SUBQ] {WHO}", "[SUBQ] Where is Oulu?")
-    await game.at()
-    await game.at(FIRST)
-    await game.at(FIRST, (WHO, [OTHER]))
-    assert game.recorded[1:] == [subq(WHO), subq(WHO_ELSE)]
 
 
 async def test_a_step_counts_as_asked_where_the_planner_is_followed() -> None:
@@ -126,12 +113,9 @@ async def test_a_step_counts_as_asked_where_the_planner_is_followed() -> None:
     "plan",
     [
         "[SUFFICIENT]",
-        "[NO_RETRIEVAL]",
-        "[SUBQ]",
         "[SUBQ] ?!",
-        "Aino Laine",
         "",
-        f"[SUBQ] {QUESTION}",
+        f"[SUBQ] {WHO}",
         f"[SUBQ] {QUESTION.lower().replace('the ', '')}",
     ],
 )
@@ -157,7 +141,7 @@ async def test_an_overdue_stop_is_recorded_and_the_planner_followed() -> None:
     assert game.recorded[1:] == [{"label": "SUFFICIENT"}] * 3
 
 
-@pytest.mark.parametrize("plan", ["[SUFFICIENT]", "[NO_RETRIEVAL]", "", f"[SUBQ] {QUESTION}"])
+@pytest.mark.parametrize("plan", ["[NO_RETRIEVAL]", f"[SUBQ] {QUESTION}"])
 async def test_a_run_ends_where_the_graph_suffices_and_nothing_new_is_asked(plan: str) -> None:
     game = Game(plan)
     await game.at()
@@ -261,7 +245,7 @@ async def test_a_question_on_which_the_planner_fails_is_left_out_and_counted(
     followed = max(len(record["chain"]) for record in records) - 1
     assert stats.usage["plan"]["calls"] > followed
     write_lines(mix.parent / "films.jsonl", WIKI2)
-    with pytest.raises(ModelUnavailableError, match="all plans made. The last problem: .*too long"):
+    with pytest.raises(ModelUnavailableError, match="too long"):
         await play_mix(load_config(mix), folder, MappingExtractor(said), store, planner=failing)
     assert written(folder) == records
 

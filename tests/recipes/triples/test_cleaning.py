@@ -68,7 +68,6 @@ def test_names_that_only_other_texts_have_get_their_case() -> None:
         ("FIRST_ELECTED", "first elected"),
         ("eatType", "eat type"),
         ("LAND_(_SQMI_)", "land (sqmi)"),
-        ("born in", "born in"),
         ("NBA team", "NBA team"),
     ],
 )
@@ -133,9 +132,7 @@ def test_placeholders_and_what_the_text_does_not_state_go() -> None:
         ("15 January 1922", "born January 15, 1922 in", "January 15, 1922"),
         ("07 September 1929", "on 7 September 1929.", "7 September 1929"),
         ("07 September 1929", "in September 1929.", "September 1929"),
-        ("00  1992", "a 1992 film", "1992"),
         ("01 January 1960", "a 1961 film", "01 January 1960"),
-        ("Oslo", "Oslo", "Oslo"),
     ],
 )
 def test_dates_as_their_text_has_them(date: str, text: str, written: str) -> None:

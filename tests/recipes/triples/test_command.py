@@ -20,7 +20,6 @@ from tests.cli.model import Model
 from tests.graph.world import DOCUMENTS
 from tests.recipes.triples.test_completing import corpus as corpus
 from tests.recipes.triples.test_completing import questions as questions
-from tests.servers import Answer
 from tests.training.triples.samples import Worker, fact_rows, write_rows
 
 
@@ -52,28 +51,6 @@ def test_triples_are_completed_with_the_evidence_of_questions(model: Model, tmp_
     none = recipe("complete-triples", str(corpus), str(questions), "--out", str(out),
                     "--extractor", "none")  # fmt: skip
     assert none.code == 1 and "makes no triples" in none.err
-
-
-def test_passages_that_are_not_completed_are_told(model: Model, tmp_path: Path) -> None:
-    corpus, questions, out = (tmp_path / f"{name}.jsonl" for name in ("corpus", "asked", "out"))
-    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in DOCUMENTS))
-    facts = [["Mira Lund", "place of birth", "Narvik"], ["Narvik", "country", "Norway"]]
-    questions.write_text(json.dumps({"support": [], "triples": facts}))
-    asked = ["complete-triples", str(corpus), str(questions), "--out", str(out),
-             "--base-url", model.server.url, "--extractor"]  # fmt: skip
-    model.answers = lambda role, text: Answer(status=404, error="no such model")
-    none = recipe(*asked, "openai:typo")
-    assert (none.code, none.out, out.exists()) == (1, "", False)
-    assert "2 of 2 passages could not be extracted" in none.err and "no such model" in none.err
-    assert "Traceback" not in none.err
-    model.answers = lambda role, text: Answer(status=404) if "Title: Mira" in text else None
-    some = recipe(*asked, "openai:test")
-    assert (some.code, some.out) == (0, f"{out}: 1 of 2 passages\n")
-    assert "1 of 2 passages could not be extracted" in some.err
-    model.answers = lambda role, text: None
-    before = model.count("extractor")
-    assert recipe(*asked, "openai:test").out == f"{out}: 2 of 2 passages\n"
-    assert model.count("extractor") == before + 1, "only what failed is tried again"
 
 
 @pytest.mark.parametrize(

@@ -149,38 +149,6 @@ async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_
     assert (first[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
 
 
-async def test_passages_that_failed_are_told_and_tried_again(
-    corpus: Path, questions: Path, tmp_path: Path
-) -> None:
-    found = facts_of_corpus(corpus, questions)
-    out = tmp_path / "completed.jsonl"
-    told: list[str] = []
-    await complete(found, Worker(born), out, log=told.append)
-    assert told[-1] == (
-        "1 of 3 passages could not be extracted; the same command tries them again. "
-        "The first problem: too long"
-    )
-    told.clear()
-    examples = await complete(found, Worker(lambda _: Extraction([])), out, log=told.append)
-    assert titles(found) == [example.title for example in examples]
-    assert told == ["1 of 1 texts"]
-
-
-async def test_an_extractor_that_always_fails_leaves_the_file_of_before(
-    corpus: Path, questions: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "completed.jsonl"
-    film, *others = facts_of_corpus(corpus, questions)
-    with pytest.raises(ModelResponseError, match="1 of 1 passages .* The first problem: too long"):
-        await complete([film], Worker(born), out)
-    assert not out.exists()
-    await complete(others, Worker(born), out)
-    before = out.read_bytes()
-    with pytest.raises(ModelResponseError, match="1 of 1 passages"):
-        await complete([film], Worker(born), out)
-    assert out.read_bytes() == before
-
-
 async def test_two_at_once_do_not_ask_about_the_same_passages(
     corpus: Path, questions: Path, tmp_path: Path
 ) -> None:
@@ -190,27 +158,29 @@ async def test_two_at_once_do_not_ask_about_the_same_passages(
     assert second.asked == []
 
 
-@pytest.mark.parametrize("name", [".", "..", "/"])
-async def test_a_folder_is_no_file_to_write(
-    corpus: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+@pytest.mark.parametrize("name", [".", "corpus.jsonl.gz", "corpus.jsonl.gz/out"])
+async def test_only_a_new_file_is_written(
+    corpus: Path, questions: Path, tmp_path: Path, name: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    before, worker = sorted(tmp_path.iterdir()), Worker(born)
-    with pytest.raises(InputError, match="is a folder. Name a file"):
-        await complete(facts_of_corpus(corpus, questions), worker, Path(name))
-    assert worker.asked == [] and sorted(tmp_path.iterdir()) == before
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError):
+        await complete(facts_of_corpus(corpus, questions), Worker(born), tmp_path / name)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-async def test_another_file_is_not_overwritten(corpus: Path, questions: Path) -> None:
-    before = corpus.read_bytes()
-    with pytest.raises(InputError, match="is there already"):
-        await complete(facts_of_corpus(corpus, questions), Worker(born), corpus)
-    assert corpus.read_bytes() == before
-
-
-async def test_a_file_that_cannot_be_written_is_named(
+async def test_passages_that_fail_are_told_and_the_file_of_before_kept(
     corpus: Path, questions: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        await complete(facts_of_corpus(corpus, questions), Worker(born), tmp_path / "file" / "out")
+    out, told = tmp_path / "completed.jsonl", list[str]()
+    film, *others = facts_of_corpus(corpus, questions)
+    with pytest.raises(ModelResponseError, match="too long"):
+        await complete([film], Worker(born), out)
+    assert not out.exists()
+    await complete([film, *others], Worker(born), out, log=told.append)
+    assert "1 of 3" in told[-1] and "too long" in told[-1]
+    before = out.read_bytes()
+    with pytest.raises(ModelResponseError):
+        await complete([film], Worker(born), out)
+    assert out.read_bytes() == before
+    made = await complete([film, *others], Worker(lambda _: Extraction([])), out)
+    assert len(made) == 3

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ras_flow.cli.data import build
+from ras_flow.cli.data import build as build_command
 from ras_flow.errors import (
     ConfigurationError,
     InputError,
@@ -27,6 +27,7 @@ from ras_flow.llms.local.tuned import SHIPPED
 from ras_flow.parts import Generation
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.subq.build import build_hotpotqa_subq
 from ras_flow.training.data.subq.config import BuildConfig
 from ras_flow.training.data.writer import own_set
@@ -48,15 +49,30 @@ def read_all(folder: Path) -> list[Record]:
     return [record for split in SPLITS for record in read_records(folder / f"{split}.jsonl")]
 
 
+async def build(
+    folder: Path,
+    questions: int | list[dict[str, Any]] = 2,
+    script: Callable[[dict[str, Any]], Answer] = reply,
+    **settings: Any,
+) -> tuple[Stats, list[Record], OpenAIServer]:
+    """Build a set from so many questions, or these, with a model that answers by a script."""
+    path = folder / "hotpot.json"
+    if isinstance(questions, int):
+        write_questions(path, questions)
+    else:
+        write_list(path, *questions)
+    out = folder / "out"
+    with OpenAIServer(script) as server:
+        stats = await build_hotpotqa_subq(path, out, models(server.url), BuildConfig(**settings))
+    return stats, read_all(out), server
+
+
 def asked(server: OpenAIServer) -> Counter[str]:
     return Counter(json.dumps(request["body"]["messages"]) for request in server.requests)
 
 
 async def test_a_set_as_algorithm_1_makes_it(tmp_path: Path) -> None:
-    with OpenAIServer(reply) as server:
-        path = write_questions(tmp_path / "hotpot.json", 12)
-        await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
-    records = read_all(tmp_path / "out")
+    _, records, _ = await build(tmp_path, 12)
     of = [record for record in records if record["id"].split("/")[1] == "town3"]
     question = town(3)["question"]
     assert [record["target"] for record in of] == [
@@ -88,14 +104,8 @@ async def test_a_set_as_algorithm_1_makes_it(tmp_path: Path) -> None:
 
 
 async def test_as_in_the_appendix_one_document_a_hop(tmp_path: Path) -> None:
-    with OpenAIServer(reply) as server:
-        path = write_questions(tmp_path / "hotpot.json", 3)
-        config = BuildConfig(distractors=0)
-        await build_hotpotqa_subq(path, tmp_path / "out", models(server.url), config)
-    lengths = {
-        len(link["triples"]) for record in read_all(tmp_path / "out") for link in record["chain"]
-    }
-    assert lengths == {1}
+    _, records, _ = await build(tmp_path, 3, distractors=0)
+    assert {len(link["triples"]) for record in records for link in record["chain"]} == {1}
 
 
 async def test_graphs_are_refined_as_in_a_run(tmp_path: Path) -> None:
@@ -106,14 +116,10 @@ async def test_graphs_are_refined_as_in_a_run(tmp_path: Path) -> None:
             return Answer("(S> Town1| P> lies on| O> River1), (S> Town1| P> is| O> town1)")
         return Answer("(S> She| P> was born in| O> Town1)")
 
-    with OpenAIServer(loose) as server:
-        said = ["Person1 Novak is a singer.", " She was born in Town1."]
-        context = [["Town1", ["Town1 lies on River1."]], ["Person1 Novak", said]]
-        path = write_list(tmp_path / "hotpot.json", town(1) | {"context": context})
-        await build_hotpotqa_subq(
-            path, tmp_path / "out", models(server.url), BuildConfig(distractors=0)
-        )
-    chain = read_all(tmp_path / "out")[-1]["chain"]
+    said = ["Person1 Novak is a singer.", " She was born in Town1."]
+    context = [["Town1", ["Town1 lies on River1."]], ["Person1 Novak", said]]
+    _, records, _ = await build(tmp_path, [town(1) | {"context": context}], loose, distractors=0)
+    chain = records[-1]["chain"]
     assert [link["triples"] for link in chain] == [
         [["Person1 Novak", "was born in", "Town1"]],
         [["Town1", "lies on", "River1"]],
@@ -121,10 +127,8 @@ async def test_graphs_are_refined_as_in_a_run(tmp_path: Path) -> None:
 
 
 async def test_questions_that_share_an_id_are_told_apart(tmp_path: Path) -> None:
-    with OpenAIServer(reply) as server:
-        path = write_list(tmp_path / "hotpot.json", town(1), town(2) | {"_id": "town1"}, town(1))
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
-    assert Counter(record["id"].split("/")[1] for record in read_all(tmp_path / "out")) == {
+    stats, records, _ = await build(tmp_path, [town(1), town(2) | {"_id": "town1"}, town(1)])
+    assert Counter(record["id"].split("/")[1] for record in records) == {
         "town1": 4,
         "town1~1": 4,
     }
@@ -135,12 +139,11 @@ async def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     path = write_questions(tmp_path / "hotpot.json", 6)
     with OpenAIServer(reply) as server:
         await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
-        first = asked(server)
-        before = [(tmp_path / "out" / f"{split}.jsonl").read_bytes() for split in SPLITS]
+        first, before = asked(server), read_all(tmp_path / "out")
         stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
         assert asked(server) == first
     assert set(first.values()) == {1}
-    assert [(tmp_path / "out" / f"{split}.jsonl").read_bytes() for split in SPLITS] == before
+    assert read_all(tmp_path / "out") == before
     assert sum(used["calls"] for used in stats.usage.values()) == 0
     assert sum(used["reused"] for used in stats.usage.values()) == sum(first.values())
 
@@ -217,7 +220,6 @@ ATTEMPT = "You answer a question"
     ("part", "texts"),
     [
         (FILTER, ("Both texts help.", "1, 2, 3")),
-        (FILTER, ("", "the 2nd and the 1st")),
         (WRITER, ("", "?!")),
         (WRITER, ("x" * 500, "[SUFFICIENT]")),
     ],
@@ -225,10 +227,8 @@ ATTEMPT = "You answer a question"
 async def test_replies_that_cannot_be_used_are_asked_again(
     tmp_path: Path, part: str, texts: tuple[str, ...]
 ) -> None:
-    with OpenAIServer(spoiled(part, *texts)) as server:
-        path = write_questions(tmp_path / "hotpot.json", 2)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
-        second = [last_message(request["body"]) for request in server.requests]
+    stats, _, server = await build(tmp_path, script=spoiled(part, *texts))
+    second = [last_message(request["body"]) for request in server.requests]
     assert stats.dropped == {}
     assert stats.by(2)["SUFFICIENT"] == 2
     assert any(text.startswith("That cannot be used: ") for text in second)
@@ -246,9 +246,7 @@ async def test_replies_that_cannot_be_used_are_asked_again(
 async def test_questions_without_usable_replies_are_left_out_and_counted(
     tmp_path: Path, part: str, text: str, reason: str
 ) -> None:
-    with OpenAIServer(spoiled(part, *[text] * 9)) as server:
-        path = write_questions(tmp_path / "hotpot.json", 2)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    stats, _, _ = await build(tmp_path, script=spoiled(part, *[text] * 9))
     assert stats.dropped == {reason: 2}
     assert stats.by(2) == {"NO_RETRIEVAL": 1, "answer": 1}
 
@@ -269,9 +267,7 @@ async def test_questions_whose_requests_are_rejected_are_left_out_and_counted(
         ours = ours and str(body["messages"][0]["content"]).startswith(part)
         return Answer(status=400, error="content filter") if ours else reply(body)
 
-    with OpenAIServer(filtered) as server:
-        path = write_questions(tmp_path / "hotpot.json", 2)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    stats, _, _ = await build(tmp_path, script=filtered)
     assert stats.dropped == {reason: 1}
     assert stats.by(2)["SUFFICIENT"] == 1
 
@@ -282,10 +278,8 @@ async def test_a_build_whose_requests_are_all_rejected_is_told(tmp_path: Path, p
         ours = str(body["messages"][0]["content"]).startswith(part)
         return Answer(status=404, error="no such model") if ours else reply(body)
 
-    with OpenAIServer(reject) as server:
-        path = write_list(tmp_path / "hotpot.json", town(1), town(2))
-        with pytest.raises(ModelResponseError, match="Check the model's name"):
-            await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    with pytest.raises(ModelResponseError, match="model"):
+        await build(tmp_path, [town(1), town(2)], reject)
     assert not (tmp_path / "out/stats.json").exists()
 
 
@@ -320,7 +314,7 @@ def test_the_commands_extractor_is_the_packages_own(
     named: list[str] = []
     monkeypatch.setattr("ras_flow.llms.load_language_model", lambda name, **_: named.append(name))
     with pytest.raises(InputError, match="nowhere.json"):
-        build(tmp_path / "nowhere.json", tmp_path, base_model="")
+        build_command(tmp_path / "nowhere.json", tmp_path, base_model="")
     assert named == ["local:default", "local:default", f"local:{SHIPPED}"]
 
 
@@ -331,9 +325,7 @@ async def test_a_subquery_that_repeats_the_question_is_no_second_search(tmp_path
         system = str(body["messages"][0]["content"])
         return Answer(question.upper()) if system.startswith(WRITER) else reply(body)
 
-    with OpenAIServer(parrot) as server:
-        path = write_questions(tmp_path / "hotpot.json", 1)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    stats, _, _ = await build(tmp_path, 1, parrot)
     assert stats.dropped == {"subqueries: no usable reply": 1}
 
 
@@ -347,24 +339,16 @@ async def test_rate_limits_are_waited_out(tmp_path: Path) -> None:
             return Answer(status=429, headers={"retry-after": "0.01"})
         return reply(body)
 
-    with OpenAIServer(limited) as server:
-        path = write_questions(tmp_path / "hotpot.json", 3)
-        stats = await build_hotpotqa_subq(path, tmp_path / "out", models(server.url))
+    stats, _, _ = await build(tmp_path, 3, limited)
     assert stats.by(2)["SUFFICIENT"] == 3
     assert max(seen.values()) == 2
 
 
 async def test_a_rebuild_that_is_stopped_leaves_the_set_before_it(tmp_path: Path) -> None:
-    out, names = tmp_path / "out", [*(f"{split}.jsonl" for split in SPLITS), "stats.json"]
-    with OpenAIServer(reply) as server:
-        path = write_questions(tmp_path / "hotpot.json", 2)
-        await build_hotpotqa_subq(path, out, models(server.url))
-    before = [(out / name).read_bytes() for name in names]
-    with OpenAIServer(lambda body: Answer(status=503)) as server:
-        path = write_questions(tmp_path / "hotpot.json", 4)
-        with pytest.raises(ModelUnavailableError):
-            await build_hotpotqa_subq(path, out, models(server.url))
-    assert [(out / name).read_bytes() for name in names] == before
+    _, before, _ = await build(tmp_path)
+    with pytest.raises(ModelUnavailableError):
+        await build(tmp_path, 4, lambda body: Answer(status=503))
+    assert read_all(tmp_path / "out") == before and (tmp_path / "out/stats.json").exists()
 
 
 async def test_what_was_answered_before_a_model_is_gone_is_kept(tmp_path: Path) -> None:
@@ -395,7 +379,7 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
         made = models(server.url)
         bad = tmp_path / "bad.json"
         bad.write_text(json.dumps([town(1), town(2) | {"answer": None}]))
-        with pytest.raises(InputError, match=r"bad\.json:item 2:answer: expected a text"):
+        with pytest.raises(InputError, match=r"bad\.json:item 2:answer"):
             await build_hotpotqa_subq(bad, tmp_path / "a", made)
         empty = write_list(tmp_path / "empty.json")
         with pytest.raises(InputError, match=r"empty\.json is empty"):

@@ -64,14 +64,6 @@ def test_each_step_asks_the_model_that_is_named_for_it(
     assert asked == {step: {f"its{step}"} for step in STEPS}
 
 
-def test_a_step_without_a_model_of_its_own_asks_that_of_all(
-    server: OpenAIServer, tmp_path: Path
-) -> None:
-    build(server, write_questions(tmp_path / "hotpot.json", 1), "--filter-model", "openai:own")
-    asked = [request["body"]["model"] for request in server.requests]
-    assert set(asked) == {"own", "all"} and asked.count("own") == 1
-
-
 @pytest.mark.parametrize(("options", "alone"), [(["--concurrency", "1"], True), ([], False)])
 def test_questions_are_under_way_at_once_as_asked_for(
     server: OpenAIServer, tmp_path: Path, options: list[str], alone: bool
