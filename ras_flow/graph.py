@@ -36,6 +36,7 @@ from ras_flow.parts.protocols import (
 )
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
+from ras_flow.state import stop_reasons
 from ras_flow.state.channels import RasState
 from ras_flow.systems import System
 
@@ -53,6 +54,7 @@ REVIEWS = (
         after="merge_graph",
         allowed=after_merge,
         then=routing.after_merge,
+        readers=routing.readers,
     ),
     Review(
         node="review_answer",
@@ -72,7 +74,7 @@ def wire(parts: PartsSource) -> SystemBuilder[RasState]:
     builder.add_work("plan", plan)
     builder.add_work("retrieve", partial(retrieve, query=routing.planned_subquery))
     builder.add_work("to_triples", to_triples)
-    builder.add_work("merge_graph", partial(merge_graph, encodes=True))
+    builder.add_work("merge_graph", partial(merge_graph, readers=routing.readers))
     builder.add_work("encode", encode)
     builder.add_work("answer", partial(answer, stop=routing.stop_reason))
 
@@ -134,7 +136,7 @@ SYSTEM = System(
     name="ras",
     about="retrieval-and-structuring: plan, retrieve and grow a graph until it suffices",
     build=wire,
-    stop_reasons=routing.STOP_REASONS,
+    stop_reasons=stop_reasons.RAS,
     edit_points=EDIT_POINTS,
     operations=OPERATIONS,
 )

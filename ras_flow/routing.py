@@ -9,21 +9,10 @@ from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import PlanLabel, parse_plan
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Plan, StopReason
+from ras_flow.state.schema import Plan
 
 PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""
-
-STOP_REASONS = {
-    "no_retrieval": StopReason("no search was needed"),
-    "sufficient": StopReason("the graph suffices"),
-    "max_hops": StopReason("the hop limit was reached", cut_short=True),
-    "no_progress": StopReason("the planner made no progress", cut_short=True),
-    "budget": StopReason("the budget was used up", cut_short=True),
-    "static": StopReason("answered from the given documents"),
-    "error": StopReason("a part failed; best answer so far", cut_short=True),
-}
-"""Why a run of RAS stopped gathering knowledge and answered."""
 
 PLAN_EDGES = {
     "[SUBQ]": "retrieve",
@@ -80,9 +69,13 @@ def after_plan(state: RasState, settings: Context) -> str:
 
 def after_merge(state: RasState, settings: Context) -> Literal["encode", "plan", "answer"]:
     """Encode the graph where a model that is still to be asked takes soft tokens."""
-    step = after_encode(state, settings)
-    readers = {"answerer"} if step == "answer" else {"planner", "answerer"}
-    return "encode" if readers.intersection(state.get("encodes") or ()) else step
+    reads = readers(state, settings).intersection(state.get("encodes") or ())
+    return "encode" if reads else after_encode(state, settings)
+
+
+def readers(state: RasState, settings: Context) -> set[str]:
+    """Return the roles whose models are still to be asked."""
+    return {"answerer"} if after_encode(state, settings) == "answer" else {"planner", "answerer"}
 
 
 def after_encode(state: RasState, settings: Context) -> Literal["plan", "answer"]:

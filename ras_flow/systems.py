@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.settings.context import Context
-from ras_flow.state.schema import StopReason
+from ras_flow.state.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from ras_flow.builder import SystemBuilder

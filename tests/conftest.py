@@ -60,11 +60,19 @@ def postgres() -> Iterator[str]:
             server.cleanup()
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give tests of what depends on it every checkpointer, and all others the one in memory."""
+    if "saver" in metafunc.fixturenames:
+        every = metafunc.definition.get_closest_marker("every_checkpointer")
+        kinds = ["memory", "sqlite", "postgres"] if every else ["memory"]
+        metafunc.parametrize("saver", kinds, indirect=True)
+
+
+@pytest.fixture
 async def saver(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Each checkpointer in turn, empty."""
+    """A checkpointer, empty; with the mark ``every_checkpointer`` each in turn."""
     async with AsyncExitStack() as stack:
         if request.param == "memory":
             yield InMemorySaver()

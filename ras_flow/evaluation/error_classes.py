@@ -16,8 +16,8 @@ from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.formats.normalize import has_any_name, has_name, normalize_name, token_f1
 from ras_flow.formats.triples import Spo
-from ras_flow.routing import STOP_REASONS
-from ras_flow.state.schema import Passage, StopReason, Triple
+from ras_flow.state.schema import Passage, Triple
+from ras_flow.state.stop_reasons import CUT_SHORT
 
 ErrorKind = Literal[
     "failed",
@@ -153,7 +153,7 @@ def _has(passage: Passage, support: Support) -> bool:
 
 def _planners(never: Sequence[str], evidence: Evidence) -> ErrorFinding:
     what = f"Never asked for: {'; '.join(never)}."
-    if STOP_REASONS.get(evidence.stop_reason or "", StopReason("")).cut_short:
+    if evidence.stop_reason in CUT_SHORT:
         return ErrorFinding("wandered", f"{what} Stopped by {evidence.stop_reason}.")
     if evidence.stop_reason == "static":
         return ErrorFinding("retrieval_missed", f"Not among the given documents: {what}")

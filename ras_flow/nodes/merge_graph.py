@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from ras_flow.events import GraphEvent, graph_event
 from ras_flow.parts.source import PartsSource
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
 from ras_flow.state.kg import last_hop, merge_triples, to_new_triples
 from ras_flow.state.schema import Triple
 
+Readers = Callable[[Any, Context], Collection[str]]
+"""A pure function of state and settings: the roles whose models are still to be asked."""
+
 
 async def merge_graph(
-    state: RunState, runtime: Runtime[Any], parts: PartsSource, *, encodes: bool = False
+    state: RunState, runtime: Runtime[Any], parts: PartsSource, *, readers: Readers | None = None
 ) -> dict[str, Any]:
     """Merge the last hop's triples into the graph.
 
-    Where the system ``encodes`` graphs, find out once whether a model of this run reads that.
+    A system that encodes graphs names the ``readers``, whose models are still to be asked: it is
+    found out once which of them take soft tokens.
     """
     last_hop(state["hops"])
     delta, event = await asyncio.to_thread(_merge, state)
     runtime.stream_writer(event)
     update: dict[str, Any] = {"triples": delta}
-    if encodes and state.get("encodes") is None:
-        update["encodes"] = await parts.encodes(parts.context(state, runtime))
+    context = parts.context(state, runtime)
+    # A person who reviews the graph may still replace a model.
+    if readers is not None and state.get("encodes") is None and not context.pause_after_merge:
+        update["encodes"] = await parts.encodes(readers(state, context), context)
     return update
 
 

@@ -43,9 +43,10 @@ async def review(
             break
         except EditError as error:
             request = {**request, "problem": str(error)}
-    if "encodes" in update:
-        # The route that follows reads it.
-        update["encodes"] = await parts.encodes(parts.context({**state, **update}, runtime))
+    after = {**state, **update}
+    if of.readers is not None and after.get("encodes") is None:
+        context = parts.context(after, runtime)
+        update["encodes"] = await parts.encodes(of.readers(after, context), context)
     return update
 
 

@@ -9,6 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 from ras_flow.builder import SystemBuilder
 from ras_flow.events import ReviewPoint
+from ras_flow.nodes.merge_graph import Readers
 from ras_flow.nodes.review import review
 from ras_flow.nodes.router import Router
 from ras_flow.settings.context import Context
@@ -33,6 +34,7 @@ class Review:
         after: The node that it comes after.
         allowed: Which edits can be made there.
         then: Where the run goes on.
+        readers: The roles that ``then`` wants to know of whether their models take soft tokens.
     """
 
     node: str
@@ -41,6 +43,7 @@ class Review:
     after: str = ""
     allowed: Callable[[Any, Context], list[str]]
     then: Decide
+    readers: Readers | None = None
 
     def is_wanted(self, settings: Context) -> bool:
         """Tell whether the run is to wait here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -188,13 +188,17 @@ class Parts:
             if isinstance(encoder, LocalSentenceEncoder):
                 await asyncio.to_thread(encoder.check)
 
-    async def encodes(self, context: Context) -> list[str]:
-        """Return the roles, of planner and answerer, whose models take soft tokens."""
-        readers: dict[str, Planner | Answerer] = {
-            "planner": await self.get_planner(context),
-            "answerer": await self.get_answerer(context),
+    async def encodes(self, roles: Collection[str], context: Context) -> list[str]:
+        """Return which of these roles have a model that takes soft tokens."""
+        readers: dict[str, Callable[[Context], Awaitable[Planner | Answerer]]] = {
+            "planner": self.get_planner,
+            "answerer": self.get_answerer,
         }
-        return [role for role, reader in readers.items() if reader.takes_soft_tokens]
+        return [
+            role
+            for role, reader_of in readers.items()
+            if role in roles and (await reader_of(context)).takes_soft_tokens
+        ]
 
     async def attribute(
         self, triples: Mapping[str, Triple], hops: Sequence[Hop], context: Context

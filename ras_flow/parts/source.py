@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from langgraph.runtime import Runtime
@@ -77,8 +77,8 @@ class PartsSource(Protocol):
         """Tell whether passages stay text, to be read in place of triples."""
         ...
 
-    async def encodes(self, context: Context) -> list[str]:
-        """Return the roles, of planner and answerer, whose models take soft tokens."""
+    async def encodes(self, roles: Collection[str], context: Context) -> list[str]:
+        """Return which of these roles have a model that takes soft tokens."""
         ...
 
     async def attribute(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NotRequired
 from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
+from ras_flow.errors import InputError
 from ras_flow.state.kg import merge_triples
 from ras_flow.state.reducers import by_index, by_key, delta, last, latest, once, storable
 from ras_flow.state.schema import (
@@ -19,6 +20,11 @@ from ras_flow.state.schema import (
     Triple,
     Usage,
 )
+
+
+def _check_scores(hop: Hop) -> None:
+    if len(hop["passages"]) != len(hop["scores"]):
+        raise InputError(f"Hop {hop['index']} needs one of `scores` for each of its `passages`.")
 
 
 class RasInput(TypedDict):
@@ -50,7 +56,7 @@ class RunState(TypedDict):
     settings: Annotated[dict[str, Any], EphemeralValue(dict)]
     documents: Annotated[list[Document], EphemeralValue(list)]
     context: Annotated[dict[str, Any], last(dict[str, Any])]
-    hops: Annotated[list[Hop], delta(by_index(Hop), list)]
+    hops: Annotated[list[Hop], delta(by_index(Hop, _check_scores), list)]
     passages: Annotated[dict[str, Passage], delta(by_key(Passage), dict)]
     extracted: Annotated[list[Extracted], delta(latest(Extracted), list)]
     triples: Annotated[dict[str, Triple], delta(merge_triples, dict)]

@@ -14,7 +14,7 @@ from hashlib import sha256
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import best_surface, normalize_name
 from ras_flow.formats.triples import clean_field
-from ras_flow.state.reducers import checker, keyed
+from ras_flow.state.checks import checker, keyed
 from ras_flow.state.schema import Extracted, Hop, Triple
 
 _check = checker(Triple)

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from ras_flow.errors import InputError
 from ras_flow.formats.text import scrub
+from ras_flow.state.checks import checker, expect, keyed
 from ras_flow.support.validation import checked
 
 V = TypeVar("V")
@@ -55,20 +56,23 @@ def last(kind: Any) -> LastValue[Any]:
     return Checked(object)
 
 
-def by_index(record: type) -> Callable[[list[Any], list[Any]], list[Any]]:
+def by_index(
+    record: type, check_more: Callable[[Any], None] = lambda record: None
+) -> Callable[[list[Any], list[Any]], list[Any]]:
     """Return the reducer of records in order of their ``index``.
 
-    New records are added, known ones updated field by field.
+    New records are added, known ones updated field by field; ``check_more`` may refuse either.
     """
     check = checker(record)
 
     def merge(items: list[Any], update: list[Any]) -> list[Any]:
         merged = {item["index"]: item for item in items}
-        for item in _expect(update, list):
+        for item in expect(update, list):
             index = item.get("index") if isinstance(item, dict) else None
             if not isinstance(index, int):
                 raise InputError(f"{item!r:.200} lacks its `index`, a whole number.")
             merged[index] = check({**merged.get(index, {}), **item})
+            check_more(merged[index])
         if sorted(merged) != list(range(len(merged))):
             raise InputError(
                 f"The records would have the indexes {', '.join(map(str, merged))}: number them "
@@ -95,31 +99,19 @@ def by_key(record: type) -> Callable[[Mapping[str, Any], Mapping[str, Any]], dic
     return merge
 
 
-def keyed(update: Any) -> Sequence[tuple[str, Any]]:
-    """Return the items of an update by key.
-
-    Raises:
-        InputError: It is not a mapping with texts as keys.
-    """
-    items: list[tuple[str, Any]] = list(_expect(update, dict).items())
-    if wrong := [key for key, _ in items if not isinstance(key, str)]:
-        raise InputError(f"The key {wrong[0]!r:.200} must be a text.")
-    return items
-
-
 def latest(record: type) -> Callable[[list[Any], list[Any]], list[Any]]:
     """Return the reducer that keeps only the last update."""
     check = checker(record)
 
     def replace(_: list[Any], update: list[Any]) -> list[Any]:
-        return list(map(check, _expect(update, list)))
+        return list(map(check, expect(update, list)))
 
     return replace
 
 
 def once(items: list[str], update: list[str]) -> list[str]:
     """Append the texts that are not there yet."""
-    if wrong := [text for text in _expect(update, list) if not isinstance(text, str)]:
+    if wrong := [text for text in expect(update, list) if not isinstance(text, str)]:
         raise InputError(f"{wrong[0]!r:.200} must be a text.")
     return list(dict.fromkeys([*items, *update]))
 
@@ -129,23 +121,6 @@ def storable(known: str, text: Any) -> Any:
     if known and not isinstance(text, str):
         raise InputError(f"The question is a {type(text).__name__}: pass a text.")
     return scrub(text) if isinstance(text, str) else text
-
-
-def checker(record: type) -> Callable[[Any], Any]:
-    """Return what refuses an edited record that lacks something, and returns any other as it is."""
-    adapter: TypeAdapter[Any] = TypeAdapter(record)
-
-    def check(item: Any) -> Any:
-        checked(adapter, item, f"A {record.__name__.lower()} of the state", InputError, strict=True)
-        return item
-
-    return check
-
-
-def _expect(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
-        raise InputError(f"This part of the state takes a {kind.__name__}, not {value!r:.200}.")
-    return value
 
 
 def _overwrites(value: Any) -> bool:

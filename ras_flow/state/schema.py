@@ -8,24 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import NamedTuple, NotRequired
+from typing import NotRequired
 
 # Before Python 3.12 pydantic, which makes the JSON schemas, takes no other.
 from typing_extensions import TypedDict
 
 from ras_flow.formats.plan import PlanLabel
-
-
-class StopReason(NamedTuple):
-    """What one of a system's stop reasons means.
-
-    Attributes:
-        meaning: A few words for a person.
-        cut_short: The search ended before the facts were found sufficient.
-    """
-
-    meaning: str
-    cut_short: bool = False
 
 
 class Document(TypedDict):

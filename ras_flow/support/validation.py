@@ -120,7 +120,7 @@ def explain(error: ValidationError, kind: object = None, what: str = "") -> str:
         inside = f" in {'.'.join(map(str, outer))}" if outer else ""
         known = ", ".join(_known(kind, outer))
         hint = f" Known: {known}." if known else ""
-        return f"{prefix}unknown setting {str(name)[:_SHOWN]!r}{inside}.{hint}"
+        return f"{prefix}there is no {str(name)[:_SHOWN]!r}{inside}.{hint}"
     if fault["type"] == "missing":
         return f"{prefix}{place} is missing."
     expected = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
@@ -133,7 +133,9 @@ def explain(error: ValidationError, kind: object = None, what: str = "") -> str:
 
 def _known(kind: object, outer: Sequence[int | str]) -> list[str]:
     """Return the names of the model that a path leads to; none where it cannot be followed."""
-    fields: dict[str, Any] = getattr(kind, "model_fields", {})
+    fields: dict[str, Any] = getattr(kind, "model_fields", None) or {}
+    if not fields and not outer:
+        return sorted(getattr(kind, "__annotations__", ()))
     for step in outer:
         if step not in fields:
             return []

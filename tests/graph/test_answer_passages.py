@@ -65,9 +65,9 @@ async def test_a_finished_run_is_answered_again_with_passages(saver: Any) -> Non
     assert first["answer"] == "unknown"
     history = [state async for state in graph.aget_state_history(THREAD)]
     before_answer = next(state for state in history if state.next == ("answer",))
-    again = await graph.ainvoke(
-        None, before_answer.config, context=Context(top_k=1, answer_passages=1)
-    )
+    wider = {"context": {"top_k": 1, "answer_passages": 1}}
+    fork = await graph.aupdate_state(before_answer.config, wider)
+    again = await graph.ainvoke(None, fork)
     assert again["answer"] == FJORD
     assert len(asked["planner"].requests) == 3, "nothing is planned again"
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from langgraph.graph import END, START, StateGraph
 
 from ras_flow import Context
-from ras_flow.nodes.router import Router
 from ras_flow.parts import PlanRequest, Reply
 from tests.graph.world import QUESTION, SECOND, build, world
 
@@ -64,30 +61,3 @@ async def test_a_run_that_is_cancelled_at_any_moment_can_go_on(saver: Any) -> No
             continue  # It was cancelled before its first checkpoint.
         result = await graph.ainvoke(None, config)
         assert result["answer"] == "Narvik", turns
-
-
-async def test_a_timeout_of_a_run_is_told_as_one() -> None:
-    loop = asyncio.get_running_loop()
-    asked, release = asyncio.Event(), threading.Event()
-
-    def where_next(state: Any) -> str:
-        loop.call_soon_threadsafe(asked.set)
-        assert release.wait(60)
-        return END
-
-    builder = StateGraph(dict)
-    builder.add_node("one", lambda state: state)
-    builder.add_edge(START, "one")
-    builder.add_conditional_edges("one", Router(where_next, blocks=True), [END])
-    graph: Any = builder.compile()
-
-    async def end_it(within: asyncio.Timeout) -> None:
-        await asked.wait()
-        within.reschedule(loop.time())
-        loop.call_later(0.05, release.set)
-
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(None) as within:
-            ending = asyncio.create_task(end_it(within))
-            await graph.ainvoke({"x": 1})
-    await ending

@@ -14,6 +14,9 @@ from ras_flow.errors import InputError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
 from tests.graph.world import QUESTION, build, world
 
+pytestmark = pytest.mark.every_checkpointer
+
+
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 TRIPLES = {
     "Aurora Bridge": "(S> Aurora\0 Bridge| P> desig\ud800ner| O> Mira Lund), (S> | P> x| O> y), "

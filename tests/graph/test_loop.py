@@ -314,11 +314,12 @@ async def test_a_context_holds_over_the_graphs_defaults_even_where_it_says_what_
     assert (result.get("stop_reason"), len(result["hops"])) == (stop_reason, hops)
 
 
+@pytest.mark.every_checkpointer
 async def test_settings_that_are_named_leave_the_rest_to_the_graphs_defaults(saver: Any) -> None:
     graph = build(world(defaults=Context(top_k=1, max_hops=1)), checkpointer=saver)
     for given in ({"settings": {"top_k": 2}}, {}):
         result = await graph.ainvoke({"question": QUESTION, **given}, THREAD)
-        assert [len(hop["passages"]) for hop in result["hops"]] == [2]
+        assert len(result["hops"][0]["passages"]) == given.get("settings", {}).get("top_k", 1)
 
 
 @pytest.mark.parametrize("given", [Context(top_k=2), {"top_k": 2}])
@@ -334,7 +335,7 @@ async def test_a_context_leaves_what_it_does_not_name_to_the_graphs_defaults(
 async def test_an_unknown_name_in_a_context_is_told_with_the_known_ones() -> None:
     for unknown in ({"max_hop": 1}, {"ras_flow": {"max_hops": 1}}):
         [name] = unknown
-        with pytest.raises(ConfigurationError, match=rf"setting\(s\) {name}\..*max_hops"):
+        with pytest.raises(ConfigurationError, match=rf"{name}.*max_hops"):
             await build(world()).ainvoke({"question": QUESTION}, context=unknown)
 
 

@@ -83,7 +83,8 @@ async def test_a_fork_without_the_limit_reads_them_all(saver: Any) -> None:
     await graph.ainvoke({"question": QUESTION}, THREAD, context=ONE)
     history = [state async for state in graph.aget_state_history(THREAD)]
     before_answer = next(state for state in history if state.next == ("answer",))
-    again = await graph.ainvoke(None, before_answer.config, context=Context(top_k=1))
+    fork = await graph.aupdate_state(before_answer.config, {"context": {"top_k": 1}})
+    again = await graph.ainvoke(None, fork)
     assert again["answer"] == "Narvik"
     assert len(read(asked["answerer"].requests[-1])) == 4
 

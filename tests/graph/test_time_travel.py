@@ -16,6 +16,8 @@ from tests.graph.world import DOCUMENTS, QUESTION, SECOND, build, world
 TOP1 = Context(top_k=1)
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 
+pytestmark = pytest.mark.every_checkpointer
+
 
 async def answered(saver: Any) -> Any:
     graph = build(world(), checkpointer=saver)
@@ -144,19 +146,6 @@ async def test_documents_of_one_question_do_not_leak_into_the_next(
     assert parts["answerer"].requests[0].chain == []
 
 
-async def test_a_thread_keeps_its_settings_until_it_is_given_others(saver: Any) -> None:
-    graph = build(world(["[SUBQ] a", "[SUBQ] b"]), checkpointer=saver)
-    first = await graph.ainvoke(
-        {"question": QUESTION, "settings": {"max_hops": 1, "top_k": 2}}, THREAD
-    )
-    assert [len(hop["passages"]) for hop in first["hops"]] == [2]
-    again = build(world(["[SUBQ] a", "[SUBQ] b"]), checkpointer=saver)
-    second = await again.ainvoke({"question": QUESTION}, THREAD)
-    assert [len(hop["passages"]) for hop in second["hops"]] == [2]
-    third = await again.ainvoke({"question": QUESTION}, THREAD, context=Context(top_k=3))
-    assert [len(hop["passages"]) for hop in third["hops"]][:1] == [3]
-
-
 @pytest.mark.parametrize("update", [{"triples": {"x": None}}, {"warnings": []}])
 async def test_an_edit_of_nothing_changes_nothing(saver: Any, update: Any) -> None:
     graph = await answered(saver)
@@ -221,28 +210,18 @@ async def test_a_run_goes_on_after_a_model_that_could_not_be_set_up(
     with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
         await graph.ainvoke(go_on, THREAD, context=context)
     assert (await graph.aget_state(THREAD)).next == (node,)
-    result = await build(world([SECOND]), checkpointer=saver).ainvoke(None, THREAD, context=TOP1)
+    mended = build(world([SECOND]), checkpointer=saver)
+    result = await mended.ainvoke(None, THREAD)
+    while "__interrupt__" in result:
+        result = await mended.ainvoke(go_on, THREAD)
     assert result["answer"] == "Narvik"
-
-
-@pytest.mark.parametrize(("at_first", "then"), [(1, 2), (2, 1)])
-async def test_a_context_that_is_given_when_a_run_goes_on_holds_from_there(
-    saver: Any, at_first: int, then: int
-) -> None:
-    graph = build(world(), checkpointer=saver)
-    context = Context(top_k=1, max_hops=at_first, pause_before_retrieval=True)
-    await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
-    result = await graph.ainvoke(
-        Command(resume={"edits": []}), THREAD, context=Context(top_k=1, max_hops=then)
-    )
-    assert (len(result["hops"]), "__interrupt__" in result) == (then, False)
 
 
 async def test_a_source_that_is_no_text_is_refused_in_an_edit(saver: Any) -> None:
     graph = build(world(), checkpointer=saver)
     await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
     wrong = {"p": {"id": "p", "title": "t", "text": "x", "source": 7}}
-    with pytest.raises(InputError, match="`source` is a text"):
+    with pytest.raises(InputError, match="source"):
         await graph.aupdate_state(THREAD, {"passages": wrong}, as_node="plan")
     assert (await Runs(graph).document("t"))["branches"][0]["answer"] == "Narvik"
 

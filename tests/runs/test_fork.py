@@ -33,6 +33,8 @@ from tests.runs.stories import (
 from tests.servers import Answer
 from tests.servers.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.every_checkpointer
+
 
 async def forked(runs: Runs, node: str, *edits: Any) -> RunDocument:
     """Edit the run before the node that comes next; the old branch must stay as it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -38,10 +38,11 @@ def list_runs(
     from ras_flow.runs.commands import PLACE
     from ras_flow.runs.databases.opening import is_server, open_runs_at
     from ras_flow.runs.times import parse_time
-    from ras_flow.state.schema import StopReason
+    from ras_flow.systems import DEFAULT, find_system
 
-    if stop is not None and stop not in get_args(StopReason):
-        raise InputError(f"--stop must be one of {', '.join(get_args(StopReason))}, not {stop!r}.")
+    known = find_system(DEFAULT).stop_reasons
+    if stop is not None and stop not in known:
+        raise InputError(f"--stop must be one of {', '.join(known)}, not {stop!r}.")
     filters: dict[str, Any] = {"text": text, "stop_reason": stop}
     if since is not None:
         filters["since"] = parse_time(since, "--since")
