@@ -25,7 +25,7 @@ from ras_flow.support.ranges import NonNegative, check_ranges
 from ras_flow.support.toml import read_section, read_toml
 
 _MODELS = frozenset({*MODEL_ROLES, "reader"})
-_SETTINGS = {item.name for item in fields(Context)} - {"index", "task", "planning", *PAUSES}
+_SETTINGS = Context.model_fields.keys() - {"index", "task", "planning", *PAUSES}
 """Settings of a run, but for those that are a benchmark's or a person's."""
 _OF_BENCHMARK = _SETTINGS - _MODELS | {"task"}
 _OWN = {item.name for item in fields(BenchmarkConfig)} - {"name", "settings"}
