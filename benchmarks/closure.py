@@ -1,6 +1,7 @@
 """What one must read to understand a node: the modules that its file pulls in by imports.
 
-Imports inside functions and for type checking alone are left out. Run it with:
+The files of the packages that these are in count too. Left out are imports inside functions or for
+type checking alone, and files that hold a docstring only. Run it with:
 
     python benchmarks/closure.py [MODULE …]
 """
@@ -43,11 +44,14 @@ def closure(module: str) -> dict[Path, int]:
     found: dict[Path, int] = {}
     waiting = [module]
     while waiting:
-        path = file_of(waiting.pop())
-        if path is not None and path not in found:
-            found[path] = len(path.read_text(encoding="utf-8").splitlines())
-            waiting += imported(path)
-    return found
+        name = waiting.pop()
+        path = file_of(name)
+        if path is None or path in found:
+            continue
+        text = path.read_text(encoding="utf-8")
+        found[path] = len(text.splitlines()) if len(ast.parse(text).body) > 1 else 0
+        waiting += [*imported(path), *filter(None, [name.rpartition(".")[0]])]
+    return {path: lines for path, lines in found.items() if lines}
 
 
 if __name__ == "__main__":
