@@ -89,15 +89,6 @@ def test_in_the_union_a_hop_hears_of_the_others() -> None:
     assert not torch.allclose(moved[0][0], moved[1][0])
 
 
-def test_merged_and_one_is_the_mean_of_all_nodes() -> None:
-    """A node of two hops counts once: unlike the mean over hops."""
-    model = encoder(scope="merged")
-    joined = [hop for hops in BRIDGE for hop in hops]
-    with torch.no_grad():
-        by_hops, at_once = model([graph(*BRIDGE), graph(joined)])
-    torch.testing.assert_close(by_hops, at_once)
-
-
 @pytest.mark.parametrize("scope, tokens", MODES)
 def test_nothing_found_is_a_vector_that_is_learned(scope: str, tokens: str) -> None:
     model = encoder(scope=scope, tokens=tokens)
@@ -126,27 +117,18 @@ def test_single_nodes_and_self_loops_are_encoded(kind: str) -> None:
     assert torch.allclose(with_loop, without) == (kind != "transformer")
 
 
-@pytest.mark.parametrize("kind", ["transformer", "gat"])
-def test_relations_and_their_direction_matter(kind: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_relations_and_their_direction_matter_but_to_a_graph_convolution(kind: str) -> None:
     model = encoder(kind=kind)
-    vectors = model([
-        graph([("Ann", "mother of", "Bo"), ("Bo", "knows", "Cy")]),
-        graph([("Ann", "murderer of", "Bo"), ("Bo", "knows", "Cy")]),
-        graph([("Bo", "mother of", "Ann"), ("Bo", "knows", "Cy")]),
-    ])  # fmt: skip
-    assert not torch.allclose(vectors[0], vectors[1])
-    assert not torch.allclose(vectors[0], vectors[2])
-
-
-def test_a_graph_convolution_sees_links_without_relations() -> None:
-    model = encoder(kind="gcn")
-    one, same, other = model([
-        graph([("Ann", "mother of", "Bo"), ("Bo", "knows", "Cy")]),
-        graph([("Ann", "murderer of", "Bo"), ("Bo", "knows", "Cy")]),
+    rest = ("Bo", "knows", "Cy")
+    one, other, turned, linked = model([
+        graph([("Ann", "mother of", "Bo"), rest]),
+        graph([("Ann", "murderer of", "Bo"), rest]),
+        graph([("Bo", "mother of", "Ann"), rest]),
         graph([("Ann", "mother of", "Bo"), ("Ann", "knows", "Cy")]),
     ])  # fmt: skip
-    torch.testing.assert_close(one, same)
-    assert not torch.allclose(one, other)
+    assert torch.allclose(one, other) == torch.allclose(one, turned) == (kind == "gcn")
+    assert not torch.allclose(one, linked)
 
 
 def test_what_is_said_of_a_subject_reaches_the_object() -> None:
@@ -156,21 +138,6 @@ def test_what_is_said_of_a_subject_reaches_the_object() -> None:
     changed = [hops[0], [("b", "q", "d")]]
     before, after = model([graph(*hops), graph(*changed)])
     assert not torch.allclose(before[0], after[0])
-
-
-def test_dropout_is_for_training_only() -> None:
-    model = encoder(dropout=0.5)
-    given = [graph(*BRIDGE)]
-    assert torch.equal(model(given)[0], model(given)[0])
-    model.train()
-    assert not torch.equal(model(given)[0], model(given)[0])
-
-
-@pytest.mark.parametrize("heads", [4, 6, 8, 12])
-def test_the_sizes_of_table_8(heads: int) -> None:
-    config = GnnConfig(hidden=64, heads=heads, layers=2)
-    assert GraphEncoder(config, 8)([graph(*BRIDGE)])[0].shape == (1, config.width)
-    assert 64 - heads < config.width <= 64
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -201,34 +168,16 @@ def test_impossible_settings_are_named(wrong: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("scope", ["per_hop", "merged"])
-def test_what_was_asked_counts_where_subqueries_are_nodes(scope: str) -> None:
-    given = graph(*BRIDGE)
-    other = replace(given, query_attr=given.query_attr[::-1].copy())
-    for queries in (False, True):
-        model = encoder(scope=scope, queries=queries)
-        with torch.no_grad():
-            [one], [two] = model([given]), model([other])
-        assert torch.equal(one, two) is not queries
-
-
 @pytest.mark.parametrize("hops", [BRIDGE, HALF[::-1]], ids=["found", "found nothing at first"])
-def test_each_hop_is_read_in_the_light_of_the_question(hops: Any) -> None:
-    model = encoder(queries=True, tokens="per_hop")
+def test_the_question_counts_in_each_hop_if_subqueries_are_nodes(scope: str, hops: Any) -> None:
     given = graph(*hops)
     asked = given.query_attr.copy()
     asked[0] += 1
-    with torch.no_grad():
-        [one], [two] = model([given]), model([replace(given, query_attr=asked)])
-    assert not torch.equal(one[1], two[1])
-
-
-def test_a_hop_that_found_nothing_stays_empty() -> None:
-    model = encoder(queries=True, tokens="per_hop")
-    with torch.no_grad():
-        found, nothing = model([graph(*HALF)])[0]
-        [failed] = model([graph(*FAILED)])
-    assert torch.equal(nothing, model.empty) and not torch.equal(found, model.empty)
-    assert torch.equal(failed, model.empty.expand(2, -1))
+    for queries in (False, True):
+        model = encoder(scope=scope, tokens="per_hop", queries=queries)
+        with torch.no_grad():
+            [one], [two] = model([given]), model([replace(given, query_attr=asked)])
+        assert torch.equal(one[1], two[1]) is not queries
 
 
 @pytest.mark.parametrize("kind", KINDS)

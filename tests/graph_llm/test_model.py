@@ -29,8 +29,6 @@ from tests.graph_llm.tiny import (
     APART,
     BRIDGE,
     FAILED,
-    GNN,
-    LINEAR,
     LOOP,
     build,
     chain,
@@ -153,6 +151,7 @@ def test_batched_texts_are_those_of_plain_greedy_generation(
     assert texts(model, asked) == expected
     assert texts(model, asked[::-1], batch_size=2)[::-1] == expected
     assert [texts(model, [one])[0] for one in asked] == expected
+    assert texts(model, []) == []
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -260,6 +259,9 @@ def test_the_loss_is_that_of_the_whole_sequence(model: GraphLLM) -> None:
     torch.testing.assert_close(found.loss, expected)
     torch.testing.assert_close(shared.loss, expected / 2)
     assert found.logits.shape[1] < logits.shape[1] / 4
+    nothing = torch.full_like(labels, -100)
+    with torch.no_grad():
+        assert model(**batch, labels=nothing).logits.shape[1] == 1
 
 
 def test_a_label_counts_as_much_as_it_weighs(model: GraphLLM) -> None:
@@ -304,8 +306,7 @@ def test_gradients_reach_the_gnn_through_the_llm(model: GraphLLM) -> None:
         assert weight.grad is not None and weight.grad.abs().max() > 0
 
 
-def test_without_lora_or_without_a_graph_encoder(llama: Path) -> None:
-    """Ablations: GNN and projector only; text only."""
+def test_ablations_without_lora_or_without_a_graph_encoder(llama: Path) -> None:
     soft = build(llama, lora=None)
     trained = {name.split(".")[0] for name, p in soft.named_parameters() if p.requires_grad}
     assert trained == {"encoder", "projector"}
@@ -317,24 +318,6 @@ def test_without_lora_or_without_a_graph_encoder(llama: Path) -> None:
     assert texts(plain, [given]) == texts(plain, [bare])
     loss = plain(**Collator(plain.formatter)([example()])).loss
     assert loss.isfinite()
-
-
-def test_merging_changes_no_text(llama: Path) -> None:
-    model = build(llama)
-    before = texts(model, requests())
-    model.merge()
-    assert texts(model, requests()) == before
-    assert not any("lora" in name for name, _ in model.named_parameters())
-
-
-def test_no_prompts(model: GraphLLM) -> None:
-    assert model.generate([], [], max_new_tokens=3) == []
-
-
-def test_a_batch_in_which_nothing_is_learned_is_no_crash(model: GraphLLM) -> None:
-    batch = Collator(model.formatter)([example()])
-    batch["labels"][:] = -100
-    assert model(**batch).logits.shape[1] == 1
 
 
 def test_prompts_of_another_model_are_refused(model: GraphLLM, llama: Path) -> None:
@@ -350,24 +333,22 @@ def test_prompts_beyond_the_bases_positions_are_refused(model: GraphLLM) -> None
         model.generate([prompt], [None], max_new_tokens=1990)
 
 
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("ras_flow.llms.local.decoding.greedy", "watch.batch_size"),
+        ("ras_flow.graph_llm.build.read_model", "smaller base"),
+    ],
+)
 def test_memory_errors_say_what_can_be_done(
-    model: GraphLLM, monkeypatch: pytest.MonkeyPatch
+    llama: Path, monkeypatch: pytest.MonkeyPatch, where: str, said: str
 ) -> None:
     def exhausted(*args: object, **kwargs: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(decoding, "greedy", exhausted)
-    with pytest.raises(ConfigurationError, match=r"hide a GPU .* watch.batch_size \(now 8\)"):
-        texts(model, requests()[:1])
-
-
-def test_a_base_that_is_too_large_is_told(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def exhausted(*_: object) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr("ras_flow.graph_llm.build.read_model", exhausted)
-    with pytest.raises(ConfigurationError, match="loaded as the base .* name a smaller base"):
-        build(llama)
+    monkeypatch.setattr(where, exhausted)
+    with pytest.raises(ConfigurationError, match=said):
+        texts(build(llama), requests()[:1])
 
 
 def test_lora_on_layers_that_are_not_there_is_refused(llama: Path) -> None:
@@ -398,37 +379,3 @@ def test_half_precision_in_training(model: GraphLLM, llama: Path) -> None:
     small(**batch).loss.backward()
     assert small.projector.inner.weight.grad.abs().max() > 0
     torch.testing.assert_close(cast.float(), exact, rtol=0.1, atol=0)
-
-
-def test_a_few_steps_teach_it_what_only_the_graph_tells(llama: Path) -> None:
-    """Loss falls to near zero, and the model then writes what it was taught.
-
-    The last two prompts differ in their soft tokens alone. A single one among 300 words of a
-    random model is found late, on a plateau that may last; 16 are found at once.
-    """
-    gnn = GNN.override({"dropout": 0.0, "tokens": "per_hop"})
-    model = build(llama, gnn=gnn, lora=LoraConfig(targets=LINEAR, dropout=0.0))
-    born = [[("Mira", "born in", "Oslo")]]
-    examples = [
-        Example(PlanRequest(Q), "[SUBQ] Who is she?"),
-        Example(PlanRequest(Q, chain(*born), graph(*born)), "[SUFFICIENT]"),
-        Example(AnswerRequest(Q, (), graph(*BRIDGE * 8)), "Narvik"),
-        Example(AnswerRequest(Q, (), graph(*born * 16)), "Oslo"),
-    ]
-    batch = Collator(model.formatter)(examples)
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=5e-3)
-    model.train()
-    losses = [9.9]
-    while losses[-1] > 0.01 and len(losses) < 150:
-        losses.append(_step(model, optimiser, batch))
-    assert losses[1] > 3 and losses[-1] <= 0.01
-    assert texts(model, [one.request for one in examples], 40) == [one.target for one in examples]
-
-
-def _step(model: GraphLLM, optimiser: Any, batch: Any) -> float:
-    optimiser.zero_grad()
-    loss = model(**batch).loss
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimiser.step()
-    return float(loss.detach())

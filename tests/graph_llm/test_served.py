@@ -89,16 +89,12 @@ async def test_what_is_sent_is_what_the_model_here_reads(
     assert body["temperature"] == 0 and body["repetition_penalty"] == 1 and body["top_k"] == 0
     assert body["max_tokens"] == 64 and body["stop_token_ids"] == [0]
     assert (reply.text, reply.input_tokens, reply.output_tokens) == ("Narvik", 81, 7)
-
-
-async def test_without_graph_encoder_tokens_are_sent(exports: dict[str, Path], source: Any) -> None:
     with CompletionsServer(lambda _: Answer(letters("no"))) as server:
         planner = GraphPlanner(source(server, "text"))
-        assert not planner.takes_soft_tokens
         await planner.plan([REQUEST])
     body = server.requests[0]["body"]
     assert body["prompt"] == planner.source.formatter.prompt(REQUEST).input_ids
-    assert "prompt_embeds" not in body
+    assert "prompt_embeds" not in body and not planner.takes_soft_tokens
 
 
 async def test_a_text_ends_where_it_would_end_here(source: Any) -> None:

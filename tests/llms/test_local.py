@@ -68,13 +68,16 @@ def load(name: str) -> local.LoadedModel:
 TEXTS = ["a", "bc " * 9, "what is this? " * 20, "東京" * 30, "x" * 401]
 
 
+def encoded(tokenizer: Any, prompt: list[Message]) -> list[int]:
+    found = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=True)
+    return list(found["input_ids"])
+
+
 def reference(folder: Path, prompt: list[Message], new: int) -> list[int]:
     """Greedy tokens from the whole prompt alone, by transformers' own generate()."""
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    ids = tokenizer.apply_chat_template(
-        prompt, add_generation_prompt=True, return_tensors="pt", return_dict=True
-    )["input_ids"]
+    ids = torch.tensor([encoded(tokenizer, prompt)])
     out = model.generate(
         ids,
         attention_mask=torch.ones_like(ids),
@@ -103,19 +106,22 @@ async def test_the_environment_chooses_the_number_format(
         LocalLanguageModel(str(folder))
 
 
-async def test_batch_and_shared_prefix_equal_plain_generation(
+async def test_texts_are_those_of_plain_generation_in_any_batch(
     folder: Path, model: LocalLanguageModel
 ) -> None:
-    prompts = [chat(text) for text in TEXTS]
+    prompts = [chat(text, examples=1 + i // 5) for i, text in enumerate(TEXTS * 2)]
     tokenizer = load_tokenizer(str(folder))
     expected = [reference(folder, prompt, 40) for prompt in prompts]
     assert len({tuple(tokens[:5]) for tokens in expected}) > 1, "outputs must differ to compare"
-    together = await model.generate(prompts, max_new_tokens=40)
     alone = [(await model.generate([prompt], max_new_tokens=40))[0] for prompt in prompts]
-    assert together == alone
-    for made, tokens in zip(together, expected, strict=True):
+    for made, tokens, prompt in zip(alone, expected, prompts, strict=True):
         assert made.text == tokenizer.decode(tokens, skip_special_tokens=True)
         assert made.output_tokens == len(tokens)
+        assert made.input_tokens == len(encoded(tokenizer, prompt)), "pads are not counted"
+    for size in (1, 3, 32):
+        model.batch_size = size
+        assert await model.generate(prompts, max_new_tokens=40) == alone
+    assert await model.generate([], max_new_tokens=5) == []
 
 
 async def test_a_text_alone_and_among_others_that_end_at_other_times(
@@ -128,15 +134,6 @@ async def test_a_text_alone_and_among_others_that_end_at_other_times(
     assert len({one.output_tokens for one in together}) > 1
     for prompt, made in zip(prompts, together, strict=True):
         assert [made] == await model.generate([prompt], max_new_tokens=60, stop=stop)
-
-
-async def test_results_do_not_depend_on_batch_size(folder: Path) -> None:
-    prompts = [chat(text, examples=i % 2) for i, text in enumerate(TEXTS * 2)]
-    results = [
-        await LocalLanguageModel(str(folder), batch_size=size).generate(prompts, max_new_tokens=12)
-        for size in (1, 3, 16)
-    ]
-    assert results[0] == results[1] == results[2]
 
 
 async def test_long_prompts_are_decoded_in_smaller_batches(
@@ -191,8 +188,8 @@ async def test_end_token_ends_a_text(folder: Path, model: LocalLanguageModel) ->
     assert not made.truncated
 
 
-def with_template(folder: Path, template: str) -> LocalLanguageModel:
-    name = save_tiny_model(folder)
+def with_template(folder: Path, template: str, **sizes: int) -> LocalLanguageModel:
+    name = save_tiny_model(folder, **sizes)
     (name / "chat_template.jinja").write_text(template + TEMPLATE)
     return LocalLanguageModel(str(name))
 
@@ -214,15 +211,21 @@ async def test_a_template_without_system_messages_gets_them_from_the_user(tmp_pa
         await model.generate([alone], max_new_tokens=9)
 
 
-async def test_a_model_that_may_think_first_is_asked_not_to(
-    tmp_path: Path, model: LocalLanguageModel
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% if enable_thinking | default(true) %}Think first.{% endif %}",
+        "{% if not messages | selectattr('role', 'equalto', 'user') | list %}"
+        "{{ raise_exception('no user') }}{% endif %}",
+    ],
+    ids=["may think first", "wants a user"],
+)
+async def test_templates_that_ask_for_more_read_the_same(
+    tmp_path: Path, model: LocalLanguageModel, template: str
 ) -> None:
-    thinker = with_template(
-        tmp_path, "{% if enable_thinking | default(true) %}Think first.{% endif %}"
-    )
-    asked = [chat("a")]
+    asked = [chat("a", examples=0), chat("b", examples=1)]
     expected = await model.generate(asked, max_new_tokens=9)
-    assert await thinker.generate(asked, max_new_tokens=9) == expected
+    assert await with_template(tmp_path, template).generate(asked, max_new_tokens=9) == expected
 
 
 async def test_a_template_that_tells_the_date_writes_the_same_every_day(tmp_path: Path) -> None:
@@ -232,43 +235,13 @@ async def test_a_template_that_tells_the_date_writes_the_same_every_day(tmp_path
     assert len(written) == 1 and written.pop().startswith("It is 26 Jul 2024.<|")
 
 
-async def test_a_template_that_wants_a_user_shares_no_beginning_without_one(
-    tmp_path: Path, model: LocalLanguageModel
-) -> None:
-    picky = with_template(
-        tmp_path,
-        "{% if not messages | selectattr('role', 'equalto', 'user') | list %}"
-        "{{ raise_exception('no user') }}{% endif %}",
-    )
-    prompts = [chat("a", examples=0), chat("b", examples=1)]
-    expected = await model.generate(prompts, max_new_tokens=9)
-    assert await picky.generate(prompts, max_new_tokens=9) == expected
-
-
 @pytest.mark.parametrize(("positions", "window"), [(1024, 768), (2048, 1536), (8192, 2500)])
-async def test_the_window_leaves_room_for_an_output(
-    tmp_path: Path, positions: int, window: int
-) -> None:
-    name = str(save_tiny_model(tmp_path, window=positions))
-    assert LocalLanguageModel(name).window == window
-    assert LocalLanguageModel(name, window=99).window == 99
-
-
-async def test_a_model_that_is_served_may_be_of_a_kind_that_is_not_known_here(
-    tmp_path: Path,
-) -> None:
-    folder = save_tiny_model(tmp_path)
-    config = {"model_type": "of_next_year", "max_position_embeddings": 2048}
-    (folder / "config.json").write_text(json.dumps(config))
-    assert LocalLanguageModel(str(folder)).window == 1536
-    (folder / "config.json").unlink()
-    assert LocalLanguageModel(str(folder)).window == 2500
-
-
-async def test_pads_are_not_counted(model: LocalLanguageModel) -> None:
-    short, long = chat("a"), chat("b" * 300)
-    both = await model.generate([short, long], max_new_tokens=3)
-    assert both[1].input_tokens - both[0].input_tokens == 299
+def test_the_window_leaves_room_for_an_output(tmp_path: Path, positions: int, window: int) -> None:
+    """Of a model that is served too, whose kind may not be known here."""
+    config = save_tiny_model(tmp_path) / "config.json"
+    config.write_text(json.dumps({"model_type": "new", "max_position_embeddings": positions}))
+    assert LocalLanguageModel(str(tmp_path)).window == window
+    assert LocalLanguageModel(str(tmp_path), window=99).window == 99
 
 
 async def test_prefixes_are_computed_once_and_bounded(
@@ -323,10 +296,6 @@ async def test_prompts_beyond_the_models_positions_are_refused(
         await model.generate([chat("a"), chat("x" * 700)], max_new_tokens=5)
 
 
-async def test_no_prompts(model: LocalLanguageModel) -> None:
-    assert await model.generate([], max_new_tokens=5) == []
-
-
 async def test_concurrent_calls_and_a_free_event_loop(model: LocalLanguageModel) -> None:
     ticks = 0
 
@@ -376,29 +345,28 @@ async def test_a_cancelled_call_stops_computing(
     assert made == [1, 300]
 
 
-async def test_memory_errors_name_the_setting(
-    model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), ConfigurationError),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), RuntimeError),
+    ],
+)
+async def test_memory_errors_name_the_setting_and_others_stay_what_they_are(
+    model: LocalLanguageModel,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: Exception,
+    told: type[Exception],
 ) -> None:
-    def exhausted(*args: object, **kwargs: object) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory")
+    def fails(*args: object, **kwargs: object) -> None:
+        raise raised
 
     for module, name in ((decoding, "greedy"), (local, "read_model")):
         local._models.clear()
-        monkeypatch.setattr(module, name, exhausted)
-        with pytest.raises(ConfigurationError, match="batch_size"):
+        monkeypatch.setattr(module, name, fails)
+        with pytest.raises(told) as caught:
             await model.generate([chat("a")], max_new_tokens=1)
-
-
-async def test_other_errors_that_speak_of_memory_stay_what_they_are(
-    model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*args: object, **kwargs: object) -> None:
-        raise RuntimeError("CUDA error: an illegal memory access was encountered")
-
-    monkeypatch.setattr(decoding, "greedy", broken)
-    with pytest.raises(RuntimeError, match="illegal") as caught:
-        await model.generate([chat("a")], max_new_tokens=1)
-    assert not isinstance(caught.value, ConfigurationError)
+        assert ("batch_size" in str(caught.value)) == (told is ConfigurationError)
 
 
 def test_threads_share_one_model(folder: Path, model: LocalLanguageModel) -> None:
@@ -558,15 +526,6 @@ def test_a_model_without_chat_template_is_refused(folder: Path, tmp_path: Path) 
         load_language_model(f"local:{tmp_path}").count_tokens("a")
 
 
-def test_identity_changes_with_the_weights(folder: Path, tmp_path: Path) -> None:
-    for file in folder.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    before = LocalLanguageModel(str(tmp_path)).identity
-    assert LocalLanguageModel(str(tmp_path)).identity == before
-    (tmp_path / "model.safetensors").write_bytes(b"other")
-    assert LocalLanguageModel(str(tmp_path)).identity != before
-
-
 def save_extractor(folder: Path) -> Path:
     """Save a tiny model as one that was trained to extract."""
     save_tiny_model(folder)
@@ -611,31 +570,19 @@ async def test_a_trained_whole_model_that_was_altered_is_refused(tmp_path: Path)
 async def test_a_folder_that_is_written_anew_is_another_model(tmp_path: Path) -> None:
     name, prompt = str(save_tiny_model(tmp_path)), [chat("a")]
     old, unused = LocalLanguageModel(name), LocalLanguageModel(name)
+    assert old.identity == unused.identity
+    named_before = named.model_of(f"local:{name}", Context())
+    assert named.model_of(f"local:{name}", Context()) is named_before
     before = await old.generate(prompt, max_new_tokens=9)
-    save_tiny_model(tmp_path, width=64)
+    with_template(tmp_path, "{{ 'a' * 50 }}", width=64)
     assert await unused.generate(prompt, max_new_tokens=9) == before
     new = LocalLanguageModel(name)
     assert new.identity != old.identity
+    assert named.model_of(f"local:{name}", Context()).identity == new.identity
     assert await new.generate(prompt, max_new_tokens=9) != before
     assert [loaded.model.config.hidden_size for loaded in local._models.values()] == [64]
     with pytest.raises(ConfigurationError, match="have changed"):
         await old.generate(prompt, max_new_tokens=9)
-
-
-async def test_a_model_has_the_tokenizer_of_its_own_files(tmp_path: Path) -> None:
-    name = str(with_template(tmp_path, "").name)
-    assert LocalLanguageModel(name).count_tokens("a") == 1
-    other = with_template(tmp_path, "{{ 'a' * 50 }}")
-    (made,) = await other.generate([chat("a")], max_new_tokens=1)
-    assert made.input_tokens > 50
-
-
-def test_a_name_means_what_its_folder_holds_now(tmp_path: Path) -> None:
-    name, context = f"local:{save_tiny_model(tmp_path)}", Context()
-    before = named.model_of(name, context)
-    assert named.model_of(name, context) is before
-    save_tiny_model(tmp_path, width=64)
-    assert named.model_of(name, context).identity != before.identity
 
 
 async def test_a_tokenizer_does_not_wait_for_another_models_weights(
@@ -740,15 +687,6 @@ async def test_smollm2_answers(smollm2: LocalLanguageModel) -> None:
     assert "Paris" in made.text
     assert not made.truncated
     assert smollm2.count_tokens("What is the capital of France?") == 7
-
-
-@pytest.mark.slow
-async def test_smollm2_in_a_batch_equals_alone(smollm2: LocalLanguageModel) -> None:
-    questions = ["Who wrote Hamlet?", "Name a colour. " * 12, "2 + 2 =", "Why? " * 60, "Hello"]
-    prompts = [chat(text) for text in questions]
-    together = await smollm2.generate(prompts, max_new_tokens=12)
-    for prompt, made in zip(prompts, together, strict=True):
-        assert [made] == await smollm2.generate([prompt], max_new_tokens=12)
 
 
 @pytest.mark.slow
