@@ -17,7 +17,7 @@ from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.llms.local import tuned
 from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.parts.prompted.extractors import make_extractor
-from ras_flow.training.settings import read_config
+from ras_flow.support.validation import read_toml
 from ras_flow.training.triples.comparing import drawn
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
@@ -44,7 +44,7 @@ def row(passages: list[FactPassage], turns: int) -> str:
 
 def main(data: Path, count: int) -> None:
     """Print a table."""
-    config = read_config(TrainingConfig, CONFIG)
+    config = read_toml(CONFIG, TrainingConfig)
     _, stated = drawn(load_data(config.data, data), None, seed=config.data.seed)
     passages = stated[MEASURED : MEASURED + count]
     facts = sum(len(one.facts) for one in passages)

@@ -19,9 +19,9 @@ from ras_flow.errors import InputError
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs import open_store
 from ras_flow.settings.context import DEFAULT_MODEL, DEFAULTS, NO_EXTRACTOR, Context
+from ras_flow.support.validation import read_toml
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
-from ras_flow.training.settings import read_config
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
@@ -209,7 +209,7 @@ def measure_rules(
 ) -> None:
     """Measure each rule for what enters the graph, on outputs that were kept."""
     made = {id: raw.extraction for id, raw in read_raw(output).items()}
-    loaded = load_data(read_config(TrainingConfig, config).data, data)
+    loaded = load_data(read_toml(config, TrainingConfig).data, data)
     typer.echo(table(effects_of_rules(made, loaded.splits.test, loaded.facts)))
 
 

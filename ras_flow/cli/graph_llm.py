@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,6 @@ from ras_flow.cli.names import path_of
 from ras_flow.cli.output import UNFINISHED, log, print_json
 
 if TYPE_CHECKING:
-    from ras_flow.training.graph_llm.config import TrainingConfig
     from ras_flow.training.graph_llm.scores import Measures
     from ras_flow.training.run import Progress
 
@@ -72,14 +71,12 @@ def graph_llm(
 ) -> None:
     """Train the Graph LLM: plans and answers in, a folder for `local:FOLDER` out."""
     from ras_flow.errors import ConfigurationError
+    from ras_flow.support.validation import read_toml
     from ras_flow.training.graph_llm.config import TrainingConfig
     from ras_flow.training.graph_llm.evaluate import evaluate
     from ras_flow.training.graph_llm.trained import WEIGHTS
     from ras_flow.training.graph_llm.training import train_graph_llm
-    from ras_flow.training.settings import read_config
 
-    if task not in (None, "both", "plan", "answer"):
-        raise ConfigurationError(f"--task must be both, plan or answer, not {task!r}.")
     without = [name for name, out in (("graph", no_graph), ("lora", no_lora)) if out]
     if measured is None and index is not None:
         raise ConfigurationError("--index needs --evaluate: name the model to measure.")
@@ -88,14 +85,18 @@ def graph_llm(
             f"--no-graph and --no-lora are for training, but {measured} is already trained. Leave "
             "them out, or name a checkpoint of a run that began with them."
         )
-    settings = _changed(
-        read_config(TrainingConfig, config),
-        without=tuple(without),
-        task=task,
-        shuffle=shuffle_graphs,
-        steps=steps,
-        seed=seed,
-        records=None if measured else records,
+    settings = read_toml(config, TrainingConfig)
+    model = {
+        "without": (*settings.model.without, *without) if without else None,
+        "task": task,
+        "graphs": "shuffled" if shuffle_graphs else None,
+    }
+    settings = settings.override(
+        {
+            "model": settings.model.override(_given(model)),
+            "optimizer": settings.optimizer.override(_given({"steps": steps, "seed": seed})),
+            "data": settings.data.override(_given({"most": None if measured else records})),
+        }
     )
     if measured is not None:
         measures = evaluate(
@@ -122,34 +123,9 @@ def tell(progress: Progress, folder: Path) -> None:
     typer.echo(str(folder))
 
 
-def _changed(
-    settings: TrainingConfig,
-    *,
-    without: tuple[str, ...],
-    task: str | None,
-    shuffle: bool,
-    steps: int | None,
-    seed: int | None,
-    records: int | None,
-) -> TrainingConfig:
-    """Return settings with what the command line says."""
-    from dataclasses import replace
-    from typing import Any
-
-    model: dict[str, Any] = {
-        "without": tuple(dict.fromkeys((*settings.model.without, *without))),
-        "task": task or settings.model.task,
-        "graphs": "shuffled" if shuffle else settings.model.graphs,
-    }
-    optimizer: dict[str, Any] = {
-        n: v for n, v in (("steps", steps), ("seed", seed)) if v is not None
-    }
-    return replace(
-        settings,
-        model=replace(settings.model, **model),
-        optimizer=replace(settings.optimizer, **optimizer),
-        data=settings.data if records is None else replace(settings.data, most=records),
-    )
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the options that the command line does not name."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _show(measures: Measures, as_json: bool) -> None:

@@ -37,15 +37,13 @@ def triples(
     ] = None,
 ) -> None:
     """Train an extractor: texts with triples in, a folder for `local:FOLDER` out."""
-    from dataclasses import replace
-
-    from ras_flow.training.settings import read_config
+    from ras_flow.support.validation import read_toml
     from ras_flow.training.triples.config import TrainingConfig
     from ras_flow.training.triples.training import train
 
-    settings = read_config(TrainingConfig, config)
+    settings = read_toml(config, TrainingConfig)
     if steps is not None:
-        settings = replace(settings, optimizer=replace(settings.optimizer, steps=steps))
+        settings = settings.override({"optimizer": settings.optimizer.override({"steps": steps})})
     progress = train(
         settings,
         output,
@@ -81,13 +79,13 @@ def measure_triples(
     batch_size: Annotated[int, typer.Option(min=1, help="Texts decoded at once.")] = 16,
 ) -> None:
     """Compare an extractor with its untrained base; the figures go into its model card."""
-    from ras_flow.training.settings import read_config
+    from ras_flow.support.validation import read_toml
     from ras_flow.training.triples.comparing import compare
     from ras_flow.training.triples.config import TrainingConfig
 
     measured = asyncio.run(
         compare(
-            read_config(TrainingConfig, config),
+            read_toml(config, TrainingConfig),
             folder,
             data=data,
             most=most,

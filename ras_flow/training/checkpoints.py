@@ -1,4 +1,4 @@
-"""Which of a run's checkpoints it goes on from: the newest that has all that going on needs."""
+"""The checkpoint that a run goes on from: the newest one, if it is whole."""
 
 from __future__ import annotations
 
@@ -8,90 +8,59 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
+from pydantic import BaseModel, ValidationError
+
 from ras_flow.errors import ConfigurationError
-from ras_flow.training.processes import processes
 
 STATE = "trainer_state.json"
-"""Trainer writes it last: where it is, all else was written."""
+"""Trainer writes it last: if it is there, so is all else."""
 
-WEIGHTS = "*.safetensors"
-ONE_RANDOM = "rng_state.pth"
-
-
-def last_checkpoint(run: Path, begun: int = 1) -> Path | None:
-    """Return the newest whole checkpoint.
-
-    What a killed process left half-written is removed, and so is what is newer and lacks a file.
-    """
-    found: dict[int, Path] = {}
-    for folder in run.glob("checkpoint-*"):
-        number = folder.name.partition("-")[2]
-        if not number.isdecimal():
-            continue  # A copy, by hand.
-        if _json_of(folder / STATE) is None:
-            shutil.rmtree(folder, ignore_errors=True)
-        else:
-            found[int(number)] = folder
-    if not found:
-        return None
-    wrong = {step: _wrong(folder, begun) for step, folder in found.items()}
-    newest, whole = max(found), max((step for step in found if not wrong[step]), default=None)
-    if whole is None:
-        raise ConfigurationError(
-            f"{wrong[newest]}, and no checkpoint before is whole. Copy that checkpoint again; or "
-            "remove it, and training starts again."
-        )
-    for step, folder in found.items():
-        if step > whole:
-            shutil.rmtree(folder, ignore_errors=True)
-    for file in (*found[whole].glob("*.pt"), *found[whole].glob("*.pth")):
-        _check_zip(file)
-    return found[whole]
+_NEEDED = ("*.safetensors", "optimizer.pt", "scheduler.pt", "rng_state*.pth")
 
 
-def _wrong(checkpoint: Path, begun: int) -> str:
-    """Return why a checkpoint is not whole; empty where it is."""
-    state = _json_of(checkpoint / STATE)
-    if not (
-        isinstance(state, dict)
-        and all(isinstance(state.get(name), int) for name in ("global_step", "max_steps"))
-        and isinstance(state.get("log_history"), list)
-    ):
-        return f"{checkpoint / STATE} is damaged"
-    names = [WEIGHTS, "optimizer.pt", "scheduler.pt", *_random_states(checkpoint, begun)]
-    missing = [name for name in names if not any(checkpoint.glob(name))]
-    return f"{checkpoint} has no {missing[0]}" if missing else ""
+class _State(BaseModel):
+    global_step: int
+    max_steps: int
+    log_history: list[dict[str, Any]]
 
 
-def _random_states(checkpoint: Path, begun: int) -> list[str]:
-    """Return the files of random numbers that there must be: several processes have one each.
+def last_checkpoint(run: Path) -> Path | None:
+    """Return the newest checkpoint; those that a killed process left half-written are removed."""
+    steps = {
+        int(number): folder
+        for folder in run.glob("checkpoint-*")
+        if (number := folder.name.partition("-")[2]).isdecimal()
+    }
+    for _, folder in sorted(steps.items(), reverse=True):
+        try:
+            state = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            shutil.rmtree(folder)
+            continue
+        if problem := _problem(folder, state):
+            raise ConfigurationError(
+                f"The checkpoint {folder} is damaged: {problem}. Copy it again; or remove it, and "
+                "training goes on from the one before it, or starts again."
+            )
+        return folder
+    return None
 
-    A run may go on with more processes than have written a checkpoint, or with fewer.
-    """
-    if not any(checkpoint.glob("rng_state_*.pth")):
-        return [ONE_RANDOM]
-    if (checkpoint / ONE_RANDOM).is_file():
-        return []
-    return [f"rng_state_{rank}.pth" for rank in range(max(2, min(begun, processes())))]
 
-
-def _check_zip(file: Path) -> None:
-    """Check a file that torch wrote, which is a zip file, without unpickling it."""
+def _problem(checkpoint: Path, state: object) -> str:
     try:
-        with ZipFile(file) as packed:
-            problem = packed.testzip()
-    except (BadZipFile, EOFError, OSError) as error:
-        problem = str(error)
-    if problem:
-        raise ConfigurationError(
-            f"{file} cannot be read ({problem}). Remove that checkpoint; training goes on from the "
-            "one before it, or starts again."
-        )
-
-
-def _json_of(file: Path) -> Any:
-    """Return what a file holds; None where it is not there, or half-written."""
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
+        _State.model_validate(state)
+    except ValidationError as error:
+        return f"{STATE} has {error.error_count()} wrong values"
+    for name in _NEEDED:
+        if not any(checkpoint.glob(name)):
+            return f"{name} is missing"
+    for file in (*checkpoint.glob("*.pt"), *checkpoint.glob("*.pth")):
+        # torch writes zip files; their checksums are read, and nothing is unpickled.
+        try:
+            with ZipFile(file) as archive:
+                wrong = archive.testzip()
+        except (BadZipFile, EOFError, OSError) as error:
+            wrong = str(error)
+        if wrong:
+            return f"{file.name} cannot be read ({wrong})"
+    return ""

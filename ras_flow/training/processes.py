@@ -1,27 +1,32 @@
-"""How many processes train together, each on one GPU where there are any."""
+"""How many processes train together, each on a GPU of its own if there are GPUs."""
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
 from typing import Any
 
 from ras_flow.support.extras import require
+from ras_flow.training.settings import OptimizerSettings
 
 
 def processes() -> int:
-    """Return how many processes train together, as torchrun and accelerate tell each of them."""
+    """Return how many processes train together, as torchrun and accelerate say."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def examples_a_step(settings: OptimizerSettings) -> int:
+    """Return how many examples all processes together compute in a step."""
+    return settings.batch_size * settings.accumulation * processes()
+
+
 def is_first() -> bool:
-    """Tell whether this is the process that writes for all that train together."""
+    """Tell whether this process writes for all that train together."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def any_says(said: bool, device: Any) -> bool:
-    """Tell each process what one of them says: all must stop at the same step."""
+    """Tell each process whether one of them says so: all must stop at the same step."""
     if processes() == 1:
         return said
     torch = require("torch", extra="local")
@@ -33,7 +38,7 @@ def any_says(said: bool, device: Any) -> bool:
 def own_gpu() -> None:
     """Have each process load its models into a GPU of its own, not all into the first one.
 
-    At its end it leaves the others in order: torch aborts one whose threads still wait for them.
+    At its end it leaves the group: torch aborts a process whose threads still wait for others.
     """
     if processes() == 1:
         return
@@ -46,10 +51,3 @@ def own_gpu() -> None:
 def _leave(distributed: Any) -> None:
     if distributed.is_initialized():
         distributed.destroy_process_group()
-
-
-def one_gpu(arguments: Any, log: Callable[[str], None]) -> None:
-    """Keep a process to one GPU: transformers would give each of them a batch of its own."""
-    if arguments.n_gpu > 1:
-        log(f"one of {arguments.n_gpu} GPUs is used; start it by torchrun to train on more of them")
-        arguments._n_gpu = 1

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import Literal
 
-from ras_flow.support.toml import read_section, read_toml
-
-T = TypeVar("T")
+from ras_flow.support.validation import NonNegative, Positive, Settings, Share
 
 Schedule = Literal[
     "linear",
@@ -18,10 +15,41 @@ Schedule = Literal[
     "constant_with_warmup",
     "inverse_sqrt",
 ]
-"""How a learning rate falls: what transformers calls so, but for what needs more settings."""
+"""How a learning rate falls: transformers' schedules that need no further settings."""
 
 
-def read_config(kind: type[T], path: Path) -> T:
-    """Read the settings of a training."""
-    tables, _ = read_toml(path)
-    return cast(T, read_section(kind, tables, str(path)))
+class OptimizerSettings(Settings):
+    """How a model learns; the defaults are those of the paper's extractor (D.1).
+
+    Attributes:
+        learning_rate: Peak of AdamW's learning rate.
+        schedule: How it falls after the warm-up.
+        warmup: Share of the steps during which it rises.
+        weight_decay: AdamW's.
+        clip: Norm at which gradients are cut.
+        batch_size: Examples computed at once. A run may go on with another number if batch_size
+            times accumulation stays the same.
+        accumulation: Batches in a step.
+        epochs: Passes through the data.
+        steps: Stop after so many steps if the epochs have more; 0 for no limit.
+        precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
+        seed: Decides new weights, the order of the examples, and dropout.
+    """
+
+    learning_rate: NonNegative[float] = 2e-5
+    schedule: Schedule = "linear"
+    warmup: Share[float] = 0.03
+    weight_decay: NonNegative[float] = 0.01
+    clip: NonNegative[float] = 1.0
+    batch_size: Positive[int] = 32
+    accumulation: Positive[int] = 4
+    epochs: Positive[float] = 3.0
+    steps: NonNegative[int] = 0
+    precision: Literal["auto", "bf16", "float32"] = "auto"
+    seed: NonNegative[int] = 7
+
+
+class TrainingSettings(Settings):
+    """What the settings of both trainings share."""
+
+    optimizer: OptimizerSettings = OptimizerSettings()

@@ -1,66 +1,81 @@
-"""A training run's folder: what is said where it cannot be written."""
+"""A training run's folder: one training at a time, with the same settings and data."""
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from safetensors import SafetensorError
 
-from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.training.run import claim, finish, own_run, train_on
+from ras_flow.errors import ConfigurationError
+from ras_flow.training.processes import own_gpu
+from ras_flow.training.run import claim, finish, own_run
+from ras_flow.training.settings import OptimizerSettings, TrainingSettings
 
-
-def system(_: Path) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def safetensors(_: Path) -> None:
-    raise SafetensorError("Error while serializing: I/O error: File too large (os error 27)")
+ROWS = {"train": [1, 2], "dev": [3]}
 
 
-def torchs(_: Path) -> None:
-    raise RuntimeError("basic_ios::clear: iostream error")
+def settings(**optimizer: float) -> TrainingSettings:
+    made = OptimizerSettings(batch_size=2, accumulation=4).override(optimizer)
+    return TrainingSettings(optimizer=made)
 
 
-@pytest.mark.parametrize("write", [system, safetensors, torchs])
-def test_a_full_disk_says_that_training_goes_on(
-    write: Callable[[Path], None], tmp_path: Path
-) -> None:
-    run = tmp_path / "out.run"
-    (run / "checkpoint-4").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"Free some space there, and give the same command again"):
-        finish(run, tmp_path / "out", write)
-    args = SimpleNamespace(output_dir=str(run))
-    trainer = SimpleNamespace(args=args, train=lambda **_: write(run))
-    with pytest.raises(InputError, match=str(run)):
-        train_on(trainer, None)
-    assert (run / "checkpoint-4").is_dir() and not (tmp_path / "out").exists()
-
-
-def test_other_errors_are_told_as_they_are(tmp_path: Path) -> None:
-    def wrong(_: Path) -> None:
-        raise RuntimeError("shapes differ")
-
-    with pytest.raises(RuntimeError, match="shapes differ"):
-        finish(tmp_path / "out.run", tmp_path / "out", wrong)
-
-
-def test_a_link_to_nothing_is_refused_at_the_start(tmp_path: Path) -> None:
-    (tmp_path / "out").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(ConfigurationError, match="out is there already"), own_run(tmp_path / "out"):
-        pass
+def test_one_training_at_a_time_writes_to_a_folder(tmp_path: Path) -> None:
+    with own_run(tmp_path / "out") as run:
+        with pytest.raises(ConfigurationError, match="Another training"), own_run(tmp_path / "out"):
+            pass
+        finish(run, tmp_path / "out", lambda folder: folder.mkdir())
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for taken in (tmp_path, tmp_path / "link", Path("/")):
+        with pytest.raises(ConfigurationError, match="exists already"), own_run(taken):
+            pass
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+def test_a_refused_training_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError), own_run(tmp_path / "out"):
+        raise ConfigurationError("data")
+    assert not list(tmp_path.iterdir())
+
+
+def test_speed_and_memory_may_change_in_a_run_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim(tmp_path, settings(), ROWS, base={"width": 4})
+    claim(tmp_path, settings(batch_size=1, accumulation=8), ROWS, base={"width": 4})
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    claim(tmp_path, settings(accumulation=2), ROWS, base={"width": 4})
+    with pytest.raises(ConfigurationError, match="examples of a step was 8 and is 16"):
+        claim(tmp_path, settings(), ROWS, base={"width": 4})
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with pytest.raises(ConfigurationError, match=r"optimizer.clip was 1.0 and is 9"):
+        claim(tmp_path, settings(clip=9), ROWS, base={"width": 4})
+    with pytest.raises(ConfigurationError, match=r"base.width was 4 and is 5"):
+        claim(tmp_path, settings(), ROWS, base={"width": 5})
+    with pytest.raises(ConfigurationError, match=r"records.dev was .*The data has changed"):
+        claim(tmp_path, settings(), ROWS | {"dev": [4]}, base={"width": 4})
 
 
 @pytest.mark.parametrize("content", ['{"optimizer": {"batch', "[]", "{}", '{"optimizer": 3}'])
 def test_damaged_settings_of_a_run_are_named(tmp_path: Path, content: str) -> None:
-    record = {"optimizer": {"batch_size": 2, "accumulation": 4}}
-    assert claim(tmp_path, record, {}) == 1
+    claim(tmp_path, settings(), {})
     (tmp_path / "settings.json").write_text(content)
-    said = rf"{tmp_path}/settings.json is damaged .*remove {tmp_path} with its checkpoints"
-    with pytest.raises(ConfigurationError, match=said):
-        claim(tmp_path, record, {})
+    with pytest.raises(ConfigurationError, match="settings.json is damaged"):
+        claim(tmp_path, settings(), {})
+
+
+@pytest.mark.parametrize(("world", "expected"), [("4", [1]), ("1", [])])
+def test_each_process_loads_into_its_own_gpu(
+    monkeypatch: pytest.MonkeyPatch, world: str, expected: list[int]
+) -> None:
+    chosen: list[int] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("torch.cuda.set_device", chosen.append)
+    monkeypatch.setenv("WORLD_SIZE", world)
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    own_gpu()
+    assert chosen == expected

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.support.validation import read_toml
 from ras_flow.training.graph_llm.config import TrainingConfig as GraphLLM
-from ras_flow.training.settings import read_config
 from ras_flow.training.triples.config import TrainingConfig as Triples
 
 FOLDER = Path(__file__).parents[2] / "recipes" / "configs"
-SHIPPED = [
+SHIPPED: list[tuple[type[GraphLLM | Triples], Path]] = [
     (GraphLLM, FOLDER / "graph-llm.toml"),
     (GraphLLM, FOLDER / "graph-llm-2.toml"),
     (Triples, FOLDER / "triples-cpu.toml"),
@@ -50,10 +50,10 @@ def places(table: dict[str, Any], before: tuple[str, ...] = ()) -> Iterator[tupl
 
 
 @pytest.mark.parametrize(("kind", "file"), SHIPPED, ids=["graph-llm", "graph-llm-2", "triples"])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 @given(data=st.data(), value=WRONG)
 def test_any_value_is_taken_or_refused_by_name(
-    tmp_path: Path, kind: type[Any], file: Path, data: st.DataObject, value: Any
+    tmp_path: Path, kind: type[GraphLLM | Triples], file: Path, data: st.DataObject, value: Any
 ) -> None:
     tables = tomllib.loads(file.read_text(encoding="utf-8"))
     *path, name = data.draw(st.sampled_from(list(places(tables))))
@@ -64,20 +64,61 @@ def test_any_value_is_taken_or_refused_by_name(
     changed = tmp_path / "changed.toml"
     changed.write_text("\n".join(f"{key} = {toml(one)}" for key, one in tables.items()))
     try:
-        read_config(kind, changed)
+        read_toml(changed, kind)
     except ConfigurationError as error:
         # Two values may not go together: either is to be mended.
         assert any(one in str(error) for one in table)
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"),
+    ("kind", "line", "problem"),
     [
-        ('[model]\nnew_graph = "yes"', "new_graph: expected true or false, not 'yes'"),
-        ("[gnn]\nqueries = 1", "queries: expected true or false, not 1"),
+        (Triples, "[lora]\nrnak = 2", "rnak"),
+        (Triples, "[lora]\nrank = true", "lora.rank"),
+        (Triples, "[optimizer]\naccumulation = 0", "optimizer.accumulation"),
+        (Triples, "[optimizer]\nschedule = 'cosin'", "optimizer.schedule"),
+        (GraphLLM, "[model]\nwithout = ['gnn']", "model.without"),
+        (GraphLLM, "[model]\nnew_graph = 'yes'", "model.new_graph"),
+        (GraphLLM, "[optimizer]\nepochs = nan", "optimizer.epochs"),
+        (GraphLLM, "[optimizer]\nwarmup = 1.0", "optimizer.warmup"),
+        (GraphLLM, "[optimizer]\nseed = -1", "optimizer.seed"),
+        (GraphLLM, "[gnn]\nlayers = 0", "gnn.layers"),
     ],
 )
-def test_what_is_no_yes_or_no_is_refused(tmp_path: Path, line: str, problem: str) -> None:
-    (tmp_path / "run.toml").write_text(f'[data]\nsets = ["a"]\n{line}')
+def test_a_wrong_setting_is_named(
+    tmp_path: Path, kind: type[GraphLLM | Triples], line: str, problem: str
+) -> None:
+    data = "files" if kind is Triples else "sets"
+    (tmp_path / "run.toml").write_text(f'[data]\n{data} = ["a"]\n{line}')
     with pytest.raises(ConfigurationError, match=problem):
-        read_config(GraphLLM, tmp_path / "run.toml")
+        read_toml(tmp_path / "run.toml", kind)
+
+
+@pytest.mark.parametrize("kind", [Triples, GraphLLM])
+def test_data_must_be_named(tmp_path: Path, kind: type[GraphLLM | Triples]) -> None:
+    (tmp_path / "run.toml").write_text("")
+    with pytest.raises(ConfigurationError, match="data"):
+        read_toml(tmp_path / "run.toml", kind)
+    with pytest.raises(ConfigurationError, match=r"data\.sets"):
+        GraphLLM(data={"sets": []})
+
+
+def test_lists_and_tables_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text('[data]\nfiles = ["a.jsonl"]\nmost = {e2e = 3}\n[lora]\ntargets = ["q_proj"]\n')
+    read = read_toml(file, Triples)
+    assert read.data.files == ("a.jsonl",) and read.data.most == {"e2e": 3}
+    assert read.lora.targets == ("q_proj",)
+
+
+def test_settings_not_named_are_the_papers() -> None:
+    extractor = Triples(data={"files": ["a"]}).optimizer
+    assert (extractor.learning_rate, extractor.batch_size, extractor.accumulation) == (2e-5, 32, 4)
+    made = GraphLLM(data={"sets": ["a"]}, gnn={"kind": "gat"}, model={"without": ["lora"]})
+    optimizer = made.optimizer
+    assert (optimizer.warmup, optimizer.schedule, optimizer.clip) == (0.15, "cosine", 0.5)
+    assert (optimizer.learning_rate, optimizer.weight_decay, optimizer.epochs) == (5e-5, 0.01, 2)
+    assert (made.model.window, made.model.target) == (2500, 300)
+    model = made.graph_llm("e", 8)
+    assert model.lora is None and model.gnn is not None and model.gnn.kind == "gat"
+    assert (model.gnn.hidden, model.gnn.layers, model.gnn.heads) == (1024, 3, 8)

@@ -1,46 +1,45 @@
-"""The settings of a training run, read from TOML; what is not named is as in the paper (D.2, J)."""
+"""The settings of a Graph LLM's training, read from TOML; the defaults are the paper's (D.2, J)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from ras_flow.errors import ConfigurationError
+from pydantic import Field
+
 from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
 from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.parts.records import Reading
-from ras_flow.support.ranges import NonNegative, Positive, Share, check_ranges
-from ras_flow.training.settings import Schedule
+from ras_flow.support.validation import NonNegative, Positive, Settings, Share, Texts
+from ras_flow.training import settings
+from ras_flow.training.settings import Schedule, TrainingSettings
 
 Task = Literal["both", "plan", "answer"]
-PARTS = ("graph", "lora")
+Part = Literal["graph", "lora"]
 
 
-@dataclass(frozen=True)
-class DataSettings:
+class DataSettings(Settings):
     """What it learns from.
 
     Attributes:
-        sets: Folders that ``ras-flow data`` wrote: ``train.jsonl`` is learnt from, as often as its
-            folder is named, and ``dev.jsonl`` is watched.
-        most: At most so many training records of all; 0 for no limit.
+        sets: Folders of data sets, each with a ``train.jsonl`` to learn from and a ``dev.jsonl`` to
+            watch. A set that is named twice is seen twice.
+        most: At most so many training records in all; 0 for no limit.
     """
 
-    sets: tuple[str, ...]
+    sets: Annotated[Texts, Field(min_length=1)]
     most: NonNegative[int] = 0
 
 
-@dataclass(frozen=True)
-class MixSettings:
-    """How often a record is seen in an epoch; below 1, other records are seen in the next one.
+class MixSettings(Settings):
+    """How often a record is seen in an epoch; below 1, the next epoch shows other records.
 
     Attributes:
-        plan: Of the plans, but for those of ``first_subq``.
-        first_subq: Of plans before the first hop that ask for one: most first plans are, and the
-            subquery is not even used.
-        answer: Of the answers.
-        temperature: Over 1, small sources are seen more often and large ones less: each counts
+        plan: For plans, except those of ``first_subq``.
+        first_subq: For plans before the first hop that ask for a search. Most first plans do, and
+            their subquery is not used.
+        answer: For answers.
+        temperature: Above 1, small sources are seen more often and large ones less: a source counts
             with its size to the power of 1 / temperature.
     """
 
@@ -50,8 +49,7 @@ class MixSettings:
     temperature: Positive[float] = 1.0
 
 
-@dataclass(frozen=True)
-class ModelSettings:
+class ModelSettings(Settings):
     """What is trained.
 
     Attributes:
@@ -59,22 +57,21 @@ class ModelSettings:
         encoder: The sentence encoder: a folder, or a name.
         projector_hidden: Width of the projector's inner layer.
         window: Input tokens at most.
-        top_k: Passages for each subquery in runs of which the trained model is the answerer.
-        max_triples: Triples of each hop that the trained model is to read in runs, those nearest to
-            its subquery; 0 for all. It learns from all that its records have.
-        answer_passages: Passages of each hop that the trained model is to read beside the triples
-            in runs that it answers. It learns from those that its records have.
+        top_k: Passages for each subquery in runs that the trained model answers.
+        max_triples: Triples of each hop that the trained model reads in runs, those nearest to the
+            subquery; 0 for all. Training always reads all triples of a record.
+        answer_passages: Passages of each hop that the trained model reads beside the triples when
+            it answers. Training reads those that a record has.
         target: Tokens of a target at most.
-        without: Parts that are left out: ``graph`` (no graph encoder), ``lora`` (graph encoder and
-            projector alone are trained).
-        task: ``plan`` or ``answer`` trains a model for one task alone.
-        graphs: ``shuffled`` gives each record another one's graph: what the graph encoder then
-            gains is not from the graph.
-        start: A Graph LLM whose weights training begins with, such as ``local:default`` or
-            ``local:FOLDER``, or a checkpoint of a run, ``local:OUTPUT.run/checkpoint-500``, made
-            with the same settings; empty for new weights.
-        new_graph: With ``start``, begin with its adapters alone: graph encoder and projector are
-            new, and of any settings.
+        without: Parts to leave out: ``graph`` (no graph encoder), ``lora`` (train graph encoder and
+            projector only).
+        task: ``plan`` or ``answer`` trains a model for one task only.
+        graphs: ``shuffled`` gives each record the graph of another one, as a control.
+        start: A Graph LLM to start from, such as ``local:default`` or ``local:FOLDER``, or the
+            checkpoint of a run with the same model, ``local:OUTPUT.run/checkpoint-500``; empty for
+            new weights.
+        new_graph: With ``start``, take its adapters only: graph encoder and projector are new, and
+            their settings may differ.
     """
 
     base: str = SMOLLM2
@@ -85,91 +82,68 @@ class ModelSettings:
     max_triples: NonNegative[int] = 0
     answer_passages: NonNegative[int] = Reading.answer_passages
     target: Positive[int] = 300
-    without: tuple[str, ...] = ()
+    without: Annotated[tuple[Part, ...], Field(strict=False)] = ()
     task: Task = "both"
     graphs: Literal["own", "shuffled"] = "own"
     start: str = ""
     new_graph: bool = False
 
 
-@dataclass(frozen=True)
-class OptimizerSettings:
-    """How it learns.
+class OptimizerSettings(settings.OptimizerSettings):
+    """How it learns: what both trainings share, with other defaults, and three settings more.
 
     Attributes:
-        learning_rate: Peak of AdamW's learning rate, for LoRA.
-        graph_learning_rate: The same for graph encoder and projector, which start from nothing.
-        schedule: How both fall after the warm-up.
-        warmup: Share of the steps during which they rise.
-        weight_decay: AdamW's; not of biases and norms.
-        clip: Norm at which gradients are cut.
-        label_weight: How much each token of a plan's label counts in the loss, beside 1 for any
-            other token of a target. A label is one choice among a dozen words, and it is the one
-            that decides where the graph goes next.
-        batch_size: Records that are computed at once; may be changed in a run that was begun, as
-            long as batch_size times accumulation stays.
-        accumulation: Batches that make a step.
-        epochs: Passes through the mix.
-        steps: Stop after so many steps, where the epochs have more; 0 for none.
-        precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
-        packed: Compute a batch without its padding, and with LoRA added to the base's weights: the
-            same loss in a part of the time, on a CPU where the records' lengths differ. Takes a
-            base of type Llama and ``lora.dropout = 0``.
-        workers: Processes that prepare batches; 0 for none but the main one.
-        seed: Decides new weights, the order of the records, which of them ``data.most`` takes, and
-            dropout; not what is watched and measured.
+        learning_rate: Of LoRA.
+        graph_learning_rate: Of graph encoder and projector, which start from nothing.
+        label_weight: How much each token of a plan's label counts in the loss; any other token of
+            a target counts 1. A label is one choice among a dozen words, and it alone decides
+            where the graph goes next.
+        workers: Processes that prepare batches; 0 for the main one only.
     """
 
     learning_rate: NonNegative[float] = 5e-5
     graph_learning_rate: NonNegative[float] = 5e-5
     schedule: Schedule = "cosine"
     warmup: Share[float] = 0.15
-    weight_decay: NonNegative[float] = 0.01
     clip: NonNegative[float] = 0.5
     label_weight: Positive[float] = 1.0
     batch_size: Positive[int] = 2
     accumulation: Positive[int] = 2
     epochs: Positive[float] = 2.0
-    steps: NonNegative[int] = 0
-    precision: Literal["auto", "bf16", "float32"] = "auto"
-    packed: bool = False
     workers: NonNegative[int] = 0
-    seed: NonNegative[int] = 7
 
 
-@dataclass(frozen=True)
-class PretrainSettings:
-    """How a new graph encoder learns by itself, before all else, whether a graph suffices.
+class PretrainSettings(Settings):
+    """How a new graph encoder first learns, alone, whether a graph suffices.
 
-    Ours: the paper trains all parts at once.
+    This is our extension: the paper trains all parts at once.
 
     Attributes:
-        sets: Data sets whose plans it learns from, if not from those of ``data.sets``: a graph
-            takes a thousandth of the time of a text, so there can be many more of them. Their
-            questions must be split as there.
-        epochs: Passes over the plans after a search; 0 leaves this out.
+        sets: Data sets whose plans it learns from; empty for ``data.sets``. A graph takes a
+            thousandth of the time of a text, so there can be many more. Their questions must be
+            split as those of ``data.sets``.
+        epochs: Passes over the plans that follow a search; 0 to skip this.
         learning_rate: AdamW's learning rate.
-        batch_size: Graphs of a step.
+        batch_size: Graphs in a step.
     """
 
-    sets: tuple[str, ...] = ()
+    sets: Texts = ()
     epochs: NonNegative[int] = 0
     learning_rate: NonNegative[float] = 5e-4
     batch_size: Positive[int] = 16
 
 
-@dataclass(frozen=True)
-class WatchSettings:
+class WatchSettings(Settings):
     """How training is watched and kept.
 
     Attributes:
         every: Steps between measurements, and between checkpoints.
         records: Records of ``dev`` for the loss, at most.
         generate: Of these, records that the model plans or answers for the other measures.
-        batch_size: Records that are measured at once.
+        batch_size: Records measured at once.
         patience: Stop after so many measurements without a lower loss; 0 for never.
-        keep: The weights of the finished folder: those with the lowest loss on ``dev``, or the last
-            ones. The loss rises where a model learns to say the right thing in other words.
+        keep: Write the weights with the lowest loss on ``dev``, or the last ones. The loss also
+            rises if a model learns to say the right thing in other words.
         dtype: Number format of the weights in the finished folder.
     """
 
@@ -182,8 +156,7 @@ class WatchSettings:
     dtype: Literal["float16", "float32"] = "float16"
 
 
-@dataclass(frozen=True)
-class TrainingConfig:
+class TrainingConfig(TrainingSettings):
     """All settings; each attribute is a table of the file."""
 
     data: DataSettings
@@ -194,17 +167,6 @@ class TrainingConfig:
     pretrain: PretrainSettings = PretrainSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     watch: WatchSettings = WatchSettings()
-
-    def __post_init__(self) -> None:
-        """Check what the types do not say."""
-        unknown = sorted(set(self.model.without) - set(PARTS))
-        if unknown:
-            raise ConfigurationError(
-                f"model.without: there is no part {unknown[0]!r}, only {', '.join(PARTS)}."
-            )
-        if not self.data.sets:
-            raise ConfigurationError("data.sets: name at least one folder of `ras-flow data`.")
-        check_ranges(self)
 
     def graph_llm(self, encoder: str, dimension: int) -> GraphLLMConfig:
         """Return what the model is made of."""

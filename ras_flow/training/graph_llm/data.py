@@ -19,7 +19,6 @@ from ras_flow.training.graph_llm.placed import (
     MEASURED_SEED,
     Placed,
     check_apart,
-    check_first_plans,
     check_inputs,
     read_split,
     sample,
@@ -51,12 +50,11 @@ def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
     dev = read_split(folders, "dev", task=config.model.task)
     held = _held(folders)
     check_apart(train, held)
-    check_first_plans(train)
     check_inputs([*train, *held])
     if config.data.most:
         train = sample(train, config.data.most, seed=config.optimizer.seed)
     if not train:
-        raise InputError(f"There are no records to train on in {', '.join(config.data.sets)}.")
+        raise InputError(f"No records to train on in {', '.join(config.data.sets)}.")
     return TrainingData(train, sample(dev, config.watch.records, seed=MEASURED_SEED))
 
 
@@ -82,7 +80,7 @@ def plans_for_pretraining(
         return train
     plans = [one for one in read_split(sets, "train", task="plan") if one.record["chain"]]
     if not plans:
-        raise InputError(f"There are no plans after a search in {', '.join(config.pretrain.sets)}.")
+        raise InputError(f"No plans after a search in {', '.join(config.pretrain.sets)}.")
     check_apart(plans, _held([data / name for name in config.data.sets]))
     return examples_of(config, plans, encoder, log)
 

@@ -52,7 +52,7 @@ def evaluate(
     """
     retriever = open_retriever(index, "bm25") if index else None
     if split not in ("dev", "test"):
-        raise ConfigurationError(f"There is no split {split!r} to measure on, only dev and test.")
+        raise ConfigurationError(f"A model is measured on dev or test, not on {split!r}.")
     task = config.model.task
     records = read_split(
         [data / name for name in config.data.sets],
@@ -62,7 +62,7 @@ def evaluate(
     if most is not None:
         records = sample(records, most, seed=MEASURED_SEED)
     if not records:
-        raise InputError(f"There are no records for {split} in {', '.join(config.data.sets)}.")
+        raise InputError(f"No records for {split} in {', '.join(config.data.sets)}.")
     asked = [one.record for one in records]
     found = None if Path(model).exists() else find_graph_llm(model)
     folder = found.folder if found else Path(model)

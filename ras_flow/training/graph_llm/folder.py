@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.graph_llm.checkpoint import save_graph_llm
 from ras_flow.training.graph_llm.config import TrainingConfig
-from ras_flow.training.processes import processes
+from ras_flow.training.processes import examples_a_step
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -40,7 +40,7 @@ def _facts(config: TrainingConfig, report: Mapping[str, Any]) -> dict[str, objec
         "Training records": sum(report["records"]["train"].values()),
         "Records seen an epoch": sum(report["seen_an_epoch"].values()),
         "Steps": report["steps"],
-        "Records a step": optimizer.batch_size * optimizer.accumulation * processes(),
+        "Records a step": examples_a_step(optimizer),
         "Weight of labels": optimizer.label_weight,
         "Learning rates (LoRA, graph)": (optimizer.learning_rate, optimizer.graph_learning_rate),
         "Loss on dev": report["dev_loss"],

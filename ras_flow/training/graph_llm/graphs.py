@@ -29,7 +29,7 @@ class Graphs:
     """Graphs by position; the vectors of a graph are put together when it is asked for.
 
     Attributes:
-        shapes: The graphs, with a text's row in ``vectors`` where its vector belongs.
+        shapes: The graphs, with a text's row in ``vectors`` in place of its vector.
         vectors: One row a text, shape (texts, dimension).
         encoder: The sentence encoder's identity.
     """

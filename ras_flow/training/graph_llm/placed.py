@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ras_flow.graph_llm.prompt import PromptFormatter
 
 MEASURED_SEED = 7
-"""By it records are drawn that a model is watched by or measured on: so trainings with other seeds
-are measured on the same ones."""
+"""Draws the records that a model is watched by or measured on: the same for all training seeds."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") ->
 
 
 def check_complete(folder: Path) -> None:
-    """Check that all files of a data set are of one build, which may be going on, or was killed."""
+    """Check that the build of a data set has ended, and was not killed."""
     if not (folder / "stats.json").exists():
         raise InputError(
-            f"{folder} holds no complete data set: there is no stats.json in it. Start the build "
-            "again; what it has done is kept."
+            f"{folder} is not a complete data set: stats.json is missing. Start the build again; "
+            "it keeps what it has done."
         )
 
 
@@ -90,24 +89,8 @@ def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
         other = seen.get(normalize_question(one.record["question"]))
         if other:
             raise InputError(
-                f"{one.place}: question: it is to be learnt from, and measured on in {other}. "
+                f"{one.place}: question: it is in the training data, and measured on in {other}. "
                 "Build the data again, all sets with the same seed and shares."
-            )
-
-
-def check_first_plans(records: Iterable[Placed]) -> None:
-    """Check that data sets agree on what can be answered without retrieval."""
-    seen: dict[str, tuple[str, str]] = {}
-    for one in records:
-        record = one.record
-        if record["task"] != "plan" or record["chain"]:
-            continue
-        label = record["target"]["label"]
-        known, other = seen.setdefault(normalize_question(record["question"]), (label, one.place))
-        if label != known:
-            raise InputError(
-                f"{one.place}: target: the first plan is {label}, and {known} in {other}. Build "
-                "the data again, all sets with the same base model, or with none."
             )
 
 

@@ -1,9 +1,9 @@
 """A start from which soft tokens of different graphs differ.
 
 The mean of a graph's nodes after a few convolutions is nearly the same for every graph, so a new
-projector makes nearly the same soft token of all. Training finds it easier to learn one good
-token for every prompt than to widen so small a difference, and soon there is none. So a new
-projector first takes away what the graphs have in common, and scales what is left.
+projector makes nearly the same soft token of all. Training then learns one
+good token for every prompt more easily than it widens so small a difference, which soon vanishes.
+So a new projector first subtracts what the graphs have in common, and scales the rest.
 """
 
 from __future__ import annotations

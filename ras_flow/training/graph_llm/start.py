@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.build import build_graph_llm
@@ -18,8 +17,8 @@ from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
-from ras_flow.training.graph_llm.trained import FREE, WEIGHTS, is_run_checkpoint, model_at
-from ras_flow.training.run import Logger, flat
+from ras_flow.training.graph_llm.trained import WEIGHTS, check_same, is_run_checkpoint, model_at
+from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -40,31 +39,15 @@ def first_model(
     source = find_graph_llm(start)
     if source is None:
         return _at_checkpoint(start, config, new_graph)
-    _check_same(start, config.model_dump(), source.config.model_dump(), new_graph=new_graph)
+    check_same(
+        f"The Graph LLM {start!r} of model.start",
+        config.model_dump(),
+        source.config.model_dump(),
+        but=_GRAPH if new_graph else (),
+    )
     model = build_graph_llm(config)
     load_weights(model, source.folder, graph=not new_graph)
     return model, source.identity
-
-
-def _check_same(
-    start: str, wanted: Mapping[str, Any], found: Mapping[str, Any], *, new_graph: bool = False
-) -> None:
-    """Refuse to begin with what was made otherwise than the settings say."""
-    wanted, found = flat(wanted), flat(found)
-    differing = [
-        name
-        for name in wanted | found
-        if wanted.get(name) != found.get(name)
-        and name.rpartition(".")[2] not in FREE
-        and not (new_graph and name.startswith(_GRAPH))
-    ]
-    if differing:
-        name = differing[0]
-        raise ConfigurationError(
-            f"The Graph LLM {start!r} of model.start has {name} = {found.get(name)!r}, and the "
-            f"settings say {wanted.get(name)!r}. Training goes on with the same model only: set "
-            "it so, or leave model.start out."
-        )
 
 
 def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple[GraphLLM, str]:
@@ -72,13 +55,13 @@ def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple
     checkpoint = path_named(name)
     if kind != "local" or not is_run_checkpoint(checkpoint):
         raise ConfigurationError(
-            f"model.start = {start!r} is no Graph LLM. Name local:default, or local: with a folder "
-            "that `ras-flow train graph-llm` wrote, or with a checkpoint of its run."
+            f"model.start = {start!r} is not a Graph LLM. Name local:default, or local: with a "
+            "folder that `ras-flow train graph-llm` wrote, or with a checkpoint of its run."
         )
     if new_graph:
         raise ConfigurationError(
-            f"A checkpoint of a run is begun with as a whole, so model.start = {start!r} does not "
-            "go together with model.new_graph. Let that run end, or leave model.new_graph out."
+            f"model.start = {start!r} is a checkpoint of a run, which cannot be combined with "
+            "model.new_graph. Let that run end, or leave model.new_graph out."
         )
     return model_at(checkpoint, config), f"checkpoint:{checksum(checkpoint / WEIGHTS)}"
 
@@ -94,13 +77,14 @@ def start_graph(
     """Give a new graph encoder and projector something to begin with."""
     seed = config.optimizer.seed
     with memory_errors_say(
-        "Memory ran out where the graph encoder learns alone. Lower pretrain.batch_size (now "
-        f"{config.pretrain.batch_size}), or leave it out: pretrain.epochs = 0."
+        "Memory ran out while the graph encoder was prepared. Lower pretrain.batch_size (now "
+        f"{config.pretrain.batch_size}), gnn.hidden (now {config.gnn.hidden}) or gnn.layers (now "
+        f"{config.gnn.layers}), or hide a GPU that is too small (CUDA_VISIBLE_DEVICES=)."
     ):
         pretrain_graph_encoder(
             model, LaterPlans(plans), LaterPlans(dev), config.pretrain, seed=seed, log=log
         )
-    # At random: each n-th of a file may always be a first plan, which has no graph yet.
-    drawn = random.Random(seed).sample(range(len(train)), min(SPREAD_OVER, len(train)))
-    some = [train[position] for position in sorted(drawn)]
-    spread_soft_tokens(model, [example.request.graph for example in some])
+        # At random: each n-th of a file may always be a first plan, which has no graph yet.
+        drawn = random.Random(seed).sample(range(len(train)), min(SPREAD_OVER, len(train)))
+        some = [train[position] for position in sorted(drawn)]
+        spread_soft_tokens(model, [example.request.graph for example in some])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,29 +31,41 @@ def model_at(checkpoint: Path, config: GraphLLMConfig) -> GraphLLM:
     """Return the model that a run had at a checkpoint."""
     run = read_settings(checkpoint.parent)
     model = build_graph_llm(config)
-    if run is not None:  # None where a checkpoint was copied alone.
-        _check_same(model, run, checkpoint)
+    if run is not None:  # It is None if a checkpoint was copied alone.
+        made = _made_of(model, run.get("encoder"))
+        begun = {name: value for name, value in flat(run).items() if name in made}
+        check_same(f"The run of {str(checkpoint)!r}", made, begun)
     load_trained(model, checkpoint)
     return model
 
 
-def _check_same(model: GraphLLM, run: dict[str, Any], checkpoint: Path) -> None:
-    """Refuse what a run tells otherwise; earlier runs do not tell all."""
-    config, begun = model.config, flat(run)
-    made: dict[str, Any] = {"model": {"base": config.base}, "base": base_facts(model.base)}
+def _made_of(model: GraphLLM, encoder: Any) -> dict[str, Any]:
+    """Return what a run notes of a model; an encoder that fits is called as the run calls it."""
+    config = model.config
+    made: dict[str, Any] = {
+        "base": base_facts(model.base),
+        "model": {"base": config.base},
+        "encoder": encoder if config.reads(str(encoder)) else config.encoder,
+    }
     if config.lora:
-        made["lora"] = config.lora.model_dump()
+        made["lora"] = config.lora.model_dump(mode="json")
     if config.gnn:
-        made["gnn"] = config.gnn.model_dump()
+        made["gnn"] = config.gnn.model_dump(mode="json")
         made["model"]["projector_hidden"] = config.projector_hidden
-    now = flat(json.loads(json.dumps(made)))
-    if not config.reads(begun.get("encoder", config.encoder)):
-        now["encoder"] = config.encoder
-    for name, value in now.items():
-        if begun.get(name, value) != value and name.rpartition(".")[2] not in FREE:
+    return flat(made)
+
+
+def check_same(
+    what: str, wanted: Mapping[str, Any], found: Mapping[str, Any], *, but: tuple[str, ...] = ()
+) -> None:
+    """Refuse weights of a model that was made otherwise than the settings say."""
+    wanted, found = flat(wanted), flat(found)
+    for name in wanted | found:
+        free = name.rpartition(".")[2] in FREE or name.startswith(but)
+        if wanted.get(name) != found.get(name) and not free:
             raise ConfigurationError(
-                f"The run of {str(checkpoint)!r} has {name} = {begun[name]!r}, and the settings "
-                f"say {value!r}. Its weights are those of the same model only: set it so, or name "
+                f"{what} has {name} = {found.get(name)!r}, and the settings say "
+                f"{wanted.get(name)!r}. Weights fit the same model only: set it so, or name "
                 "another one."
             )
 

@@ -1,30 +1,27 @@
-"""transformers' Trainer for a Graph LLM: two learning rates, own order, trained weights only."""
+"""transformers' Trainer for a Graph LLM: two learning rates, and trained weights only."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.support.extras import require
-from ras_flow.training.arguments import training_arguments
-from ras_flow.training.callbacks import MEASURED
-from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.graph_llm.config import OptimizerSettings, TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.trained import load_trained, save_trained
 from ras_flow.training.run import Logger
+from ras_flow.training.trainer import make_trainer
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.batching import GraphBatch, Graphs
     from ras_flow.graph_llm.model import GraphLLM
 
 
-def make_trainer(
+def graph_trainer(
     config: TrainingConfig,
     run: Path,
     model: GraphLLM,
@@ -33,93 +30,36 @@ def make_trainer(
     dev: Examples,
     *,
     measure: Callable[[], Measures] | None,
-    callbacks: list[Any],
+    deadline: float | None,
     log: Logger,
 ) -> Any:
     """Make a trainer."""
-    transformers = require("transformers", extra="local")
     torch = require("torch", extra="local")
+    base: Any = require("transformers", extra="local").Trainer
     # It imports torch.
     from ras_flow.graph_llm.collate import IGNORED, Collator  # noqa: PLC0415
 
-    settings, watch = config.optimizer, config.watch
-    collate = Collator(
-        model.formatter,
-        max_target=config.model.target,
-        label_weight=settings.label_weight,
-        batch=_in_loaders(model),
-    )
-    learnt: Any = model
-    if settings.packed:
-        # Here, as it imports torch.
-        from ras_flow.graph_llm.packed import PackedGraphLLM, check_packed  # noqa: PLC0415
-
-        learnt = PackedGraphLLM(model)
-        with memory_errors_say(
-            "Memory ran out over the two records that optimizer.packed is checked with. Lower "
-            f"model.window (now {config.model.window}), or name a smaller base model."
-        ):
-            check_packed(learnt, collate([train[0], train[-1]]))
-        if torch.cuda.is_available():
-            learnt.compile_layers()
-    arguments = training_arguments(
-        run,
-        settings,
-        an_epoch=len(order),
-        every=watch.every,
-        watched=bool(len(dev)),
-        log=log,
-        per_device_eval_batch_size=watch.batch_size,
-        dataloader_num_workers=settings.workers,
-        ddp_find_unused_parameters=False,
-        load_best_model_at_end=bool(len(dev)) and watch.keep == "best",
-        metric_for_best_model="eval_loss" if len(dev) else None,
-        greater_is_better=False if len(dev) else None,
-        prediction_loss_only=True,
-    )
-    base: Any = transformers.Trainer
+    settings, watch, watched = config.optimizer, config.watch, len(dev) > 0
 
     class Wrapped(torch.nn.Module):  # type: ignore[misc, name-defined]
-        """Hides the model's settings, which Trainer takes for those of transformers.
-
-        Trainer walks through all modules several times a step; on a GPU that is a part of its time.
-        """
+        """Hides the model's ``config``, which Trainer would take for one of transformers."""
 
         def __init__(self) -> None:
             super().__init__()
-            self.graph_llm = learnt
-            self._parameters_found = list(super().parameters())
+            self.graph_llm = model
 
         def forward(self, **inputs: Any) -> Any:
             return self.graph_llm(**inputs)
 
-        def parameters(self, recurse: bool = True) -> Iterator[Any]:
-            return iter(self._parameters_found)
-
-        def train(self, mode: bool = True) -> Any:
-            return self if mode == self.training == self.graph_llm.training else super().train(mode)
-
     class GraphTrainer(base):  # type: ignore[misc]
-        def _get_train_sampler(self, *_: Any) -> Mixed:
-            return order
-
-        def create_optimizer(self, *_: Any) -> Any:
-            groups = parameter_groups(model, config)
-            self.optimizer = torch.optim.AdamW(
-                groups, lr=settings.learning_rate, fused=torch.cuda.is_available()
-            )
-            return self.optimizer
-
         def evaluate(self, *args: Any, **kwargs: Any) -> Any:
-            started = time.monotonic()
             metrics = super().evaluate(*args, **kwargs)
             if measure is not None:
-                summary = measure().summary()
-                self.log(summary | {MEASURED: round(time.monotonic() - started, 2)})
+                self.log(measure().summary())
             return metrics
 
         def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> Any:
-            """Return the mean of the records' losses, which no batch size changes."""
+            """Return the mean of the records' losses, which does not depend on the batch size."""
             inputs = self._prepare_inputs(inputs)
             counts = (inputs["labels"] != IGNORED).sum(1, keepdim=True)
             shares = {"weights": inputs["weights"] / counts, "num_items_in_batch": len(counts)}
@@ -134,23 +74,41 @@ def make_trainer(
             load_trained(model, Path(folder))
 
         def _load_best_model(self) -> None:
-            load_trained(model, Path(self.state.best_model_checkpoint))
+            # Not by the path that the state names: a run may have been moved.
+            load_trained(model, run / f"checkpoint-{self.state.best_global_step}")
 
-    trainer = GraphTrainer(
-        model=Wrapped(),
-        args=arguments,
-        data_collator=collate,
-        train_dataset=train,
-        eval_dataset=dev if len(dev) else None,
-        callbacks=callbacks,
+    return make_trainer(
+        run,
+        settings,
+        Wrapped(),
+        order,
+        train,
+        dev,
+        Collator(
+            model.formatter,
+            max_target=config.model.target,
+            label_weight=settings.label_weight,
+            batch=_in_loaders(model),
+        ),
+        every=watch.every,
+        deadline=deadline,
+        patience=watch.patience,
+        kind=GraphTrainer,
+        optimizer=torch.optim.AdamW(parameter_groups(model, settings), lr=settings.learning_rate),
+        log=log,
+        per_device_eval_batch_size=watch.batch_size,
+        dataloader_num_workers=settings.workers,
+        ddp_find_unused_parameters=False,
+        load_best_model_at_end=watched and watch.keep == "best",
+        metric_for_best_model="eval_loss" if watched else None,
+        greater_is_better=False if watched else None,
+        prediction_loss_only=True,
     )
-    trainer.remove_callback(transformers.PrinterCallback)
-    return trainer
 
 
 def _in_loaders(model: GraphLLM) -> Callable[[Graphs], GraphBatch] | None:
     """Return what batches graphs as the model's own encoder does; None for another encoder."""
-    # Here, as they import torch.
+    # They import torch.
     from ras_flow.graph_llm.batching import batch_graphs  # noqa: PLC0415
     from ras_flow.graph_llm.gnn import GraphEncoder  # noqa: PLC0415
 
@@ -160,9 +118,8 @@ def _in_loaders(model: GraphLLM) -> Callable[[Graphs], GraphBatch] | None:
     return partial(batch_graphs, config=encoder.config, dimension=encoder.dimension)
 
 
-def parameter_groups(model: GraphLLM, config: TrainingConfig) -> list[dict[str, Any]]:
+def parameter_groups(model: GraphLLM, settings: OptimizerSettings) -> list[dict[str, Any]]:
     """Return the trainable weights by learning rate, biases and norms without decay."""
-    settings = config.optimizer
     groups: dict[tuple[float, float], list[Any]] = {}
     for name, weight in model.named_parameters():
         if weight.requires_grad:

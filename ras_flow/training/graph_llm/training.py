@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.extras import require
-from ras_flow.training.callbacks import callbacks
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.data import (
@@ -31,16 +29,10 @@ from ras_flow.training.graph_llm.mixing import Mixed
 from ras_flow.training.graph_llm.placed import MEASURED_SEED, Placed, check_questions, sample
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.start import first_model, start_graph
-from ras_flow.training.graph_llm.trainer import make_trainer
-from ras_flow.training.processes import own_gpu, processes
-from ras_flow.training.run import (
-    Logger,
-    Progress,
-    claim,
-    finish,
-    own_run,
-    train_on,
-)
+from ras_flow.training.graph_llm.trainer import graph_trainer
+from ras_flow.training.processes import examples_a_step, own_gpu
+from ras_flow.training.run import Logger, Progress, claim, finish, own_run
+from ras_flow.training.trainer import train_on
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -57,10 +49,10 @@ def train_graph_llm(
 ) -> Progress:
     """Train a Graph LLM, or go on where an earlier call stopped.
 
-    Stopped and resumed as often as you like, a run ends with the same weights as without a stop
-    (on the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written: trained
-    weights and the state of the optimizer, never the base model. Of a run with ``dev`` records,
-    the weights with the lowest loss on them are kept, unless ``watch.keep`` says otherwise.
+    However often it is stopped and resumed, a run ends with the same weights as without a stop (on
+    the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written: trained
+    weights and the state of the optimizer, never the base model. If there are ``dev`` records, the
+    weights with the lowest loss on them are kept, unless ``watch.keep`` says otherwise.
 
     Not to be called from a running event loop.
     """
@@ -78,86 +70,68 @@ def _train(
     encoder: SentenceEncoder | None,
     log: Logger,
 ) -> Progress:
-    transformers = require("transformers", extra="local")
     own_gpu()
+    optimizer, watch = config.optimizer, config.watch
     with _reading(config):
         loaded = load_data(config, data)
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
-    settings = config.graph_llm(encoder.identity, encoder.dimension)
-    transformers.set_seed(config.optimizer.seed)
-    model, began = first_model(config.model.start, settings, new_graph=config.model.new_graph)
-    asked = sample(loaded.dev, config.watch.generate, seed=MEASURED_SEED)
+    made_of = config.graph_llm(encoder.identity, encoder.dimension)
+    require("transformers", extra="local").set_seed(optimizer.seed)
+    model, began = first_model(config.model.start, made_of, new_graph=config.model.new_graph)
+    asked = sample(loaded.dev, watch.generate, seed=MEASURED_SEED)
     _check_window(config, model, asked)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
-    record = {**asdict(config), "gnn": config.gnn.model_dump(), "lora": config.lora.model_dump()}
-    record |= {"base": base_facts(model.base), "encoder": encoder.identity, "began_with": began}
+    facts = {"base": base_facts(model.base), "encoder": encoder.identity, "began_with": began}
     parts = {"train": loaded.train, "dev": loaded.dev}
-    begun = claim(run, record, {part: (one.record for one in rows) for part, rows in parts.items()})
+    rows = {part: (one.record for one in some) for part, some in parts.items()}
+    claim(run, config, rows, **facts)
     with _reading(config):
         train = examples_of(config, loaded.train, encoder, log)
         dev = examples_of(config, loaded.dev, encoder, log)
         measure = _measure(config, model, asked, encoder)
-    checkpoint = last_checkpoint(run, begun)
+    checkpoint = last_checkpoint(run)
     new_graph = model.config.gnn is not None and (config.model.new_graph or not began)
     if new_graph and checkpoint is None:
         with _reading(config):
             plans = plans_for_pretraining(config, data, train, encoder, log)
-        with memory_errors_say(
-            "Memory ran out where the first graphs were encoded, one at a time. Lower gnn.hidden "
-            f"(now {config.gnn.hidden}) or gnn.layers (now {config.gnn.layers}), or hide a GPU "
-            "that is too small (CUDA_VISIBLE_DEVICES=)."
-        ):
-            start_graph(config, model, plans, train, dev, log)
+        start_graph(config, model, plans, train, dev, log)
     order = Mixed(
         [one.record for one in loaded.train],
         train.lengths(),
         config.mix,
-        step=config.optimizer.batch_size * config.optimizer.accumulation * processes(),
-        seed=config.optimizer.seed,
+        step=examples_a_step(optimizer),
+        seed=optimizer.seed,
     )
     log(f"{len(order)} of {len(train)} records an epoch, {len(dev)} for watching")
-    trainer = make_trainer(
-        config,
-        run,
-        model,
-        order,
-        train,
-        dev,
-        measure=measure,
-        callbacks=callbacks(deadline=deadline, patience=config.watch.patience, log=log),
-        log=log,
+    trainer = graph_trainer(
+        config, run, model, order, train, dev, measure=measure, deadline=deadline, log=log
     )
-    log(f"going on from {checkpoint.name}" if checkpoint else "starting")
-    with memory_errors_say(
-        "Memory ran out. Halve optimizer.batch_size (now "
-        f"{config.optimizer.batch_size}) and double optimizer.accumulation (now "
-        f"{config.optimizer.accumulation}), or halve watch.batch_size (now "
-        f"{config.watch.batch_size}), and run it again: it goes on from the last checkpoint. If "
-        "that is not enough, lower model.window, which needs a new output."
-    ):
-        finished = train_on(trainer, checkpoint, patience=config.watch.patience)
-        state = trainer.state
-        if finished and trainer.is_world_process_zero():
-            kept, loss = _kept(state, config.watch.keep)
-            report = {
-                "settings": record,
-                "records": loaded.counts(),
-                "seen_an_epoch": {f"{s}/{kind}": n for (s, kind), n in order.counts.items()},
-                "steps": state.global_step,
-                "kept_step": kept,
-                "dev_loss": loss,
-                "measures": measure().as_record() if measure else None,
-                "history": state.log_history,
-            }
-            finish(run, output, lambda folder: write_folder(folder, model, config, report))
+    lower = "lower watch.batch_size; or model.window, which needs a new output"
+    finished = train_on(
+        trainer, optimizer, checkpoint, patience=watch.patience, log=log, lower=lower
+    )
+    state = trainer.state
+    if finished and trainer.is_world_process_zero():
+        kept, loss = _kept(state, watch.keep)
+        report = {
+            "settings": {**config.model_dump(mode="json"), **facts},
+            "records": loaded.counts(),
+            "seen_an_epoch": {f"{s}/{kind}": n for (s, kind), n in order.counts.items()},
+            "steps": state.global_step,
+            "kept_step": kept,
+            "dev_loss": loss,
+            "measures": measure().as_record() if measure else None,
+            "history": state.log_history,
+        }
+        finish(run, output, lambda folder: write_folder(folder, model, config, report))
     return Progress(finished, state.global_step, state.max_steps)
 
 
 def _reading(config: TrainingConfig) -> AbstractContextManager[None]:
-    """Say what to lower where memory runs out over records, their graphs or texts."""
+    """Say what to lower if memory runs out over records, their graphs or texts."""
     most = config.data.most or "all"
     return memory_errors_say(
-        "Memory ran out where records were read and the texts of their graphs embedded. Lower "
+        "Memory ran out while records were read and the texts of their graphs embedded. Lower "
         f"data.most (now {most}) or watch.records (now {config.watch.records}), name fewer "
         "data.sets, or hide a GPU that is too small (CUDA_VISIBLE_DEVICES=)."
     )
@@ -186,7 +160,7 @@ def _check_window(config: TrainingConfig, model: GraphLLM, asked: Sequence[Place
 def _measure(
     config: TrainingConfig, model: GraphLLM, asked: Sequence[Placed], encoder: SentenceEncoder
 ) -> Callable[[], Measures] | None:
-    """Return what measures the model on a few records; None where there are none."""
+    """Return what measures the model on a few records, or None without records."""
     if not asked:
         return None
     records = nearest_records([one.record for one in asked], encoder, model.config.max_triples)

@@ -1,15 +1,15 @@
-"""Examples as token ids: the prompt as at inference, and a target that is learnt from.
+"""Examples as token ids: the prompt as at inference, and a target to learn.
 
 Labels are -100 for the prompt and for padding, so the loss is on the triples and the end token. Of
-a partial example (see :mod:`.cleaning`), or a target that had to be cut, the last ")" and the end
-token are not learnt from: they would say that nothing more follows.
+a partial example, or a target that had to be cut, the last ")" and the end token are not learnt:
+they would say that nothing more follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms.local.generation import as_plain_text, chat_text
@@ -20,7 +20,10 @@ from ras_flow.training.triples.config import LengthSettings, ModelSettings
 from ras_flow.training.triples.examples import Example
 
 IGNORED = -100
-"""The label of what is not learnt from, as transformers has it."""
+"""The label of what is not learnt from, as in transformers and torch."""
+
+Rows = Sequence[dict[str, list[int]]]
+"""Encoded examples."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Encoder:
         return list(self.tokenizer.encode(written, add_special_tokens=False))
 
     def _target(self, example: Example) -> tuple[list[int], list[int]]:
-        """Return the target's tokens and their labels; nothing where no triple fits."""
+        """Return the target's tokens and their labels; both are empty if no triple fits."""
         end = [self.tokenizer.eos_token_id]
         for count in range(len(example.triples), 0, -1):
             text = as_plain_text(format_triples(example.triples[:count]), self.tokenizer)
@@ -84,43 +87,36 @@ class Encoder:
         return len(self.tokenizer.encode(text, add_special_tokens=False))
 
 
-@dataclass(frozen=True)
-class Collator:
-    """Pads encoded examples to one length.
+def batches_of(tokenizer: Any, model: Any, kind: str) -> Callable[[Rows], Any]:
+    """Return a collator: encoded examples, padded on the side that the tokenizer says.
 
-    Attributes:
-        pad: The padding token's id.
-        causal: Pad on the left, so that all targets end together, and compute logits only from
-            the first target on: those of the prompts, over a whole vocabulary, are for nothing.
+    A causal model gets ``logits_to_keep`` as well: logits over a whole vocabulary are computed from
+    the first target on, and not for the prompts.
     """
+    collator = require("transformers", extra="local").DataCollatorForSeq2Seq
+    if kind == "seq2seq":
+        return cast(Callable[[Rows], Any], collator(tokenizer, model=model))
+    pad = collator(tokenizer)
 
-    pad: int
-    causal: bool
-
-    def __call__(self, batch: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-        """Make a batch.
-
-        Returns:
-            Tensors ``input_ids`` and ``attention_mask`` of shape (examples, longest) and
-            ``labels`` of shape (examples, logits), and for causal models the number of these
-            logits as ``logits_to_keep``: the last ones.
-        """
-        torch = require("torch", extra="local")
-
-        def padded(rows: list[list[int]], filler: int) -> Any:
-            longest = max(map(len, rows))
-            fill = [[filler] * (longest - len(row)) for row in rows]
-            pairs = zip(fill, rows, strict=True)
-            return torch.tensor([[*f, *row] if self.causal else [*row, *f] for f, row in pairs])
-
-        inputs = [row["input_ids"] for row in batch]
-        labels = padded([row["labels"] for row in batch], IGNORED)
-        made = {
-            "input_ids": padded(inputs, self.pad),
-            "attention_mask": padded([[1] * len(row) for row in inputs], 0),
-        }
-        if not self.causal:
-            return made | {"labels": labels}
+    def collate(rows: Rows) -> Any:
+        batch = pad(rows)
+        labels = batch["labels"]
         # A token is predicted at the position before it.
         first = int((labels != IGNORED).any(0).nonzero()[0]) - 1
-        return made | {"labels": labels[:, first:], "logits_to_keep": labels.shape[1] - first}
+        return {**batch, "labels": labels[:, first:], "logits_to_keep": labels.shape[1] - first}
+
+    return collate
+
+
+def mean_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
+    """Return the loss of an encoder-decoder, as a share of the mean over a step's tokens.
+
+    T5's own loss is a mean over its batch, whose targets may be shorter than others of the step.
+    """
+    torch = require("torch", extra="local")
+    summed = torch.nn.functional.cross_entropy(
+        outputs["logits"].flatten(0, 1).float(), labels.flatten(), reduction="sum"
+    )
+    return summed / (
+        (labels != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
+    )

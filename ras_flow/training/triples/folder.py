@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict
         "instruction": config.model.instruction,
         "max_new_tokens": config.lengths.target,
         "files": {file.name: checksum(file) for file in sorted(folder.iterdir())},
-        "settings": asdict(config),
+        "settings": config.model_dump(mode="json"),
         "trained": trained,
     }
     text = json.dumps(record, indent=2, ensure_ascii=False)

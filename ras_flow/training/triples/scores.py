@@ -32,7 +32,7 @@ class Prediction:
         source: The data set of the text.
         predicted: The extractor's triples.
         expected: The reference triples.
-        broken: Whether pieces of the output were no triples.
+        broken: Whether pieces of the output could not be read as triples.
     """
 
     source: str
@@ -93,7 +93,7 @@ class Scores:
         rouge: F-measures of ROUGE-1, ROUGE-2 and ROUGE-L of the triples as text, mean over texts.
         unparsable: Share of the texts, among those with expected triples, for which no triple
             could be read from the output.
-        broken: Share of the texts with a piece of output that was no triple.
+        broken: Share of the texts with a piece of output that could not be read.
         pronouns: Share of the predicted triples whose subject is a pronoun.
     """
 

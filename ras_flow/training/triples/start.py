@@ -23,8 +23,8 @@ def first_extractor(config: TrainingConfig) -> Tuned | None:
         )
     if tuned is None or not tuned.adapter:
         raise ConfigurationError(
-            f"model.start = {start!r} is no adapter. Name local:default, or local: with a folder "
-            "that `ras-flow train triples` wrote with a `lora.rank`."
+            f"model.start = {start!r} is not an adapter. Name local:default, or local: with a "
+            "folder that `ras-flow train triples` wrote with a `lora.rank`."
         )
     for name, want, found in (
         ("model.name", config.model.name, tuned.base),

@@ -556,7 +556,7 @@ def test_the_command_converts_and_checks(folder: Path) -> None:
     assert "train.jsonl:1: split: this record is for test" in told.err
     (folder / "out/stats.json").unlink()
     told = run("data", "stats", str(folder / "out"))
-    assert "holds no complete data set" in told.err
+    assert "not a complete data set" in told.err
     done = recipe("convert", str(folder / "none.toml"), "--out", str(folder / "out"))
     assert done.code == 1 and "none.toml" in done.err
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+from safetensors.torch import load_file
+
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
-from ras_flow.support.validation import Settings
 from ras_flow.testing import HashEncoder
 from ras_flow.training.graph_llm.config import (
     DataSettings,
@@ -17,6 +18,8 @@ from ras_flow.training.graph_llm.config import (
     TrainingConfig,
     WatchSettings,
 )
+from ras_flow.training.graph_llm.training import train_graph_llm
+from ras_flow.training.run import Progress
 
 ENCODER = HashEncoder(8)
 PLACES = ["Narvik", "Oulu", "Lindau", "Halden"]
@@ -87,9 +90,38 @@ def config(base: Path, **changes: Any) -> TrainingConfig:
         ),
         watch=WatchSettings(every=2, records=4, generate=2),
     )
-    changed = {
-        name: part.override(values) if isinstance(part, Settings) else replace(part, **values)
-        for name, values in changes.items()
-        for part in [getattr(made, name)]
-    }
-    return replace(made, **changed)
+    return made.override(
+        {name: getattr(made, name).override(values) for name, values in changes.items()}
+    )
+
+
+FILES = ("adapter_model.safetensors", "gnn.safetensors")
+
+
+def train(
+    base: Path, data: Path, output: Path, seconds: float | None = None, **changes: Any
+) -> Progress:
+    """Train with the settings of :func:`config`."""
+    settings = config(base, **changes)
+    return train_graph_llm(settings, output, data=data, seconds=seconds, encoder=ENCODER)
+
+
+def report(output: Path) -> Any:
+    """Return what a finished training reports."""
+    return json.loads((output / "training.json").read_text())
+
+
+def losses(output: Path) -> list[tuple[int, str, float]]:
+    """Return what a finished training has logged, but for times."""
+    names = ("loss", "eval_loss", "grad_norm", "answer_f1")
+    rows = report(output)["history"]
+    return [(row["step"], n, row[n]) for row in rows for n in names if n in row]
+
+
+def same_weights(one: Path, other: Path) -> bool:
+    """Tell whether two trained folders hold the same weights, bit by bit."""
+    for name in FILES:
+        ours, theirs = load_file(one / name), load_file(other / name)
+        if ours.keys() != theirs.keys() or not all(torch.equal(ours[k], theirs[k]) for k in ours):
+            return False
+    return True

@@ -23,8 +23,8 @@ from ras_flow.graph_llm.collate import Collator
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.graph_llm.prompt import PromptFormatter
 from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.support.validation import read_toml
 from ras_flow.testing import HashEncoder
-from ras_flow.training.callbacks import stale
 from ras_flow.training.data.requests import as_graph
 from ras_flow.training.graph_llm import vectors
 from ras_flow.training.graph_llm.config import MixSettings, TrainingConfig
@@ -32,7 +32,6 @@ from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
 from ras_flow.training.graph_llm.placed import Placed, sample
-from ras_flow.training.settings import read_config
 from tests.training.graph_llm.samples import ENCODER, config, record, records
 
 ROWS: list[Any] = records(10)
@@ -250,59 +249,6 @@ def test_batches_can_be_prepared_in_processes_of_their_own(base: Path) -> None:
     assert torch.equal(sent([told[2]])["input_ids"], here["input_ids"])
 
 
-def test_patience_counts_from_the_lowest_loss() -> None:
-    history = [{"eval_loss": 3.0}, {"loss": 0.0}, {"eval_loss": 1.0}, {"eval_loss": 2.0}]
-    assert (stale(history), stale(history[:3]), stale([])) == (1, 0, 0)
-
-
-def test_settings_not_named_are_the_papers(tmp_path: Path) -> None:
-    file = tmp_path / "run.toml"
-    file.write_text('[data]\nsets = ["a"]\n[gnn]\nkind = "gat"\n[model]\nwithout = ["lora"]\n')
-    settings = read_config(TrainingConfig, file)
-    optimizer = settings.optimizer
-    assert (optimizer.warmup, optimizer.schedule, optimizer.clip) == (0.15, "cosine", 0.5)
-    assert (optimizer.learning_rate, optimizer.weight_decay, optimizer.epochs) == (5e-5, 0.01, 2)
-    assert (optimizer.batch_size, optimizer.accumulation) == (2, 2)
-    assert (settings.model.window, settings.model.target) == (2500, 300)
-    model = settings.graph_llm("e", 8)
-    assert model.lora is None and model.gnn is not None and model.gnn.kind == "gat"
-    assert (model.gnn.hidden, model.gnn.layers, model.gnn.heads) == (1024, 3, 8)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "'data' is missing"),
-        ("[data]\nsets = []", "name at least one folder"),
-        ('[data]\nsets = ["a"]\n[mix]\nplans = 2', "no setting 'plans'"),
-        ('[data]\nsets = ["a"]\n[mix]\nplan = -1', "mix.plan = -1 must be a number of at least 0"),
-        ('[data]\nsets = ["a"]\n[model]\nwithout = ["gnn"]', "no part 'gnn'"),
-        ('[data]\nsets = ["a"]\n[model]\ntask = "sing"', "one of 'both', 'plan', 'answer'"),
-        (
-            '[data]\nsets = ["a"]\n[optimizer]\nbatch_size = 0',
-            "batch_size = 0 must be a whole number over 0",
-        ),
-        ('[data]\nsets = ["a"]\nmost = -10', "data.most = -10 must"),
-        ('[data]\nsets = ["a"]\n[model]\ntarget = 0', "model.target = 0 must"),
-        ('[data]\nsets = ["a"]\n[model]\nmax_triples = -1', "model.max_triples = -1 must"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nschedule = "cosin"', "one of 'linear', 'cosine'"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nlearning_rate = -1', "optimizer.learning_rate = -1"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nepochs = nan', "optimizer.epochs = nan must"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nwarmup = -0.5', "optimizer.warmup = -0.5 must"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nwarmup = 1.0', "at least 0 and below 1"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nseed = -1', "optimizer.seed = -1 must"),
-        ('[data]\nsets = ["a"]\n[optimizer]\nsteps = -3', "optimizer.steps = -3 must"),
-        ('[data]\nsets = ["a"]\n[pretrain]\nlearning_rate = -1', "pretrain.learning_rate = -1"),
-        ('[data]\nsets = ["a"]\n[watch]\nrecords = -1', "watch.records = -1 must"),
-        ('[data]\nsets = ["a"]\n[gnn]\nlayers = 0', "layers"),
-    ],
-)
-def test_wrong_settings_are_named(tmp_path: Path, text: str, problem: str) -> None:
-    (tmp_path / "run.toml").write_text(text)
-    with pytest.raises(ConfigurationError, match=problem):
-        read_config(TrainingConfig, tmp_path / "run.toml")
-
-
 def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="nothing is left to train"):
         config(tmp_path, model={"without": ("graph", "lora")}).graph_llm("e", 8)
@@ -310,7 +256,7 @@ def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
 
 def test_the_shipped_settings_can_be_read() -> None:
     folder = Path(__file__).parents[3] / "recipes" / "configs"
-    settings = read_config(TrainingConfig, folder / "graph-llm.toml")
+    settings = read_toml(folder / "graph-llm.toml", TrainingConfig)
     made_of = ("data", "reading-data", "played-data", "on-policy-data")
     assert set(settings.data.sets) == {f"graph-llm-{name}" for name in made_of}
     made = settings.graph_llm("e", 384)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.testing import HashEncoder
 from ras_flow.training.graph_llm.config import PretrainSettings
+from ras_flow.training.graph_llm.data import plans_for_pretraining
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.placed import read_split
@@ -103,16 +103,11 @@ def test_memory_that_runs_out_says_what_to_lower(
 def test_training_begins_with_it_once(base: Path, data: Path, tmp_path: Path) -> None:
     settings = config(base, gnn={"queries": True}, pretrain={"epochs": 2})
     lines: list[str] = []
-    train_graph_llm(settings, tmp_path / "whole", data=data, encoder=ENCODER, log=lines.append)
-    assert sum("graph encoder alone" in line for line in lines) == 2
-    lines.clear()
-    while not train_graph_llm(
-        settings, tmp_path / "parts", data=data, encoder=ENCODER, seconds=0, log=lines.append
-    ).finished:
-        pass
-    assert sum("graph encoder alone" in line for line in lines) == 2, "only at the start"
-    one, two = (load_file(tmp_path / name / "gnn.safetensors") for name in ("whole", "parts"))
-    assert all(torch.equal(one[key], two[key]) for key in one)
+    for slice in (1, 2):
+        train_graph_llm(
+            settings, tmp_path / "out", data=data, encoder=ENCODER, seconds=0, log=lines.append
+        )
+        assert sum("graph encoder alone" in line for line in lines) == 2, slice
 
 
 def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
@@ -121,35 +116,31 @@ def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
     rows = records(6)
     write_set(tmp_path / "set", rows[:4], rows[4:8])
     write_set(tmp_path / "more", rows[8:] + rows[:4])
-    settings = config(base, gnn={"queries": True}, pretrain={"epochs": 1, "sets": ("more",)})
-    lines: list[str] = []
-    train_graph_llm(settings, tmp_path / "out", data=tmp_path, encoder=ENCODER, log=lines.append)
-    assert any("pass 1 over 10 plans" in line for line in lines), "two of each of five people"
-
     write_set(tmp_path / "first", rows[8:9])
-    nothing = replace(settings, pretrain=replace(settings.pretrain, sets=("first",)))
-    with pytest.raises(InputError, match="no plans after a search in first"):
-        train_graph_llm(nothing, tmp_path / "none", data=tmp_path, encoder=ENCODER)
 
+    def plans(name: str) -> Examples:
+        settings = config(base, pretrain={"epochs": 1, "sets": (name,)})
+        return plans_for_pretraining(settings, tmp_path, Examples([], None), ENCODER, print)
+
+    assert len(LaterPlans(plans("more"))) == 10, "two of each of five people"
+    with pytest.raises(InputError, match="No plans after a search in first"):
+        plans("first")
     measured = json.dumps({**rows[4], "split": "test", "question": "Where was p9  born?"})
     (tmp_path / "set" / "test.jsonl").write_text(measured + "\n")
-    learnt = write_set(
-        tmp_path / "more", [*rows[8:], {**rows[9], "question": "Where was P9 born?"}]
-    )
-    with pytest.raises(InputError, match=rf"{learnt}/train.jsonl:17: .*/set/test.jsonl:1"):
-        train_graph_llm(settings, tmp_path / "no", data=tmp_path, encoder=ENCODER)
+    write_set(tmp_path / "more", [*rows[8:], {**rows[9], "question": "Where was P9 born?"}])
+    with pytest.raises(InputError, match=r"more/train.jsonl:17: .*/set/test.jsonl:1"):
+        plans("more")
 
 
-def test_an_earlier_model_gets_a_new_graph_encoder(base: Path, data: Path, tmp_path: Path) -> None:
-    train_graph_llm(config(base), tmp_path / "old", data=data, encoder=ENCODER)
-    still = {"learning_rate": 0.0, "graph_learning_rate": 0.0}
-    start = {"start": f"local:{tmp_path / 'old'}", "new_graph": True, "projector_hidden": 8}
+def test_an_earlier_model_gets_a_new_graph_encoder(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    still = {"learning_rate": 0.0, "graph_learning_rate": 0.0, "steps": 1}
+    start = {"start": f"local:{unbroken}", "new_graph": True, "projector_hidden": 8}
     settings = config(base, model=start, gnn={"hidden": 24, "queries": True}, optimizer=still)
     train_graph_llm(settings, tmp_path / "new", data=data, encoder=HashEncoder(6))
-    old, new = (load_file(tmp_path / n / "adapter_model.safetensors") for n in ("old", "new"))
+    old, new = (
+        load_file(folder / "adapter_model.safetensors") for folder in (unbroken, tmp_path / "new")
+    )
     assert all(torch.equal(old[key], new[key]) for key in old)
-    widths = {
-        load_file(tmp_path / n / "gnn.safetensors")["encoder.empty"].shape[0]
-        for n in ("old", "new")
-    }
-    assert widths == {16, 24}
+    assert load_file(tmp_path / "new/gnn.safetensors")["encoder.empty"].shape[0] == 24

@@ -1,0 +1,102 @@
+"""A training that stops, is killed or moved goes on, and ends as an unbroken one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file
+
+from ras_flow.training.checkpoints import last_checkpoint
+from tests.training.graph_llm.samples import losses, report, same_weights, train
+
+LOST = {"learning_rate": 5.0, "graph_learning_rate": 5.0, "steps": 40, "warmup": 0.0}
+"""With these the loss only rises."""
+
+
+def test_stopped_killed_moved_and_resumed_is_the_same_as_unbroken(
+    base: Path, data: Path, unbroken: Path, tmp_path: Path, cut: Callable[[str], Path]
+) -> None:
+    output = cut("out")
+    assert train(base, data, output, seconds=0).step == 2
+    half = tmp_path / "out.run" / "checkpoint-3"
+    half.mkdir()
+    (half / "trained.safetensors").write_bytes(b"half of it")
+    moved = tmp_path / "elsewhere" / "out"
+    moved.parent.mkdir()
+    (tmp_path / "out.run").rename(moved.with_name("out.run"))
+    stopped = train(base, data, moved, seconds=0)
+    assert (stopped.finished, stopped.step) == (False, 3)
+    assert train(base, data, moved).finished
+    assert not moved.with_name("out.run").exists()
+    assert losses(moved) == losses(unbroken) and len(losses(unbroken)) >= 6
+    assert same_weights(moved, unbroken)
+
+
+def test_a_run_goes_on_with_a_smaller_batch(
+    base: Path, data: Path, cut: Callable[[str], Path]
+) -> None:
+    halved = {"batch_size": 1, "accumulation": 4}
+    assert train(base, data, cut("out"), optimizer=halved).finished
+
+
+def test_checkpoints_hold_trained_weights_only(begun: Path) -> None:
+    checkpoint = last_checkpoint(begun)
+    assert checkpoint is not None
+    names = set(load_file(checkpoint / "trained.safetensors"))
+    assert {name.partition(".")[0] for name in names} == {"lm", "encoder", "projector"}
+    assert all(".lora_" in name for name in names if name.startswith("lm."))
+    assert {path.name for path in checkpoint.iterdir()} == {
+        "trained.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth",
+        "trainer_state.json",
+    }  # fmt: skip
+
+
+def trained_until_worse(base: Path, data: Path, output: Path, keep: str) -> Any:
+    watch = {"every": 1, "patience": 2, "generate": 0, "keep": keep}
+    return train(base, data, output, optimizer=LOST, watch=watch)
+
+
+@pytest.fixture(scope="module")
+def worse(base: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs that ended for lack of improvement: ``best`` and ``last`` by what they keep."""
+    folder = tmp_path_factory.mktemp("worse")
+    for keep in ("best", "last"):
+        progress = trained_until_worse(base, data, folder / keep, keep)
+        assert progress.finished and progress.step < 40
+    return folder
+
+
+def test_no_lower_loss_ends_a_run_and_the_best_or_last_weights_are_kept(worse: Path) -> None:
+    best, last = (report(worse / keep) for keep in ("best", "last"))
+    assert best["kept_step"] == best["steps"] - 2 and last["kept_step"] == last["steps"]
+    assert last["dev_loss"] > best["dev_loss"]
+    assert losses(worse / "last") == losses(worse / "best")
+    assert not same_weights(worse / "best", worse / "last")
+
+
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_a_run_that_ended_is_written_and_not_trained_on(
+    base: Path,
+    data: Path,
+    worse: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    keep: str,
+) -> None:
+    from ras_flow.training.graph_llm import training
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "finish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            trained_until_worse(base, data, tmp_path / "out", keep)
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "out.run").rename(tmp_path / "moved/out.run")
+    assert trained_until_worse(base, data, tmp_path / "moved/out", keep).finished
+    assert losses(tmp_path / "moved/out") == losses(worse / keep)
+    assert same_weights(tmp_path / "moved/out", worse / keep)
