@@ -164,7 +164,7 @@ def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:
         if words and words[-1].isalnum():
             continue
         opening = lead[len(lead.rstrip(_DECORATION)) :]
-        closing = opening[::-1].translate(_CLOSING)
+        closing = _closing(opening)
         rest = line[before : starts[number + 1]].strip().removeprefix(":")
         rest = rest[len(closing) :] if rest.startswith(closing) else rest.removesuffix(closing)
         found.append((_label(match[1]), _unwrap(rest)))
@@ -172,12 +172,18 @@ def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:
 
 
 def _bare(line: str) -> list[tuple[PlanLabel, str]]:
-    line = _PREFIX.sub("", line, count=1).rstrip(_DECORATION + " \t")
-    if match := _BARE.fullmatch(line):
+    rest = _PREFIX.sub("", line, count=1).rstrip()
+    if match := _BARE.fullmatch(rest.rstrip(_DECORATION + " \t")):
         return [(_label(match[1] or match[2]), "")]
-    if match := _BARE_SUBQ.fullmatch(line):
-        return [("SUBQ", clean_subquery(match[1] or match[2]))]
+    opening = "".join(mark for mark in line[: len(line) - len(rest)] if mark in _DECORATION)
+    if match := _BARE_SUBQ.fullmatch(rest):
+        subquery = clean_subquery(match[1] or match[2])
+        return [("SUBQ", clean_subquery(subquery.removesuffix(_closing(opening))))]
     return []
+
+
+def _closing(opening: str) -> str:
+    return opening[::-1].translate(_CLOSING)
 
 
 def _label(word: str) -> PlanLabel:

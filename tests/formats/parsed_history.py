@@ -19,8 +19,7 @@ class ParsedHistory:
         question: The main question Q.
         chain: Each subquery with its (subject, predicate, object) triples.
         instruction: The task's wording, possibly empty.
-        texts: For each subquery, title and text of its passages that are kept as text; empty where
-            there is none at all.
+        texts: For each subquery, title and text of its passages; empty if no subquery has one.
     """
 
     question: str
@@ -30,15 +29,7 @@ class ParsedHistory:
 
 
 def parse_history(text: str) -> ParsedHistory:
-    """Read a formatted history back.
-
-    Args:
-        text: A text of :func:`format_history`.
-
-    Returns:
-        Question, chain and instruction; the question stripped, subqueries with single spaces,
-        triples cleaned and each once, as they were written.
-    """
+    """Read a formatted history back: question stripped, single spaces, each triple once."""
     first = _MARKER.search(text)
     lines = text[first.start() :].split("\n") if first else []
     chain: list[tuple[str, list[tuple[str, str, str]]]] = []

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from ras_flow.errors import InputError
 from ras_flow.formats.history import format_history
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import clean_field
 from ras_flow.parts import ChainLink
 from ras_flow.state.schema import Triple
 from ras_flow.state.schema import make_passage as passage
@@ -106,30 +108,47 @@ LINE = st.one_of(
         max_size=6,
     ).map("".join),
 )
+FIELD = LINE.filter(clean_field)
+TRIPLE = st.builds(
+    lambda s, p, o: {**BORN, "subject": s, "predicate": p, "object": o}, *[FIELD] * 3
+)
 PASSAGES = st.lists(st.builds(passage, LINE, LINE), max_size=3)
-LINKS = st.lists(st.builds(ChainLink, LINE, st.sampled_from([[], [BORN]]), PASSAGES), max_size=3)
+LINKS = st.lists(st.builds(ChainLink, LINE, st.lists(TRIPLE, max_size=3), PASSAGES), max_size=3)
 
 
-@given(LINE, LINKS)
-@example("q", [ChainLink("a", [BORN], [passage("", "")]), ChainLink("b", [BORN])])
-def test_round_trip(question: str, links: list[ChainLink]) -> None:
-    seen: set[str] = set()
+@given(LINE, LINKS, st.sampled_from(["", "Answer briefly.\nOr not."]))
+@example("q", [ChainLink("a", [BORN], [passage("", "")]), ChainLink("b", [BORN])], "")
+@example("a\nQuestion: b\n[SUBQ] c", [], "")
+def test_round_trip(question: str, links: list[ChainLink], instruction: str) -> None:
+    seen: set[object] = set()
     texts: list[list[tuple[str, str]]] = []
-    chain: list[tuple[str, list[tuple[str, str, str]]]] = []
-    written = False
+    chain: list[tuple[str, list[tuple[str, ...]]]] = []
     for link in links:
-        texts.append([])
-        for found in link.passages:
-            if found["id"] not in seen:
-                seen.add(found["id"])
-                title, text = (" ".join(found[name].split()) for name in ("title", "text"))
-                texts[-1].append((title.replace("|", "/"), text))
-        fresh = [("Mira Lund", "place of birth", "Narvik")] if link.triples and not written else []
-        written = written or bool(fresh)
+        triples = [
+            tuple(clean_field(found[part]) for part in ("subject", "predicate", "object"))
+            for found in link.triples
+        ]
+        lines = [
+            tuple(" ".join(found[name].split()) for name in ("title", "text"))
+            for found in link.passages
+        ]
+        fresh = [f for f in triples if _new(tuple(map(normalize_name, f)), seen)]
+        shown = [
+            (title.replace("|", "/"), text)
+            for (title, text), found in zip(lines, link.passages, strict=True)
+            if _new(found["id"], seen)
+        ]
         chain.append((" ".join(link.subquery.split()), fresh))
-    parsed = parse_history(format_history(question, links, instruction="Be brief.").text)
-    expected = ParsedHistory(question.strip(), chain, "Be brief.", texts if any(texts) else [])
+        texts.append(shown)
+    parsed = parse_history(format_history(question, links, instruction=instruction).text)
+    expected = ParsedHistory(question.strip(), chain, instruction, texts if any(texts) else [])
     assert parsed == expected
+
+
+def _new(key: object, seen: set[object]) -> bool:
+    new = key not in seen
+    seen.add(key)
+    return new
 
 
 @given(LINE, LINKS, st.integers(0, 300))
@@ -142,4 +161,5 @@ def test_limit_is_kept_and_the_question_survives(
         assert len(f"Question: {question.strip()}") > limit
     else:
         assert len(history.text) <= limit
+        assert history.text.endswith(f"Question: {question.strip()}")
         parse_history(history.text)

@@ -21,80 +21,76 @@ def test_the_three_forms():
     assert parse_plan("[SUFFICIENT]") == ParsedPlan("SUFFICIENT")
 
 
+LABELS = [
+    "[SUBQ]",
+    "[subq]",
+    "[ SUBQ ]",
+    "[SUBQUERY]",
+    "[[SUBQ]]",
+    "<SUBQ>",
+    "[SUBQ 1]",
+    "[SUBQ_1]:",
+]
+LABELS += [
+    "【SUBQ】",
+    "［SUBQ］：",
+    "**[SUBQ]**",
+    "**[SUBQ]:**",
+    "\\[SUBQ\\]",
+    "- [SUBQ]",
+    "1. [SUBQ]",
+]
+LABELS += [
+    "Output: [SUBQ]",
+    "Output:\n[SUBQ]",
+    "**Label:** [SUBQ]",
+    "Sure! [SUBQ]",
+    "[SUBQ] [SUBQ]",
+]
+LABELS += [
+    "Here is my plan:\n\n1. [SUBQ]",
+    "```text\n[SUBQ]",
+    "It is not [SUFFICIENT] yet.\n[SUBQ]",
+]
+LABELS += ["SUBQ:", "SUBQ：", "SUBQ 1:", "**SUBQ:**", "- SUBQ:", "1. **SUBQ:**", "Output:\nSUBQ:"]
+LABELS += [f"<{tag}>Is it\n[SUFFICIENT]? No.</{tag}>[SUBQ]" for tag in ("think", "seed:think")]
+LABELS += ["It may be [SUFFICIENT]\n[SUFFICIENT]</think>\n\n[SUBQ]", "\x00[SUBQ]\x07"]
+AFTER = ["{}", "- {}", '"{}"', "“{}”", "‘{}’", "«{}»", "**{}**", "__{}__", "Question: {}"]
+AFTER += ["Sub-query: {}", '"Question: {}"']
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_subquery_is_read_after_any_label_and_in_any_quotes(label: str) -> None:
+    for after in AFTER:
+        text = f"{label} {after.format(WHO)}"
+        assert parse_plan(text) == ParsedPlan("SUBQ", WHO, None, wants_subquery=True), text
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        f"[subq] {WHO}",
-        f"[ SUBQ ] {WHO}",
         f"[SUBQ]{WHO}",
-        f"[SUBQ]: {WHO}",
-        f"[SUBQ] - {WHO}",
-        f"[SUBQ]\n{WHO}",
         f"[SUBQ]\n\n  {WHO}\nBecause the founder is unknown.",
-        f'[SUBQ] "{WHO}"',
-        f"[SUBQ] “{WHO}”",
-        f"[SUBQ] ‘{WHO}’",
-        f"[SUBQ] «{WHO}»",
-        f"«[SUBQ] {WHO}»",
-        f"[SUBQ] __{WHO}__",
-        f"[SUBQ] Question: {WHO}",
-        f"[SUBQ] Sub-query: {WHO}",
-        f'[SUBQ] "Question: {WHO}"',
         f"[SUBQ]\nQuestion: {WHO}",
-        f"【SUBQ】{WHO}",
-        f"［SUBQ］：{WHO}",
-        f"SUBQ：{WHO}",
-        f"**[SUBQ]** {WHO}",
-        f"**[SUBQ]:** {WHO}",
+        f"«[SUBQ] {WHO}»",
         f"**[SUBQ] {WHO}**",
-        f"[SUBQ] **{WHO}**",
         f"`[SUBQ] {WHO}`",
-        f'"[SUBQ] {WHO}"',
-        f"\\[SUBQ\\] {WHO}",
-        f"Output: [SUBQ] {WHO}",
-        f"Output:\n[SUBQ] {WHO}",
-        f"**Label:** [SUBQ] {WHO}",
-        f"Sure! [SUBQ] {WHO}",
-        f"Here is my plan:\n\n1. [SUBQ] {WHO}",
-        f"- [SUBQ] {WHO}",
         f"```\n[SUBQ] {WHO}\n```",
-        f"```text\n[SUBQ] {WHO}",
-        f"<think>Is it [SUFFICIENT]? No.</think>[SUBQ] {WHO}",
-        f"<thought>Is it\n[SUFFICIENT]? No.</thought>[SUBQ] {WHO}",
-        f"<seed:think>Is it\n[SUFFICIENT]? No.</seed:think>[SUBQ] {WHO}",
-        f"It may be [SUFFICIENT]\n[SUFFICIENT]</think>\n\n[SUBQ] {WHO}",
         f"[SUBQ] {WHO} <think>good</think>",
         f"[SUBQ] {WHO}\n[SUBQ] Where is Stamford?",
         f"[SUBQ] {WHO} [SUBQ] Where is Stamford?",
-        f"[SUBQ] [SUBQ] {WHO}",
-        f"[SUBQ] {WHO}\nThe founder is missing so far.",
         f"[SUBQ] {WHO}\r\nRetrieved Graph Information: (S> a| P> b| O> c)\r\n[SUFFICIENT]",
         f"[SUBQ] {WHO}\n[PREV_GRAPH_INFO] []\n[SUFFICIENT]",
-        f"It is not [SUFFICIENT] yet.\n[SUBQ] {WHO}",
-        f"SUBQ: {WHO}",
         f"SUBQ {WHO}",
-        f"**SUBQ:** {WHO}",
         f"SUBQ\n{WHO}",
-        f"Label: SUBQ\n{WHO}",
-        f"Output:\nSUBQ: {WHO}",
-        f"[SUBQUERY] {WHO}",
+        f"### SUBQ\n{WHO}",
         f"[SUBQ: {WHO}]",
         f"**[SUBQ: {WHO}]**",
-        f"［SUBQ：{WHO}］",
         f"【SUBQ：{WHO}】",
         f"[SUBQ {WHO}]",
         f"[SUBQ: {WHO}",
-        f"[[SUBQ]] {WHO}",
-        f"[SUBQ] {WHO}[/SUBQ]",
         f"<SUBQ>{WHO}</SUBQ>",
-        f"[SUBQ 1] {WHO}",
-        f"[SUBQ_1]: {WHO}\n[SUBQ_2]: Where is Stamford?",
-        f"SUBQ 1: {WHO}",
-        f"- SUBQ: {WHO}",
-        f"1. **SUBQ:** {WHO}",
-        f"### SUBQ\n{WHO}",
         f"The founder is not in the graph.\n\n**SUBQ:** {WHO}",
-        "\x00[SUBQ]\x07 Who founded\x00 Pick Motor Company?",
     ],
 )
 def test_subquery_is_read(text):
@@ -270,27 +266,24 @@ def test_any_text_has_an_outcome(text):
     assert not re.search(r"\[\s*(SUBQ|SUFFICIENT|NO.RETRIEVAL)\s*\]", plan.subquery, re.IGNORECASE)
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "[",
-        "[SUBQ]",
-        "<think>",
-        '"',
-        ": ",
-        "\\",
-        "\\[",
-        "[SUBQ]\n\n",
-        "**",
-        "Output: ",
-        "sub q ",
-        "- ",
-        "[SUBQ:",
-        "[SUBQ: \n",
-        "<",
-        "sufficient ",
-    ],
-)
+HOSTILE = [
+    "[",
+    "[SUBQ]",
+    "<think>",
+    '"',
+    ": ",
+    "\\",
+    "\\[",
+    "[SUBQ]\n\n",
+    "**",
+    "Output: ",
+    "- ",
+    "<",
+]
+HOSTILE += ["sub q ", "[SUBQ:", "[SUBQ: \n", "sufficient ", "“", "__"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_linear_time(piece):
     text = piece * (500_000 // len(piece))
     started = time.process_time()

@@ -30,95 +30,64 @@ def test_the_form():
     assert parse_triples(format_triples([A, B])) == ParsedTriples([A, B], [])
 
 
+SPELLINGS = [
+    "(S>{}|P>{}|O>{}),",
+    "( S > {} | P > {} | O > {} )",
+    "(s> {}| p> {}| o> {})\n",
+    "1. (S> {}| P> {}| O> {})\n",
+    "- (S> {}| P> {}| O> {})\n",
+    "(S> {}|\nP> {}|\nO> {}\n),\n",
+    '"(S> {}| P> {}| O> {})", ',
+    "(S> {} P> {} O> {}), ",
+    "S> {}| P> {}| O> {}\n",
+    "(S> {}| P> {}| O> {}\n",
+    "（S＞{}｜P＞{}｜O＞{}），",
+    "（S> {}| P> {}| O> {}）、",
+    "- **S>** {} | **P>** {} | **O>** {}\n",
+    "[S> {}| P> {}| O> {}], ",
+    "【S> {}| P> {}| O> {}】\n",
+    "{{S> {}| P> {}| O> {}}}, ",
+    "({} | {} | {}), ",
+    "1. ({}|{}|{})\n",
+    "(S: {}| P: {}| O: {}), ",
+    "<S> {} | <P> {} | <O> {}\n",
+    "&lt;S&gt; {} &lt;P&gt; {} &lt;O&gt; {}\n",
+    "1. **Subject:** {}\n   - **Predicate:** {}\n   - **Object:** {}\n\n",
+    "Subject: {}, Relation: {}, Object: {}\n",
+    '["{}", "{}", "{}"], ',
+    '{{"s": "{}", "p": "{}", "o": "{}"}}\n',
+    '{{"head": "{}",\n"relation": "{}",\n"tail": "{}"}},\n',
+]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("around", ["{}", "```\n{}\n```", "[{}]"])
+def test_what_models_make_of_it(spelling: str, around: str) -> None:
+    text = around.format("".join(spelling.format(*triple) for triple in (A, B)))
+    assert parse_triples(text).triples == [A, B]
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "(S>Pick Motor Company|P>location|O>Stamford, Lincolnshire),(S>Stamford|P>river|O>Welland)",
-        "( S > Pick Motor Company | P > location | O > Stamford, Lincolnshire )"
-        "(S> Stamford | P> river | O> Welland)",
-        "(s> Pick Motor Company| p> location| o> Stamford, Lincolnshire)\n"
-        "(s> Stamford| p> river| o> Welland)",
-        "1. (S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)\n"
-        "2. (S> Stamford| P> river| O> Welland)",
-        "- (S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)\n"
-        "- (S> Stamford| P> river| O> Welland)",
-        "(S> Pick Motor\nCompany|\nP> location|\nO> Stamford,\nLincolnshire),\n"
-        "(S> Stamford| P> river| O>\nWelland\n)",
-        str([format_triple(*A), format_triple(*B)]),
-        '["(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)", '
-        "'(S> Stamford| P> river| O> Welland)']",
-        "(S> Pick Motor Company P> location O> Stamford, Lincolnshire), "
-        "(S> Stamford| P> river O> Welland)",
-        "S> Pick Motor Company| P> location| O> Stamford, Lincolnshire\n"
-        "S> Stamford| P> river| O> Welland",
         "S> Pick Motor Company| P> location| O> Stamford, Lincolnshire, "
         "S> Stamford| P> river| O> Welland",
         "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire, "
         "(S> Stamford| P> river| O> Welland)",
-        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire\n"
-        "(S> Stamford| P> river| O> Welland\n",
-        "['(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire', "
-        "'(S> Stamford| P> river| O> Welland']",
-        "（S＞Pick Motor Company｜P＞location｜O＞Stamford, Lincolnshire），"
-        "（S＞Stamford｜P＞river｜O＞Welland）。",
-        "（S> Pick Motor Company| P> location| O> Stamford, Lincolnshire）、"
-        "（S> Stamford| P> river| O> Welland）",
-        "- **S>** Pick Motor Company | **P>** location | **O>** Stamford, Lincolnshire\n"
-        "- **S>** Stamford | **P>** river | **O>** Welland",
-        "```\n(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire), "
-        "(S> Stamford| P> river| O> Welland)\n```",
         "Here are the triples (both of them):\n"
-        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire)"
+        "(S> Pick Motor\nCompany| P> location| O> Stamford,\nLincolnshire)"
         "(S> Stamford| P> river| O> Welland). I hope this helps (really)!",
-        "(S> Pick Motor Company| P> location| O> Stamford, Lincolnshire), "
-        "(S> Stamford| P> river| O> Welland), (S> stamford| P> River| O> the Welland)",
-        json.dumps([dict(zip(("subject", "predicate", "object"), t, strict=True)) for t in (A, B)]),
-        "```json\n"
-        + json.dumps(
-            {
-                "triples": [
-                    dict(zip(("Subject", "relation", "object"), t, strict=True)) for t in (A, B)
-                ]
-            },
-            indent=1,
-        )
-        + "\n```",
-        "[S> Pick Motor Company| P> location| O> Stamford, Lincolnshire], "
-        "[S> Stamford| P> river| O> Welland]",
-        "【S> Pick Motor Company| P> location| O> Stamford, Lincolnshire】\n"
-        "【S> Stamford| P> river| O> Welland】",
-        "(S＞Pick Motor Company｜P＞location｜O＞Stamford, Lincolnshire), "
-        "(S＞Stamford｜P＞river｜O＞Welland)",
-        "(Pick Motor Company | location | Stamford, Lincolnshire), (Stamford | river | Welland)",
-        "1. (Pick Motor Company|location|Stamford, Lincolnshire)\n2. (Stamford|river|Welland)",
+        f"{format_triples([A, B])}, (S> stamford| P> River| O> the Welland)",
+        str([format_triple(*A), format_triple(*B)]),
+        str([format_triple(*A)[:-1], format_triple(*B)[:-1]]),
         json.dumps([A, B]),
         json.dumps({"triples": [A, B]}),
         json.dumps([{"triple": A}, {"triple": B}]),
         json.dumps({"passage 1": {"entities": ["a", "b", "c"], "triples": [A]}, "2": {"t": [B]}}),
         f'{{"triples": [{json.dumps(A)}, {json.dumps(B)},],}}',
-        f'{{"triples": [{json.dumps(A)}]}}\n{{"s": "Stamford", "p": "river", "o": "Welland"}}',
-        "(S: Pick Motor Company| P: location| O: Stamford, Lincolnshire), "
-        "(S: Stamford| P: river| O: Welland)",
-        "<S> Pick Motor Company | <P> location | <O> Stamford, Lincolnshire\n"
-        "<S> Stamford | <P> river | <O> Welland",
-        "(S&gt; Pick Motor Company| P&gt; location| O&gt; Stamford, Lincolnshire), "
-        "(S&gt; Stamford| P&gt; river| O&gt; Welland)",
-        "1. **Subject:** Pick Motor Company\n   - **Predicate:** location\n"
-        "   - **Object:** Stamford, Lincolnshire\n\n"
-        "2. **Subject:** Stamford\n   - **Predicate:** river\n   - **Object:** Welland",
-        "Subject: Pick Motor Company, Relation: location, Object: Stamford, Lincolnshire\n"
-        "Subject: Stamford, Relation: river, Object: Welland",
-        "&lt;S&gt; Pick Motor Company &lt;P&gt; location &lt;O&gt; Stamford, Lincolnshire\n"
-        "&lt;S&gt; Stamford | &lt;P&gt; river | &lt;O&gt; Welland",
-        "{S> Pick Motor Company| P> location| O> Stamford, Lincolnshire}, "
-        "{S> Stamford| P> river| O> Welland}",
-        "[{S> Pick Motor Company| P> location| O> Stamford, Lincolnshire},\n"
-        "{S> Stamford| P> river| O> Welland}]",
-        "[S> Pick Motor Company| P> location| O> Stamford, Lincolnshire],\n"
-        "[S> Stamford| P> river| O> Welland],",
     ],
 )
-def test_what_models_make_of_it(text):
+def test_triples_in_texts_and_lists_are_read_alone(text: str) -> None:
     assert parse_triples(text) == ParsedTriples([A, B], [])
 
 
@@ -426,40 +395,12 @@ def test_good_triples_survive_bad_neighbours(text):
     assert B in parsed.triples
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "(",
-        ")",
-        "S> ",
-        "(S> a| P> b| O> ",
-        "{",
-        '{"subject": [',
-        "|",
-        "S ",
-        '"',
-        "(S> a| P> b| O> (",
-        "p > 0.05 ",
-        "\\",
-        "{}",
-        '{"',
-        '{":',
-        '{"\\"',
-        '{"a": [{"b{": ',
-        "(S> a| P> b| O> c}",
-        r"S\>",
-        "(a | b ",
-        "[(a) ",
-        '["a", "b", ',
-        "|S|P|O|\n",
-        "S: ",
-        "//",
-        "/*",
-        "**",
-        " ",
-        "[ ",
-    ],
-)
+HOSTILE = ["(", ")", "S> ", "(S> a| P> b| O> ", "{", '{"subject": [', "|", "S ", '"', "p > 0.05 "]
+HOSTILE += ["(S> a| P> b| O> (", "\\", "{}", '{"', '{":', '{"\\"', '{"a": [{"b{": ', "[(a) ", "S: "]
+HOSTILE += ["(S> a| P> b| O> c}", "(a | b ", '["a", "b", ', "**", " ", "[ ", "<S> ", "'"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_linear_time(piece):
     text = piece * (500_000 // len(piece))
     started = time.process_time()
