@@ -7,9 +7,9 @@ import re
 from ras_flow.formats.text import UNSTORABLE
 
 THOUGHT = r"(?:think(?:ing)?|thought|seed:think)>"
-"""Regular expression of a tag around what a model says to itself, after the "<" or "</"."""
+"""Regular expression of the tag around a model's thoughts, after the "<" or "</"."""
 
-# In brackets of its own Mistral's models think, and Moonshot's.
+# Models of Mistral and Moonshot use other brackets.
 _THOUGHT_END = re.compile(rf"</{THOUGHT}|\[/THINK\]|◁/think▷", re.IGNORECASE)
 _THOUGHT = re.compile(
     rf"(?:<{THOUGHT}|\[THINK\]|◁think▷).*?({_THOUGHT_END.pattern}|\Z)", re.DOTALL | re.IGNORECASE
@@ -25,7 +25,7 @@ _AROUND = ('"', "'", "`", "***", "**", "*", *_PAIRS)
 
 
 def without_thoughts(text: str) -> str:
-    """Return a model's reply without what it says to itself first, between tags of thinking."""
+    """Return a model's reply without the thoughts before it."""
     # The opening tag may have been part of the prompt.
     return _THOUGHT_END.split(_THOUGHT.sub("", text))[-1]
 

@@ -38,7 +38,7 @@ def normalize_name(text: str) -> str:
     """Return the form of a name by which entities are joined and triples are keyed.
 
     Letter case, compatibility forms (NFKC), whitespace and leading English articles do not
-    count, but the letter of "A-10" and "A*" is no article. Diacritics on Latin and Greek letters
+    count, but the "A" of "A-10" and "A*" is not an article. Diacritics on Latin and Greek letters
     do not count ("Beyoncé" is "Beyonce", "Wałęsa" is "Walesa"), nor do marks that most texts leave
     out, such as the stress of "Москва́"; others make another letter (Cyrillic й, Japanese が) and
     stay. Punctuation is dropped, except:

@@ -1,4 +1,4 @@
-"""The planner's output: a label and, where the label asks for one, a subquery (paper §3.1)."""
+"""The planner's output: a label, and for [SUBQ] a subquery (paper §3.1)."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class ParsedPlan:
         label: The decision; None when the output is not usable.
         subquery: The subquery of a usable [SUBQ], one line without labels; otherwise empty.
         problem: Why the output is not usable, worded for the model; None when it is usable.
-        wants_subquery: The label is [SUBQ], whether or not the subquery is usable. That is all that
-            counts for the first plan, where the main question becomes the subquery.
+        wants_subquery: The label is [SUBQ], even if the subquery is not usable. That alone counts
+            for the first plan, whose subquery is the main question.
     """
 
     label: PlanLabel | None
@@ -79,7 +79,7 @@ class ParsedPlan:
 
 
 def format_plan(label: PlanLabel, subquery: str = "") -> str:
-    """Write a plan as the planner should: the training target, and the form of the examples."""
+    """Write a plan: the training target, and the form of the prompt's examples."""
     if label != "SUBQ":
         if subquery:
             raise InputError(f"A [{label}] plan has no subquery; leave it off or use SUBQ.")
@@ -87,7 +87,7 @@ def format_plan(label: PlanLabel, subquery: str = "") -> str:
     cleaned = clean_subquery(subquery)
     if not is_askable(cleaned):
         raise InputError(
-            f"A [SUBQ] plan needs a subquery of 1 to {MAX_SUBQUERY} characters with a word in it; "
+            f"A [SUBQ] plan needs a subquery of 1 to {MAX_SUBQUERY} characters that has a word; "
             f"this one has {len(cleaned)} once cleaned: {cleaned[:80]!r}."
         )
     return f"[SUBQ] {cleaned}"
@@ -100,8 +100,8 @@ def parse_plan(text: str) -> ParsedPlan:
     after anything but a word: "this is not [SUFFICIENT]" only mentions it. It counts as a bare
     word on the first line, alone or with a reason ("Sufficient: the graph ..."); "SUBQ: who ..."
     also on the last. Thoughts, code fences, emphasis, quotes and prefixes such as "Output:" are
-    ignored, and so is what follows where the model plays on alone ("Retrieved Graph
-    Information: ..."). No label, different labels, and a [SUBQ] without a usable text are
+    ignored. Reading ends where the model plays on alone ("Retrieved Graph Information: ...").
+    No label, different labels, and a [SUBQ] without a usable text are
     problems; of several [SUBQ] the first with a text counts.
     """
     lines = [line for line in _visible(text).split("\n") if not _FENCE.fullmatch(line)]

@@ -22,8 +22,8 @@ _KINDS = tuple(
         *("هو", "هي", "هم"),
     )
 )
-"""Pronouns that can stand for what a passage is about, by what they stand for. Of other languages
-in Latin letters there are none: they are names in English ("Elle", "Er")."""
+"""Pronouns that can stand for what a passage is about, by what they stand for. Pronouns of other
+languages in Latin letters are left out: they are names in English ("Elle", "Er")."""
 
 PRONOUNS = frozenset(
     "i me my we us our you your this that these those who whom whose which what one someone "
@@ -47,9 +47,9 @@ def is_pronoun(name: str, *, as_object: bool = False) -> bool:
 def means_title(name: str, title: str, text: str, *, as_object: bool = False) -> bool:
     """Tell whether a name stands for what a passage is about, that is for its title.
 
-    A pronoun does where the text has it and uses no other kind of pronoun more often: in a passage
-    about a film, a lone "he" is somebody else. "The film" and "this film" do where the title says
-    so, as in "Salt Road (film)", or the first sentence has both the title and "a … film".
+    A pronoun does if the text uses it and no other kind more often: in a passage about a film, a
+    lone "he" is somebody else. "The film" and "this film" do if the title says so, as in "Salt
+    Road (film)", or if the first sentence has both the title and "a … film".
     """
     if not title:
         return False
@@ -68,7 +68,7 @@ def short_title(title: str) -> str:
 
 @lru_cache(maxsize=4)
 def _main_kinds(text: str) -> list[frozenset[str]]:
-    """Return the kinds of pronouns of which a text has most, if it has any."""
+    """Return the kinds of pronouns that a text uses most, if any."""
     words = Counter(tokenize(text))
     counts = [sum(words[pronoun] for pronoun in kind) for kind in _KINDS]
     most = max(counts)
@@ -89,7 +89,7 @@ def _is_a(noun: str, title: str, text: str) -> bool:
 
 
 def _pronoun(name: str, as_object: bool) -> str:
-    """Return the pronoun that a name is, in small letters; the empty text if it is none."""
+    """Return a name in lower case if it is a pronoun, else the empty text."""
     name = name.strip(" .,;:'\"")
     is_name = name[:1].isupper() if as_object else len(name) > 1 and name.isupper()
     small = name.casefold()

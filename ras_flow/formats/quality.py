@@ -1,8 +1,8 @@
 """Rules for what enters the graph, applied to the triples of one passage at a time.
 
 They come after the cache, which keeps triples as they were extracted: a changed rule needs no new
-extraction. Each looks at one passage alone, so whatever a passage makes a model write, no other
-passage's triples change. What each does was measured: benchmarks/results/extraction.md.
+extraction. Each looks at one passage alone: whatever a passage makes a model write, the triples of
+other passages stay as they are. Measurements: benchmarks/results/extraction.md.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ RULES: Mapping[str, Rule] = {
     "subject as object": leave_out_loops,
     "inverse": join_inverses,
 }
-"""The rules, in the order in which they are applied, by the reason that they have to leave out."""
+"""The rules in their order, by the reason for which they leave triples out."""
 
 
 def refine(

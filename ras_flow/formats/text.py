@@ -41,7 +41,7 @@ def scrub_all(value: Any) -> Any:
             return value if math.isfinite(value) else None
         case int():
             raise ValueError(f"{value!r} cannot be stored")
-    raise TypeError(f"a {type(value).__name__} is no JSON")
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 
 def stream_safe(text: str) -> str:

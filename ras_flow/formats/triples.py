@@ -50,8 +50,8 @@ class ParsedTriples:
     """What was read from an extractor's output.
 
     Attributes:
-        triples: (subject, predicate, object) in the order of the text, none twice.
-        dropped: Pieces that were no triples, as found, each cut at 300 characters.
+        triples: (subject, predicate, object), each once, in the order of the text.
+        dropped: Pieces that could not be read as triples, each cut at 300 characters.
     """
 
     triples: list[tuple[str, str, str]] = field(default_factory=list)
@@ -74,7 +74,7 @@ def format_triple(subject: str, predicate: str, object: str) -> str:
 
 
 def format_triples(triples: Iterable[tuple[str, str, str]]) -> str:
-    """Write triples, separated by a comma and a space; the empty text for none."""
+    """Write triples, separated by a comma and a space."""
     return ", ".join(format_triple(*triple) for triple in triples)
 
 
@@ -222,7 +222,7 @@ def _read_bars(text: str) -> _Found:
 
 
 def _read_named(text: str) -> _Found:
-    """Read fields with names in front; nothing where they make no triple."""
+    """Read fields with names in front; return nothing if they do not form a triple."""
     marked = _NAME.sub(lambda name: f" {COLUMNS[name[1].lower()][0]}> ", text)
     found = list(_read_marked(marked))
     return found if any(triple for _, triple in found) else []

@@ -1,6 +1,6 @@
 """Language models by name: local ones, and chat models of any provider through LangChain.
 
-Importing this package loads none of them, nor LangChain; names are loaded on first use.
+Importing this package does not import LangChain or transformers; names are loaded on first use.
 """
 
 from __future__ import annotations

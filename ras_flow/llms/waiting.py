@@ -10,10 +10,10 @@ from ras_flow.errors import OverloadedError
 from ras_flow.settings.limits import limit
 
 VARIABLE = "RAS_FLOW_MAX_CALLS"
-"""Environment variable with the limit, which holds for the whole process."""
+"""Environment variable with the limit for the whole process."""
 
 MOST = 4000
-"""The limit by default: some hundred questions that each have some passages extracted."""
+"""Default limit: some hundred questions, each with several passages under extraction."""
 
 _lock = threading.Lock()
 _taken = 0
@@ -26,15 +26,15 @@ def taken() -> int:
 
 @contextmanager
 def call_slot() -> Iterator[None]:
-    """Count a model call from here to the end of the block, however it ends."""
+    """Count a model call until the block ends."""
     global _taken
     most = most_calls()
     with _lock:
         if _taken >= most:
             raise OverloadedError(
-                f"{_taken} model calls wait or are under way, and this process takes {most}. "
-                "Nothing is lost: resume the run later, start fewer at once, or raise "
-                f"{VARIABLE}."
+                f"{_taken} model calls wait or are under way, the most that this process takes. "
+                "Nothing is lost: resume the run later, start fewer runs at once, or raise "
+                f"{VARIABLE} (now {most})."
             )
         _taken += 1
     try:
@@ -45,12 +45,12 @@ def call_slot() -> Iterator[None]:
 
 
 def check_room() -> None:
-    """Refuse new work while half of the places are taken: the rest is for runs under way."""
+    """Refuse new questions while half of the slots are taken; the rest is for runs under way."""
     most = most_calls()
     if 2 * _taken >= most:
         raise OverloadedError(
-            f"This process is busy: {_taken} model calls wait or are under way, and with "
-            f"{most // 2} no new question is taken. Try again later, or raise {VARIABLE} "
+            f"This process is busy: {_taken} model calls wait or are under way, and from "
+            f"{most // 2} on it takes no new question. Try again later, or raise {VARIABLE} "
             f"(now {most})."
         )
 

@@ -25,7 +25,7 @@ EXAMPLES: list[tuple[str, str]] = [
     ),
     ("Question: How many days are there in a week?", "7"),
 ]
-"""A two-hop question answered from its graph, and one that needs none."""
+"""A two-hop question answered from its graph, and one answered without a graph."""
 
 LONG_FORM_EXAMPLES: list[tuple[str, str]] = [
     (

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_openai import ChatOpenAI
 
-from ras_flow.errors import ConfigurationError, MissingExtraError, ModelResponseError
+from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.llms import ChatLanguageModel, load_language_model
 from ras_flow.llms.remote.clients import certificates
-from ras_flow.parts import Message
 from tests.llms.remote_models import KEY, KINDS, PROMPT, both, client, serve
 from tests.servers import Answer
 
@@ -83,15 +79,12 @@ def test_identity_tells_settings_apart_and_keeps_secrets() -> None:
     assert again in found
     given = [ChatOpenAI(model="gpt-4.1", temperature=warmth) for warmth in (0.0, 0.0, 1.0)]
     assert len({ChatLanguageModel(model).identity for model in given}) == 2
+    patient: list[dict[str, Any]] = [{}, {"timeout": 300.0}, {"max_retries": 0}]
+    for name in names:
+        waiting = {load_language_model(name, **settings).identity for settings in patient}
+        assert len(waiting) == 1, "a longer timeout must not have a whole corpus read again"
     routed = [ChatOpenAI(model="m", default_query={"to": name}) for name in ("a", "b")]
     assert len({ChatLanguageModel(model).identity for model in routed}) == 2
-
-
-@both
-def test_identity_is_the_same_however_long_is_waited(kind: str) -> None:
-    """Triples are kept by it: a longer timeout must not have a whole corpus read again."""
-    settings: list[dict[str, Any]] = [{}, {"timeout": 300.0}, {"max_retries": 0}]
-    assert len({load_language_model(KINDS[kind][1], **some).identity for some in settings}) == 1
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
@@ -113,13 +106,6 @@ def test_unknown_names_show_examples(name: str) -> None:
 
 
 @both
-def test_a_missing_key_names_its_variable(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(f"{kind.upper()}_API_KEY")
-    with pytest.raises(ConfigurationError, match=f"{kind.upper()}_API_KEY"):
-        load_language_model(KINDS[kind][1])
-
-
-@both
 def test_a_key_is_sent_without_the_end_of_its_line_and_else_refused(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,55 +123,30 @@ def test_a_key_is_sent_without_the_end_of_its_line_and_else_refused(
 
 
 @both
-def test_a_missing_package_names_its_extra(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, variable = KINDS[kind][1], f"{kind.upper()}_API_KEY"
+    with monkeypatch.context() as without_key:
+        without_key.delenv(variable)
+        with pytest.raises(ConfigurationError, match=variable):
+            load_language_model(name)
+    certificates.cache_clear()
+    with monkeypatch.context() as moved:
+        moved.setenv("SSL_CERT_FILE", "/no/such/file.pem")
+        with pytest.raises(ConfigurationError, match="SSL_CERT_FILE=/no/such/file.pem"):
+            load_language_model(name)
     monkeypatch.setitem(sys.modules, f"langchain_{kind}", None)
     with pytest.raises(MissingExtraError, match=rf"pip install 'ras-flow\[{kind}\]'"):
-        load_language_model(KINDS[kind][1])
+        load_language_model(name)
 
 
-@both
-def test_certificates_that_are_gone_are_named(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    certificates.cache_clear()
-    monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
-    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE"):
-        load_language_model(KINDS[kind][1])
-
-
-def test_another_providers_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigurationError, match="azure_openai:m.*OPENAI_API_VERSION") as caught:
-        load_language_model("azure_openai:m")
+@pytest.mark.parametrize(
+    ("name", "error", "said"),
+    [
+        ("azure_openai:m", ConfigurationError, "OPENAI_API_VERSION"),
+        ("mistralai:mistral-small", MissingExtraError, "langchain-mistralai"),
+    ],
+)
+def test_what_another_provider_lacks_is_named(name: str, error: Any, said: str) -> None:
+    with pytest.raises(error, match=said) as caught:
+        load_language_model(name)
     assert KEY not in str(caught.value)
-
-
-def test_another_providers_missing_package_is_named() -> None:
-    with pytest.raises(MissingExtraError, match="langchain-mistralai"):
-        load_language_model("mistralai:mistral-small")
-
-
-def test_importing_is_light() -> None:
-    heavy = "torch transformers langchain_openai langchain_anthropic openai anthropic".split()
-    code = f"import sys, ras_flow.llms; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_a_server_runs_as_a_process_of_its_own(tmp_path: Path) -> None:
-    script, log = tmp_path / "script.json", tmp_path / "log.jsonl"
-    script.write_text(json.dumps([{"match": "France", "text": "Paris"}, {"text": "once"}]))
-    command = [sys.executable, "-m", "tests.servers.openai_server"]
-    command += ["--port", "0", "--script", str(script), "--log", str(log)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            url = process.stdout.readline().strip()
-            model = load_language_model("openai:any", base_url=url)
-            other: list[Message] = [{"role": "user", "content": "Other?"}]
-            made = asyncio.run(model.generate([PROMPT, PROMPT, other], max_new_tokens=9))
-            assert [one.text for one in made] == ["Paris", "Paris", "once"]
-            with pytest.raises(ModelResponseError, match="no answer"):
-                asyncio.run(model.generate([other], max_new_tokens=9))
-        finally:
-            process.kill()
-    logged = [json.loads(line) for line in log.read_text().splitlines()]
-    assert len(logged) == 4
-    assert KEY not in log.read_text()

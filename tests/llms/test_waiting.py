@@ -73,7 +73,7 @@ async def test_no_new_question_is_taken_while_half_of_the_places_are_taken(
         graph = builder().compile()
         for _ in range(4):
             places.enter_context(call_slot())
-        with pytest.raises(OverloadedError, match="with 4 no new question is taken"):
+        with pytest.raises(OverloadedError, match="busy"):
             await graph.ainvoke(asked(server))
         assert server.requests == []
         places.pop_all().close()
@@ -84,7 +84,7 @@ async def test_a_run_that_finds_no_place_is_resumed_later(monkeypatch: pytest.Mo
     monkeypatch.setenv(VARIABLE, "8")
     with OpenAIServer(answers) as server, ExitStack() as places:
         graph = builder().compile(checkpointer=InMemorySaver())
-        with pytest.raises(OverloadedError, match="Nothing is lost"):
+        with pytest.raises(OverloadedError, match="resume"):
             async for step in graph.astream(asked(server), CONFIG, stream_mode="updates"):
                 if "retrieve" in step:
                     for _ in range(8):

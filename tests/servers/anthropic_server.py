@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.servers.scripted import Answer, ScriptedServer, main
+from tests.servers.scripted import Answer, ScriptedServer
 
 _TYPES = {
     200: "overloaded_error",
@@ -72,7 +72,3 @@ def _end(answer: Answer) -> str:
 
 def _event(kind: str, **data: Any) -> str:
     return f"event: {kind}\ndata: {json.dumps({'type': kind} | data)}\n\n"
-
-
-if __name__ == "__main__":
-    main(AnthropicServer)

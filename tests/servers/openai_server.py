@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.servers.scripted import Answer, ScriptedServer, main
+from tests.servers.scripted import Answer, ScriptedServer
 
 
 class OpenAIServer(ScriptedServer):
@@ -63,7 +63,3 @@ def _usage(answer: Answer) -> dict[str, int]:
 
 def _event(data: dict[str, Any]) -> str:
     return f"data: {json.dumps(data)}\n\n"
-
-
-if __name__ == "__main__":
-    main(OpenAIServer)

@@ -2,17 +2,11 @@
 
 A script is a list of answers, tried in order: one with `match` answers every request whose last
 user message matches that regular expression; one without answers a single request and is used up.
-A function from the request's JSON body to an answer works too. As a process:
-
-    python -m tests.servers.openai_server --port 0 --script script.json --log requests.jsonl
-
-prints the base URL on its first line. The script file holds a JSON list of objects with the
-fields of `Answer`; the log gets one JSON object a request, written before the answer.
+A function from the request's JSON body to an answer works too.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import threading
@@ -21,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 
@@ -84,10 +77,9 @@ class ScriptedServer:
         requests: Of each request: `path`, `headers` (lower-case names), `body`, `at` (seconds).
     """
 
-    def __init__(self, script: Script = (), *, port: int = 0, log: Path | None = None) -> None:
+    def __init__(self, script: Script = (), *, port: int = 0) -> None:
         self.script = script if callable(script) else list(script)
         self.requests: list[dict[str, Any]] = []
-        self.log = log
         self.lock = threading.Lock()
         outer = self
 
@@ -144,9 +136,6 @@ class ScriptedServer:
         with self.lock:
             headers = {name.lower(): value for name, value in handler.headers.items()}
             self.requests.append(record | {"headers": headers})
-            if self.log:
-                with self.log.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
         answer = self._choose(body)
         time.sleep(answer.delay)
         try:
@@ -220,15 +209,3 @@ class ScriptedServer:
             handler.close_connection = True
         else:
             handler.wfile.write(b"0\r\n\r\n")
-
-
-def main(kind: type[ScriptedServer]) -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--script", type=Path, required=True)
-    parser.add_argument("--log", type=Path)
-    given = parser.parse_args()
-    script = [Answer(**fields) for fields in json.loads(given.script.read_text())]
-    with kind(script, port=given.port, log=given.log) as server:
-        print(server.url, flush=True)
-        threading.Event().wait()

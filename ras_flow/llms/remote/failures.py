@@ -95,7 +95,7 @@ async def call_model(
 ) -> T:
     """Await a model call, again if its answer is broken; raise failures as errors of ras_flow.
 
-    ``sdk_retries``: whether the SDK made ``max_retries`` of its own where a server is unavailable.
+    ``sdk_retries``: whether the SDK itself retries while a server is unavailable.
     """
 
     async def attempt() -> T:

@@ -13,7 +13,7 @@ from ras_flow.prompts import answerer as prompts
 from ras_flow.support.concurrency import all_or_none
 
 LONG_FORM_TOKENS = 150
-"""From this limit on an answer is a text, not a phrase, and gets examples of its own."""
+"""From this limit on an answer is a text, not a phrase, and is asked for with other examples."""
 
 STOP = ("\nQuestion:", "\n[SUBQ]")
 

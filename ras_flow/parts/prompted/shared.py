@@ -24,8 +24,8 @@ class _Work:
 class SharedExtractor:
     """Shares an extractor among concurrent callers.
 
-    Who asks for a passage that is being extracted waits for it, at no cost of its own. A call goes
-    on while anyone waits for it, and is cancelled with its last caller.
+    A caller that asks for a passage under way waits for it and is charged nothing. A call goes on
+    while anyone waits for it, and is cancelled with its last caller.
     """
 
     def __init__(self, extractor: Extractor) -> None:
@@ -69,7 +69,7 @@ def _of(work: _Work, passage: str, *, paid: bool) -> Extraction:
 
 
 def _has_ended(work: _Work | None) -> bool:
-    """Tell whether there is nothing to wait for; what failed is not handed to later callers."""
+    """Tell whether to start anew; later callers do not get an earlier failure."""
     return work is None or work.task.done()
 
 
