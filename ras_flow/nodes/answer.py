@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +21,7 @@ from ras_flow.state.channels import RunState
 from ras_flow.state.citations import cite, cite_passages
 from ras_flow.state.schema import Citation, Passage
 from ras_flow.state.usage import Cost
+from ras_flow.support.concurrency import off_loop
 
 StopRule = Callable[[Any, Context], str]
 """A pure function of state and settings: the system's stop reason."""
@@ -41,7 +41,7 @@ async def answer(
     text = clean_answer(reply.text)
     losses = [*loss_of("answerer", reply), *end_of("answerer", text, reply)]
     warnings = warn(runtime, *losses)
-    citations = await asyncio.to_thread(_cite, text, state, texts)
+    citations = await off_loop(len(state["triples"]), _cite, text, state, texts)
     runtime.stream_writer(
         AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -14,6 +13,7 @@ from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
 from ras_flow.state.kg import last_hop, merge_triples, to_new_triples
 from ras_flow.state.schema import Triple
+from ras_flow.support.concurrency import off_loop
 
 Readers = Callable[[Any, Context], Collection[str]]
 """A pure function of state and settings: the roles whose models are still to be asked."""
@@ -28,7 +28,7 @@ async def merge_graph(
     found out once which of them take soft tokens.
     """
     last_hop(state["hops"])
-    delta, event = await asyncio.to_thread(_merge, state)
+    delta, event = await off_loop(len(state["triples"]), _merge, state)
     runtime.stream_writer(event)
     update: dict[str, Any] = {"triples": delta}
     context = parts.context(state, runtime)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +21,7 @@ from ras_flow.state.channels import RunState
 from ras_flow.state.kg import as_spo, last_hop, read_in
 from ras_flow.state.schema import Extracted, Passage, name_of, passage_id
 from ras_flow.state.usage import Cost
-from ras_flow.support.concurrency import all_or_none
+from ras_flow.support.concurrency import all_or_none, off_loop
 from ras_flow.triples.cache import TripleCache
 
 
@@ -51,7 +50,9 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
     warned = warn(runtime, *warnings)
     for made in () if keeps_text else fresh.values():
         cost.add(made, made.calls)
-    refined = await asyncio.to_thread(_refine, new, known | fresh)
+    made_of = known | fresh
+    found = sum(len(made.triples) for made in made_of.values())
+    refined = await off_loop(found, _refine, new, made_of)
     dropped = Counter(unreadable=sum(len(made.dropped) for made in fresh.values()))
     for kept in refined.values():
         dropped.update(kept.left_out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Passage, Triple
+from ras_flow.support.concurrency import off_loop
 
 
 class View(NamedTuple):
@@ -37,7 +37,7 @@ async def view(
 ) -> View:
     """Return what planner or answerer reads; ``texts`` are the passages of each hop among it."""
     triples = await visible_triples(state, context, parts, reader)
-    chain = await asyncio.to_thread(_chain, state, triples, texts) if state["hops"] else []
+    chain = await off_loop(len(triples), _chain, state, triples, texts)
     if not reader.takes_soft_tokens:
         return View(chain, None)
     return View(chain, await parts.attribute(triples, state["hops"], context))

@@ -7,14 +7,24 @@ import os
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 U = TypeVar("U")
+Given = TypeVarTuple("Given")
 
 AT_ONCE = 256
 """Calls of one request under way: the rest of a large one waits without a place among all calls."""
+
+
+SMALL = 500
+"""Triples that are worked on within two milliseconds: a thread would take longer to hand over."""
+
+
+async def off_loop(size: int, work: Callable[[*Given], T], *given: *Given) -> T:
+    """Do work on so many triples: in a thread where it would hold up the event loop."""
+    return work(*given) if size <= SMALL else await asyncio.to_thread(work, *given)
 
 
 async def all_or_none(calls: Iterable[Awaitable[T]]) -> list[T]:
