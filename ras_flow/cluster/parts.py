@@ -1,8 +1,7 @@
-"""Models that live in an engine's workers, in place of this process.
+"""Models that live in an engine's workers instead of this process.
 
-Each stands for a part that this process could open too, by the same name: its identity, its window
-and how it counts tokens are known here, only its work is done there. So what runs keep of the one
-is found by the other.
+Each stands for a part that this process could open by the same name. Its identity, window and
+token counts are known here; only its work is done there. So caches and runs are the same for both.
 """
 
 from __future__ import annotations

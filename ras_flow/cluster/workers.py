@@ -22,7 +22,7 @@ T = TypeVar("T")
 Given = TypeVarTuple("Given")
 
 RETRIES = 3
-"""How often a unit of work is done again whose worker died."""
+"""How often a unit of work is repeated if its worker dies."""
 
 PATIENCE = 120.0
 """Seconds until a first worker must have started."""
@@ -158,12 +158,12 @@ def _connect(ray: Any) -> None:
         else:
             with _undisturbed():
                 ray.init("local", include_dashboard=False, **quiet)
-    except Exception as error:  # A node that does not start in time is no more to Ray than that.
+    except Exception as error:  # Ray raises nothing more exact if a node does not start in time.
         where = f"at RAY_ADDRESS={address}" if address else "on this machine"
         raise ClusterError(
             f"No Ray cluster {where} ({error}). If the machine was too busy to start it in time, "
-            "try again. Start one with `ray start --head` and give its address in RAY_ADDRESS, "
-            "with RAY_AUTH_MODE=token where it asks for a token; or unset both for a local one."
+            "try again. Start one with `ray start --head` and put its address into RAY_ADDRESS "
+            "(with RAY_AUTH_MODE=token if it asks for a token), or unset both to use a local one."
         ) from error
 
 
@@ -195,7 +195,7 @@ def _start(ray: Any, most: int | None) -> list[Any]:
         raise ClusterError(_lost(error)) from error
     if not started:
         raise ClusterError(
-            f"The Ray cluster started no worker within {PATIENCE:.0f} s: other programs have all "
+            f"The Ray cluster started no worker within {PATIENCE:.0f} s: other programs use all "
             "its processors. Wait for them, or add machines."
         )
     return actors

@@ -1,4 +1,4 @@
-"""Which files an index's documents are from, whatever they were called when they were added."""
+"""The files that an index's documents came from, by whatever name each was added."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ras_flow.documents.readers import READERS
 
 
 def file_of(source: str) -> str:
-    """Return the file of a document: its source, or of a line of a .jsonl file that file."""
+    """Return a document's file: its source, without the line's number if it is a .jsonl file's."""
     file, _, number = source.rpartition("#")
     return file if number.isdecimal() and file.lower().endswith(".jsonl") else source
 
@@ -64,7 +64,7 @@ class IndexedFiles:
             if source in self._given:
                 continue
             file = file_of(source)
-            # What other programs put into an index need not be the names of files.
+            # Sources that other programs chose need not be names of files.
             is_name = "://" not in file and Path(file).suffix.lower() in READERS
             if is_name and _where(file).startswith(above) and _is_gone(file):
                 yield source
@@ -81,7 +81,7 @@ def _where(file: str) -> str:
 
 
 def _is_gone(file: str) -> bool:
-    """Tell whether there is no file; one in a folder that is closed to us may be there."""
+    """Tell whether a file is surely gone; one in a folder that is closed to us may be there."""
     try:
         os.stat(file)
     except OSError as error:

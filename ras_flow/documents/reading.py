@@ -67,24 +67,24 @@ def _files_at(path: Path, report: ReadReport, *, empty_ok: bool) -> list[Path | 
         files = _walk(path, report)
         if not files and is_index(path):
             raise DocumentError(
-                f"The folder {_name(path)} is an index: name it as the index (`ras-flow ask "
-                "--index`), or the documents that it was made of."
+                f"The folder {_name(path)} is an index, not documents: name it with `ras-flow ask "
+                "--index`, or name the documents that it was built from."
             )
         if not files and not empty_ok:
             links = any(map(os.path.islink, report.ignored))
-            more = " Linked folders are not read, name these; nor are links that lead nowhere."
+            more = " To have linked folders read, name them." if links else ""
             raise DocumentError(
-                f"The folder {_name(path)} has no document: put files of these types into it: "
-                f"{' '.join(READERS)}.{more * links}"
+                f"The folder {_name(path)} has no documents. Put files of these types into it: "
+                f"{' '.join(READERS)}.{more}"
             )
         return files
     if not os.path.exists(path):
         raise DocumentError(
-            f"There is no file or folder {_name(path)} that can be read: check the path."
+            f"There is no file or folder {_name(path)}, or it cannot be read: check the path."
         )
     if path.suffix.lower() not in READERS:
         raise DocumentError(
-            f"{_name(path)} has an unknown type: convert it to one of {' '.join(READERS)}."
+            f"{_name(path)} has an unsupported type: convert it to one of {' '.join(READERS)}."
         )
     return [path]
 
@@ -103,7 +103,7 @@ def _walk(folder: Path, report: ReadReport) -> list[Path | DocumentError]:
         folders[:] = sorted(set(folders) - set(left_out))
         for name in sorted(files):
             path = here / name
-            # What is listed and not found cannot be looked at: whoever reads it is told why.
+            # A file that is listed but not found cannot be looked at: reading it will say why.
             is_file = os.path.isfile(path) or not os.path.lexists(path)
             if not name.startswith(".") and path.suffix.lower() in READERS and is_file:
                 found.append(path)
@@ -119,7 +119,8 @@ def _name(path: Path) -> str:
 
 def _unreadable(error: OSError) -> DocumentError:
     return DocumentError(
-        f"Cannot read the folder {_name(Path(error.filename))} ({error.strerror}): check who may."
+        f"Cannot read the folder {_name(Path(error.filename))} ({error.strerror}): check its "
+        "permissions."
     )
 
 
@@ -138,5 +139,5 @@ def _read(path: Path | DocumentError, seen: set[str]) -> Iterator[SourceDocument
         yield error
     except OSError as error:
         yield DocumentError(
-            f"Cannot read {source} ({error.strerror or error}): check the file and who may read it."
+            f"Cannot read {source} ({error.strerror or error}): check the file and its permissions."
         )

@@ -46,10 +46,10 @@ def choose(choice: VectorChoice, passages: int, shards: int) -> VectorKind:
     """Return the kind of index for a corpus."""
     if choice not in get_args(VectorChoice):
         raise InputError(
-            f"No vector index is called {choice!r}: use {', '.join(get_args(VectorChoice))}."
+            f"Unknown vector index {choice!r}: use {', '.join(get_args(VectorChoice))}."
         )
     if shards < 1:
-        raise InputError(f"An index of {shards} shards cannot be made: use 1 or more.")
+        raise InputError(f"shards is {shards}: use 1 or more.")
     if passages // shards < SMALLEST:
         return "flat"
     if choice != "auto":

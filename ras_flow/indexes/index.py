@@ -206,7 +206,7 @@ class CorpusIndex:
             return self._dense_retriever()
         if kind == "hybrid":
             return HybridRetriever([self._bm25_retriever(), self._dense_retriever()])
-        raise ConfigurationError(f"No retriever is called {kind!r}: use bm25, dense or hybrid.")
+        raise ConfigurationError(f"Unknown retriever {kind!r}: use bm25, dense or hybrid.")
 
     def _contents(self) -> Contents:
         passages = {passage["id"]: passage for passage in self.passages}

@@ -41,8 +41,8 @@ class LangChainRetriever:
 
         if not isinstance(source, BaseRetriever | VectorStore):
             raise ConfigurationError(
-                f"{type(source).__name__} is no LangChain BaseRetriever or VectorStore: pass one "
-                "of these."
+                f"{type(source).__name__} is not a LangChain BaseRetriever or VectorStore: pass "
+                "one of these."
             )
         self.identity = identity or f"langchain:{type(source).__name__}"
         self._source = source
@@ -69,10 +69,7 @@ class LangChainRetriever:
 async def search_all(
     identity: str, queries: Sequence[str], k: int, search: Callable[[int], Awaitable[Found]]
 ) -> list[list[ScoredPassage]]:
-    """Search for each query, several at the same time, by what is not ours.
-
-    If one fails, the others are given up.
-    """
+    """Run another library's search for each query, several at a time; if one fails, cancel all."""
     from langgraph.errors import GraphBubbleUp  # noqa: PLC0415
 
     limit = asyncio.Semaphore(AT_ONCE)
@@ -82,9 +79,9 @@ async def search_all(
             async with limit:
                 return _passages(await search(at))[:k]
         except (RasFlowError, GraphBubbleUp):
-            raise  # An interrupt, by which a search waits for a person, is no failure.
+            raise  # An interrupt, by which a search waits for a person, is not a failure.
         except Exception as error:
-            # What foreign code raises cannot be listed: nothing is hidden, all is chained.
+            # Other people's code may raise anything; the original error is chained.
             raise RasFlowError(
                 f"{identity} failed on the query {queries[at][:80]!r} with "
                 f"{type(error).__name__}: {error}. Check that it works on its own."
@@ -114,7 +111,7 @@ def _passages(found: Found) -> list[ScoredPassage]:
 
 
 def _label(document: Document, name: str) -> str:
-    """Return a text among a document's metadata; empty where there is none, as in an empty cell."""
+    """Return a document's metadata as text; empty if it is missing or NaN, as in an empty cell."""
     value = document.metadata.get(name)
     missing = not value or value != value  # The latter is NaN, as pandas writes it.
     return "" if missing else scrub(str(value)).strip()

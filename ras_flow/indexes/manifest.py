@@ -198,14 +198,14 @@ def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: b
 
 
 def unreadable(path: Path, error: OSError) -> CorpusIndexError:
-    """Return the error for a file that the system does not give, which need not be damaged."""
+    """Return the error for a file that the system will not read, which need not be damaged."""
     if isinstance(error, PermissionError):
         way = "let this user read the index folder and all of its files."
     elif error.errno in (errno.EMFILE, errno.ENFILE):
         way = "let this process open more files at once (ulimit -n)."
     elif error.errno is None or error.errno in _GONE:
         return IndexCorruptError(f"{path} cannot be read ({error}). {REBUILD}")
-    else:  # A disk or network that is away for a moment, or too little memory.
+    else:  # A passing fault of a disk or network, or too little memory.
         way = f"try again. If that does not help: {REBUILD}"
     return CorpusIndexError(f"{path} cannot be read ({error}): {way}")
 

@@ -73,7 +73,7 @@ def _make_folder(path: Path) -> None:
     ]
     if strange:
         raise ConfigurationError(
-            f"{path} holds {strange[0]!r} and is no index: choose a new or empty folder."
+            f"{path} holds {strange[0]!r} and is not an index: choose a new or empty folder."
         )
 
 

@@ -89,7 +89,7 @@ async def build(path: Path, engine: Engine, kill: Callable[[], None] | None = No
         if kill and at.stage == "embed":
             kill()
 
-    encoder = encoder_on(engine, Context.encoder)
+    encoder = encoder_on(engine, Context().encoder)
     await CorpusIndex.build(
         path, corpus(100), encoder=encoder, progress=progress, shards=2, engine=engine
     )
@@ -164,7 +164,7 @@ async def test_an_error_of_the_work_is_the_callers(tmp_path: Path, workers: Work
 
 async def test_a_worker_of_another_version_and_another_model_are_refused(cluster: str) -> None:
     with open_workers(most=2) as workers:
-        encoder = encoder_on(workers, Context.encoder)
+        encoder = encoder_on(workers, Context().encoder)
         encoder.identity = "another"  # type: ignore[misc]
         with pytest.raises(ClusterError, match="the same models"):
             await encoder.encode(["text"])

@@ -41,7 +41,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
         broken("no.docx", b"no zip"): ".docx",
         broken("cut.docx", write_docx(tmp_path / "whole.docx").read_bytes()[:5000]): ".docx",
         tmp_path / "missing.txt": "no file or folder",
-        broken("data.csv", b"a,b"): "unknown type",
+        broken("data.csv", b"a,b"): "unsupported type",
     }
     for path, message in cases.items():
         with pytest.raises(DocumentError, match=message) as caught:
@@ -79,7 +79,7 @@ async def test_an_index_among_the_documents_is_no_document(tmp_path: Path) -> No
     await CorpusIndex.build(tmp_path / "index", read(tmp_path), encoder=None)
     assert list(tmp_path.glob("index/gen-*/passages.jsonl"))
     assert [Path(document.source).name for document in read(tmp_path)] == ["a.txt"]
-    with pytest.raises(DocumentError, match="index is an index: name it as the index"):
+    with pytest.raises(DocumentError, match="index is an index"):
         read(tmp_path / "index")
     (tmp_path / "index" / "manifest.json").unlink()
     assert [Path(document.source).name for document in read(tmp_path)] == ["a.txt"]
@@ -107,10 +107,10 @@ def test_odd_file_names_work_and_sources_can_be_stored(tmp_path: Path) -> None:
 
 def test_a_folder_without_documents_says_so(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a,b")
-    with pytest.raises(DocumentError, match=r"has no document: put files of these .*jsonl\.$"):
+    with pytest.raises(DocumentError, match=r"has no documents\. .*jsonl\.$"):
         read(tmp_path)
     (tmp_path / "link").symlink_to(tmp_path.parent)
-    with pytest.raises(DocumentError, match="Linked folders are not read, name these"):
+    with pytest.raises(DocumentError, match="linked folders"):
         read(tmp_path)
 
 

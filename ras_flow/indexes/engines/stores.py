@@ -216,14 +216,14 @@ def _metadata(passage: Passage, encoder: str) -> dict[str, str]:
 
 
 def _no_address(config: EngineConfig, form: str, error: Exception) -> ConfigurationError:
-    """Say so without the error's own words, which may hold the address and its password."""
+    """Return an error without the original's words, which may include the password."""
     return ConfigurationError(
-        f"The url of the {config.engine} collection {config.collection!r} is no address "
-        f"({type(error).__name__}): write {form}."
+        f"The url of the {config.engine} collection {config.collection!r} is not an "
+        f"address ({type(error).__name__}): write {form}."
     )
 
 
 def _exists(name: str) -> ConfigurationError:
     return ConfigurationError(
-        f"There is a collection {name!r} already: choose another name, or replace it (--replace)."
+        f"The collection {name!r} exists already: choose another name, or use --replace."
     )
