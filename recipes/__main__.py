@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -22,10 +23,11 @@ from ras_flow.settings.context import DEFAULT_MODEL, DEFAULTS, NO_EXTRACTOR, Con
 from ras_flow.support.validation import read_toml
 from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
+from ras_flow.training.triples.comparing import drawn, kept_in, trained_extractor
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
-from ras_flow.training.triples.raw import read_raw
+from ras_flow.training.triples.raw import Raw, extract_raw, passages_of
 from recipes.graph_llm.config import load_config
 from recipes.graph_llm.convert import convert_mix
 from recipes.graph_llm.playing import play_mix
@@ -176,6 +178,7 @@ def complete_triples(
         str, typer.Option(help="Model whose triples are completed; as runs name it.")
     ] = DEFAULT_MODEL,
     base_url: BaseUrl = None,
+    database: Database = None,
 ) -> None:
     """Complete an extractor's triples with the evidence of questions; start it again to go on."""
     settings = _extractor_settings(extractor, base_url)
@@ -189,7 +192,8 @@ def complete_triples(
 
     async def work() -> int:
         model = await Parts().get_extractor(settings)
-        return len(await complete(stated, model, out, log=log))
+        async with open_store(database, new=True) as store:
+            return len(await complete(stated, model, out, store=store, log=log))
 
     with ended_by_ctrl_c(GO_ON) as loop:
         made = loop.run(in_time(work()))
@@ -199,18 +203,33 @@ def complete_triples(
 @app.command()
 def measure_rules(
     config: Config,
-    output: Annotated[
-        Path,
-        typer.Argument(
-            parser=path_of, metavar="OUTPUT", help="A file that measure-triples --keep wrote."
-        ),
+    folder: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="A trained extractor.")
     ],
     data: Data = Path(),
+    most: Annotated[
+        int | None, typer.Option(min=1, help="At most so many texts, and so many passages.")
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path_of,
+            metavar="FOLDER",
+            help="Where `measure-triples --keep` keeps outputs: these are not made again.",
+        ),
+    ] = None,
 ) -> None:
-    """Measure each rule for what enters the graph, on outputs that were kept."""
-    made = {id: raw.extraction for id, raw in read_raw(output).items()}
-    loaded = load_data(read_toml(config, TrainingConfig).data, data)
-    typer.echo(table(effects_of_rules(made, loaded.splits.test, loaded.facts)))
+    """Measure each rule for what enters the graph."""
+    settings = read_toml(config, TrainingConfig)
+    texts, facts = drawn(load_data(settings.data, data), most, seed=settings.data.seed)
+    _, extractor = trained_extractor(folder, batch_size=16)
+
+    async def work() -> dict[str, Raw]:
+        async with kept_in(keep) as cache:
+            return await extract_raw(extractor, passages_of(texts, facts), cache, log)
+
+    made = {id: raw.extraction for id, raw in asyncio.run(work()).items()}
+    typer.echo(table(effects_of_rules(made, texts, facts)))
 
 
 def _extractor_settings(extractor: str, base_url: str | None, output: str = "text") -> Context:

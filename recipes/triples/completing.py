@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
+from langgraph.store.base import BaseStore
+
 from ras_flow.datasets.facts import FactPassage, holds, titles_of
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import InputError, ModelResponseError
@@ -19,11 +21,13 @@ from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.text import plain
 from ras_flow.formats.triples import Spo
 from ras_flow.parts.protocols import Extractor
+from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import make_passage
 from ras_flow.training.lock import writer_lock
-from ras_flow.training.triples.examples import Example, write_examples
-from ras_flow.training.triples.raw import extract_raw
+from ras_flow.training.triples.examples import Example, read_examples, write_examples
+from ras_flow.training.triples.raw import AT_ONCE
 from ras_flow.training.triples.splits import title_key
+from ras_flow.triples.cache import TripleCache
 
 SOURCE = "completed"
 """The source of the examples, for the settings' ``data.most``."""
@@ -86,25 +90,30 @@ async def complete(
     extractor: Extractor,
     out: Path,
     *,
+    store: BaseStore | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> list[Example]:
-    """Extract passages, complete their triples, and write a file to train on."""
+    """Extract passages, complete their triples, and write a file to train on.
+
+    The store keeps the triples, as it does those of runs.
+    """
     if out.is_dir():
         raise InputError(f"{out} is a folder. Name a file, such as {out / 'completed.jsonl'}.")
-    raw = out.with_name(f"{out.name}.raw.jsonl")
-    if out.exists() and not raw.exists():
-        raise InputError(
-            f"{out} is there already, and nothing of this work is. Name another file, or remove it."
-        )
-    by_length = sorted(stated, key=lambda one: len(one.passage["text"]))
-    passages = [one.passage for one in by_length]
+    if out.exists() and {example.source for example in read_examples(out)} - {SOURCE}:
+        raise InputError(f"{out} holds something else. Name another file, or remove it.")
+    cache = TripleCache(store, extractor.identity)
+    # Texts of one length take one time, so that none waits for the others of its batch.
+    passages = sorted((one.passage for one in stated), key=lambda passage: len(passage["text"]))
+    made: dict[str, Extraction] = {}
     with writer_lock(out, by="completion"):
-        made = await extract_raw(
-            extractor, passages, file=raw, timed=False, failures=False, log=log
-        )
+        for start in range(0, len(passages), AT_ONCE):
+            some = passages[start : start + AT_ONCE]
+            extractions = await cache.extract(some, extractor.extract)
+            made |= {p["id"]: one for p, one in zip(some, extractions, strict=True)}
+            log(f"{len(made)} of {len(passages)} texts")
         examples, problems = [], []
         for one in stated:
-            extraction = made[one.passage["id"]].extraction
+            extraction = made[one.passage["id"]]
             if extraction.error is None:
                 examples.append(completed(one, extraction.triples))
             else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ras_flow.datasets.facts import FactPassage
@@ -13,6 +14,8 @@ from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.local.tuned import Tuned, find_tuned
 from ras_flow.parts.prompted.extractor import PromptedExtractor
 from ras_flow.parts.prompted.forms import Form, text_form, trained_form
+from ras_flow.runs.databases.stores import open_store
+from ras_flow.support.calls import CallCache
 from ras_flow.training.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
@@ -36,26 +39,18 @@ async def compare(
 
     The base is asked with the instruction and the example of :mod:`ras_flow.prompts.extractor`.
     """
-    tuned = find_tuned(str(folder))
-    if tuned is None:
-        raise ConfigurationError(f"{folder} holds no trained extractor. Name what training wrote.")
+    tuned, extractor = trained_extractor(folder, batch_size)
+    untrained = _extractor(tuned, tuned.base, text_form(256), batch_size)
     loaded = load_data(config.data, data)
     texts, stated = drawn(loaded, most, seed=config.data.seed)
     fewer, fewer_stated = texts[:most_base], stated[:most_base]
-    trained = await extract_raw(
-        _extractor(
-            tuned, str(folder), trained_form(tuned.instruction, tuned.max_new_tokens), batch_size
-        ),
-        passages_of(texts, stated),
-        file=keep and keep / "trained.jsonl",
-        log=lambda line: log(f"trained: {line}"),
-    )
-    base = await extract_raw(
-        _extractor(tuned, tuned.base, text_form(256), batch_size),
-        passages_of(fewer, fewer_stated),
-        file=keep and keep / "base.jsonl",
-        log=lambda line: log(f"base: {line}"),
-    )
+    async with kept_in(keep) as cache:
+        passages = passages_of(texts, stated)
+        trained = await extract_raw(
+            extractor, passages, cache, lambda line: log(f"trained: {line}")
+        )
+        passages = passages_of(fewer, fewer_stated)
+        base = await extract_raw(untrained, passages, cache, lambda line: log(f"base: {line}"))
     measured = [
         figures("trained", trained, texts, stated),
         figures("trained, what enters the graph", trained, texts, stated, RULES),
@@ -66,6 +61,25 @@ async def compare(
         del measured[2]
     add_to_card(folder, measured)
     return measured
+
+
+@asynccontextmanager
+async def kept_in(folder: Path | None) -> AsyncIterator[CallCache]:
+    """Give a cache in a folder; without a folder, nothing is kept."""
+    if folder is None:
+        yield CallCache(None)
+        return
+    async with open_store(str(folder), new=True) as store:
+        yield CallCache(store)
+
+
+def trained_extractor(folder: Path, batch_size: int) -> tuple[Tuned, PromptedExtractor]:
+    """Return an extractor that was trained, asked as it was trained."""
+    tuned = find_tuned(str(folder))
+    if tuned is None:
+        raise ConfigurationError(f"{folder} holds no trained extractor. Name what training wrote.")
+    form = trained_form(tuned.instruction, tuned.max_new_tokens)
+    return tuned, _extractor(tuned, str(folder), form, batch_size)
 
 
 def drawn(

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ras_flow.errors import InputError
 from ras_flow.parts import Extraction
 from ras_flow.training.triples.examples import read_examples
-from ras_flow.training.triples.raw import extract_raw, passages_of
 from recipes.__main__ import app
 from recipes.triples.cleaning import clean
 from tests.cli.command import recipe
@@ -103,20 +101,20 @@ def test_cleaned_texts_are_read_as_they_were_made(tmp_path: Path) -> None:
     assert [one.complete for one in kept] == [True, False]
 
 
-async def test_each_rule_is_measured_on_kept_outputs(tmp_path: Path) -> None:
+def test_each_rule_is_measured_on_kept_outputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = [f"Ann {number}" for number in range(20)]
     rows = [sentence(f"{name} met Bo.", [name, "met", "Bo"], title=name) for name in names]
-    file = write_rows(tmp_path / "texts.jsonl", rows)
+    write_rows(tmp_path / "texts.jsonl", rows)
     (tmp_path / "run.toml").write_text('[data]\nfiles = ["texts.jsonl"]\ntest = 0.5\n')
     worker = Worker(lambda _: Extraction([("She", "met", "Bo")], [], None, 1, 1))
-    kept = tmp_path / "kept.jsonl"
-    await extract_raw(worker, passages_of(read_examples(file), []), file=kept)
-    command = ["measure-rules", tmp_path / "run.toml", kept, "--data", tmp_path]
-    told = run_cli(*command)
+    monkeypatch.setattr("recipes.__main__.trained_extractor", lambda *_, **__: (None, worker))
+    command = ["measure-rules", tmp_path / "run.toml", tmp_path, "--data", tmp_path]
+    told = run_cli(*command, "--keep", tmp_path / "kept")
     assert told.exit_code == 0, told.output
-    assert [line.split(" | ")[0] for line in told.stdout.splitlines()[2:4]] == [
-        "| no rule",
-        "| only: pronoun",
-    ]
-    command[2] = tmp_path / "nowhere"
-    assert isinstance(run_cli(*command).exception, InputError)
+    rows_told = [line.split(" | ")[0] for line in told.stdout.splitlines()]
+    assert rows_told[2:4] == ["| no rule", "| only: pronoun"]
+    asked = len(worker.asked)
+    assert run_cli(*command, "--keep", tmp_path / "kept").stdout == told.stdout
+    assert asked and len(worker.asked) == asked
