@@ -38,11 +38,13 @@ async def start(
     runtime: Runtime[Any],
     parts: PartsSource,
     *,
+    plans: bool = True,
     own: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Check the input and resolve the settings; given documents become hop 0, the first context t0.
 
-    ``own`` are the system's own channels, as they are before a run begins.
+    ``plans`` says whether the system asks a planner; ``own`` are its own channels, as they are
+    before a run begins.
     """
     context = parts.resolve(state.get("settings") or {}, runtime)
     question = _text(state.get("question"), "question", "question")
@@ -60,9 +62,9 @@ async def start(
             "A run that pauses for a review must be kept meanwhile: compile the graph with a "
             "checkpointer and name a thread_id in the config."
         )
-    plans = context.planning == "iterative" and context.max_hops > bool(passages)
-    await parts.check(context, plans=plans, extracts=plans or bool(passages))
-    if plans:
+    searches = context.planning == "iterative" and context.max_hops > bool(passages)
+    await parts.check(context, plans=plans and searches, extracts=searches or bool(passages))
+    if searches:
         await parts.get_retriever(context)
     runtime.stream_writer(StartEvent(type="start", question=question))
     fresh = {**_FRESH, **own}
