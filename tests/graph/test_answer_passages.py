@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from ras_flow import Context
-from ras_flow.errors import ConfigurationError
 from ras_flow.parts import AnswerRequest, Reading
-from ras_flow.parts.prompted import KeptText
 from ras_flow.testing import ListRetriever, ScriptedAnswerer
 from tests.graph.world import DOCUMENTS, QUESTION, build, world
 
@@ -72,13 +70,6 @@ async def test_a_finished_run_is_answered_again_with_passages(saver: Any) -> Non
     assert len(asked["planner"].requests) == 3, "nothing is planned again"
 
 
-async def test_without_an_extractor_all_passages_are_read() -> None:
-    asked = parts(extractor=KeptText())
-    await build(asked).ainvoke({"question": QUESTION}, context=Context(top_k=2, answer_passages=1))
-    [request] = asked["answerer"].requests
-    assert all(len(hop) == 2 for hop in titles(request))
-
-
 @pytest.mark.parametrize(("settings", "read"), [({}, 2), ({"answer_passages": 0}, 0)])
 async def test_the_answerer_says_how_many_it_reads_unless_the_run_does(
     saver: Any, settings: dict[str, Any], read: int
@@ -92,9 +83,3 @@ async def test_the_answerer_says_how_many_it_reads_unless_the_run_does(
     assert [len(hop) for hop in titles(request)] == [read, read]
     assert bool(result["citations"]) == bool(read), "what is read can be cited"
     assert all(titles(one) == [[] for _ in one.chain] for one in asked["planner"].requests)
-
-
-def test_a_negative_number_is_refused() -> None:
-    for kind in (Context, Reading):
-        with pytest.raises(ConfigurationError, match="answer_passages"):
-            kind(answer_passages=-1)

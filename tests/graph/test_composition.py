@@ -11,28 +11,24 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypedDict, get_args, get_type_hints
+from typing import Any, TypedDict
 from uuid import uuid4
 
 import pytest
 from langchain.agents import create_agent
 from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.vectorstores import VectorStore
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command, interrupt
 
-from examples.agent_tool import build_agent
-from examples.parent_app import AppContext, build_app
 from ras_flow import Context, RasOutput, as_tool, build_graph
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
-from ras_flow.parts import Generation, LanguageModel, Message, PlanRequest, Reply
+from ras_flow.parts import Generation, Message, PlanRequest, Reply
 from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from ras_flow.tool import describe
@@ -78,13 +74,6 @@ async def test_as_a_subgraph_with_the_parents_state_and_context(saver: Any, sett
     assert result["report"] == "calm: unknown"
     assert len(result["hops"]) == 1
     assert len(parts["planner"].requests) == 1
-
-
-async def test_a_parent_without_settings_for_us_gets_the_defaults() -> None:
-    parts = world(defaults=Context(top_k=1))
-    result = await parent(parts).ainvoke({"question": QUESTION}, context=ParentContext(tone="calm"))
-    assert result["answer"] == "Narvik"
-    assert [len(hop["passages"]) for hop in result["hops"]] == [1, 1]
 
 
 @pytest.mark.parametrize("given", [Context(max_hops=1), {"max_hops": 1}])
@@ -181,17 +170,6 @@ async def test_runs_that_a_node_keeps_on_threads_of_their_own_are_listed(
         assert (listed.question, listed.answer) == (QUESTION, "Narvik")
 
 
-async def test_the_parent_app_example() -> None:
-    app = build_app(**world(["[SUBQ] x", "[SUFFICIENT]"] * 2)).compile()
-    context = AppContext(heading="Findings", ras_flow=Context(top_k=2))
-    result = await app.ainvoke({"topics": [QUESTION, "Who was born in Narvik?"]}, context=context)
-    assert result["report"].splitlines() == [
-        "Findings",
-        f"- {QUESTION} Narvik",
-        "- Who was born in Narvik? Narvik",
-    ]
-
-
 async def test_as_a_tool() -> None:
     tool = as_tool(build(world()), context=Context(top_k=1))
     text = await tool.ainvoke({"question": QUESTION})
@@ -238,16 +216,6 @@ async def test_the_tool_cites_documents_without_a_title_by_their_source() -> Non
     assert text.splitlines()[1:] == ["- Mira Lund | place of birth | Narvik [people.txt]"]
 
 
-async def test_given_documents_without_a_title_are_cited_by_their_source(saver: Any) -> None:
-    given = [{"text": "Mira Lund was born in Narvik.", "source": "people.txt"}]
-    extractor = MappingExtractor({"": "(S> Mira Lund| P> place of birth| O> Narvik)"})
-    graph = build(world(extractor=extractor), checkpointer=saver)
-    question = {"question": "Where was Mira Lund born?", "documents": given}
-    result = await graph.ainvoke(question, THREAD, context=Context(planning="static"))
-    [line] = describe(result).splitlines()[1:]
-    assert line == "- Mira Lund | place of birth | Narvik [people.txt]"
-
-
 async def test_the_tool_says_of_a_fact_that_a_person_added_that_no_passage_states_it(
     saver: Any,
 ) -> None:
@@ -279,13 +247,6 @@ def calls(*questions: str) -> Any:
     return Model(messages=messages())
 
 
-async def test_the_agent_example_calls_the_tool_and_reads_its_answer() -> None:
-    agent = build_agent(calls(QUESTION), build(world()))
-    result = await agent.ainvoke({"messages": [("user", QUESTION)]})
-    assert "Answer: Narvik" in result["messages"][2].content
-    assert result["messages"][-1].content == "In Narvik."
-
-
 async def test_the_tool_says_what_an_answer_is_worth() -> None:
     async def ask(plans: list[str], answer: str) -> list[str]:
         parts = world(plans, answerer=ScriptedAnswerer(answer))
@@ -300,12 +261,6 @@ async def test_the_tool_says_what_an_answer_is_worth() -> None:
         ended % "the planner made no progress",
     ]
     assert (await ask(["[SUBQ] x"], "Mira Lund"))[-1] == ended % "the hop limit was reached"
-
-
-def test_the_tool_works_in_sync_agents() -> None:
-    agent = build_agent(calls(QUESTION), build(world()))
-    result = agent.invoke({"messages": [("user", QUESTION)]})
-    assert "Answer: Narvik" in result["messages"][2].content
 
 
 def test_the_tool_works_in_sync_agents_that_keep_what_they_do(tmp_path: Path) -> None:
@@ -432,15 +387,6 @@ async def test_an_agents_limit_of_its_own_steps_does_not_end_a_search(saver: Any
         assert "Answer: Narvik" in result["messages"][2].content
 
 
-def test_an_object_that_cannot_play_its_role_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="retrieve"):
-        build({"retriever": object()})
-    with pytest.raises(ConfigurationError, match="plan"):
-        build({"planner": "anthropic:some-model"})
-    with pytest.raises(ConfigurationError, match="chat model itself, not what its .*`with_retry`"):
-        build({"planner": FakeListChatModel(responses=[]).with_retry()})
-
-
 class Speaker:
     """A language model of somebody's own."""
 
@@ -488,13 +434,6 @@ async def test_a_langchain_retriever_may_wait_for_a_person(saver: Any) -> None:
         assert "search" in result["__interrupt__"][0].value
         result = await graph.ainvoke(Command(resume=True), THREAD)
     assert result["answer"] == "Narvik"
-
-
-def test_types_declare_what_is_taken() -> None:
-    hints = get_type_hints(build_graph)
-    for role in ("planner", "extractor", "answerer"):
-        assert {BaseChatModel, LanguageModel} < set(get_args(hints[role]))
-    assert {BaseRetriever, VectorStore} < set(get_args(hints["retriever"]))
 
 
 async def test_a_chat_model_that_is_given_has_the_limits_of_the_graphs_settings() -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.errors import ConfigurationError
 from ras_flow.formats.history import format_history
 from ras_flow.parts import AnswerRequest
-from ras_flow.parts.chosen import Parts
 from ras_flow.runs import Runs
 from ras_flow.state.citations import cite_passages
 from ras_flow.state.schema import Passage
@@ -76,13 +73,6 @@ async def test_with_an_extractor_no_text_is_read() -> None:
     planner = ScriptedPlanner(["[SUBQ] x", SECOND])
     await build(world(planner=planner)).ainvoke({"question": QUESTION}, context=Context(top_k=1))
     assert not any(link.passages for request in planner.requests for link in request.chain)
-
-
-@pytest.mark.parametrize("role", ["planner", "answerer"])
-async def test_only_the_extractor_can_be_none(role: str) -> None:
-    context = Context(**{role: "none"})
-    with pytest.raises(ConfigurationError):
-        await getattr(Parts(), f"get_{role}")(context)
 
 
 def passages(**texts: str) -> dict[str, Passage]:

@@ -51,11 +51,6 @@ async def test_what_is_too_large_is_refused(given: Any, words: list[str]) -> Non
     assert not parts["planner"].requests
 
 
-async def test_what_is_within_the_limits_is_answered() -> None:
-    result = await build(world()).ainvoke({"question": QUESTION, "documents": DOCUMENTS[:2]})
-    assert result["answer"] == "Narvik"
-
-
 async def test_what_is_just_as_large_as_the_limits_is_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -217,9 +212,3 @@ async def test_a_model_that_a_person_chooses_is_one_of_those_that_are_listed(
     with pytest.raises(InputError, match=MODELS):
         await graph.aupdate_state(thread, {"context": {"extractor": "openai:other"}})
     assert await choose("none") is None
-
-
-async def test_the_server_of_the_graphs_own_settings_is_taken() -> None:
-    own = Context(base_url="http://model.example/v1")
-    result = await build({**world(), "defaults": own}).ainvoke({"question": QUESTION}, STRANGER)
-    assert result["answer"]

@@ -14,7 +14,6 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow import Context
 from ras_flow.errors import (
     AuthenticationError,
-    ConfigurationError,
     InputError,
     ModelUnavailableError,
 )
@@ -150,12 +149,6 @@ async def test_the_planner_is_not_asked_after_the_last_hop() -> None:
     result = await build(parts).ainvoke({"question": QUESTION}, context=Context(max_hops=3))
     assert result["stop_reason"] == "max_hops"
     assert len(result["hops"]) == len(parts["planner"].requests) == 3
-
-
-async def test_at_most_five_hops_by_default() -> None:
-    parts = world([f"[SUBQ] fact number {i}" for i in range(9)])
-    result = await build(parts).ainvoke({"question": QUESTION})
-    assert len(result["hops"]) == 5
 
 
 async def test_no_hops_means_no_planner_and_no_retrieval() -> None:
@@ -314,14 +307,6 @@ async def test_a_context_holds_over_the_graphs_defaults_even_where_it_says_what_
     assert (result.get("stop_reason"), len(result["hops"])) == (stop_reason, hops)
 
 
-@pytest.mark.every_checkpointer
-async def test_settings_that_are_named_leave_the_rest_to_the_graphs_defaults(saver: Any) -> None:
-    graph = build(world(defaults=Context(top_k=1, max_hops=1)), checkpointer=saver)
-    for given in ({"settings": {"top_k": 2}}, {}):
-        result = await graph.ainvoke({"question": QUESTION, **given}, THREAD)
-        assert len(result["hops"][0]["passages"]) == given.get("settings", {}).get("top_k", 1)
-
-
 @pytest.mark.parametrize("given", [Context(top_k=2), {"top_k": 2}])
 async def test_a_context_leaves_what_it_does_not_name_to_the_graphs_defaults(
     saver: Any, given: Any
@@ -330,13 +315,6 @@ async def test_a_context_leaves_what_it_does_not_name_to_the_graphs_defaults(
     await graph.ainvoke({"question": QUESTION, "settings": {"max_hops": 0}}, THREAD)
     result = await graph.ainvoke({"question": QUESTION}, THREAD, context=given)
     assert [len(hop["passages"]) for hop in result["hops"]] == [2]
-
-
-async def test_an_unknown_name_in_a_context_is_told_with_the_known_ones() -> None:
-    for unknown in ({"max_hop": 1}, {"ras_flow": {"max_hops": 1}}):
-        [name] = unknown
-        with pytest.raises(ConfigurationError, match=rf"{name}.*max_hops"):
-            await build(world()).ainvoke({"question": QUESTION}, context=unknown)
 
 
 @pytest.mark.parametrize(

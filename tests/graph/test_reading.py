@@ -15,7 +15,7 @@ from ras_flow.evaluation.systems.variants import ShareAnswerer, TextAnswerer, Te
 from ras_flow.parts import Reading, reading_of
 from ras_flow.parts.prompted import KeptText
 from ras_flow.runs import Runs
-from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedPlanner
+from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import QUESTION, build, read_birthplace, world
 from tests.graph_llm.test_nearest import SharedWords
 
@@ -123,15 +123,6 @@ async def test_the_answerer_says_how_many_passages_are_searched_for_unless_the_r
     await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(**settings))
     hops = (await graph.aget_state(THREAD)).values["hops"]
     assert [len(hop["passages"]) for hop in hops] == [found, found]
-
-
-async def test_five_passages_are_searched_for_where_neither_says(saver: Any) -> None:
-    many = [{"title": f"Bridge {at}", "text": "A bridge."} for at in range(9)]
-    asked = world(retriever=ListRetriever(many), extractor=KeptText())
-    graph = build(asked, checkpointer=saver)
-    await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(max_hops=1))
-    [hop] = (await graph.aget_state(THREAD)).values["hops"]
-    assert len(hop["passages"]) == 5
 
 
 async def test_a_reading_that_is_none_is_told_before_anything_is_searched_for(saver: Any) -> None:

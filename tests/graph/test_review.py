@@ -108,30 +108,6 @@ async def test_without_the_switches_no_review_is_on_the_way() -> None:
     assert names == ["start", *hop, *hop, "plan", "answer"]
 
 
-async def test_an_edited_subquery_is_retrieved(saver: Any) -> None:
-    parts = world()
-    graph = build(parts, checkpointer=saver)
-    result = await to_point(graph, await ask(graph, BEFORE_RETRIEVAL), "before_retrieval", 1)
-    assert asked(result)["allowed"] == ["subquery", "plan", "model"]
-    result = await reply(graph, {"op": "subquery", "text": "Who designed Harbour Bridge?"})
-    assert parts["retriever"].queries == [QUESTION, "Who designed Harbour Bridge?"]
-    assert result["hops"][1]["subquery"] == "Who designed Harbour Bridge?"
-
-
-@pytest.mark.parametrize("settings", [BEFORE_RETRIEVAL, EVERYWHERE])
-async def test_a_plan_edited_to_sufficient_leads_to_the_answer(
-    saver: Any, settings: dict[str, Any]
-) -> None:
-    graph = build(world(), checkpointer=saver)
-    result = await to_point(graph, await ask(graph, settings), "before_retrieval", 1)
-    result = await reply(graph, {"op": "plan", "text": "[SUFFICIENT]"})
-    if settings is EVERYWHERE:
-        assert asked(result)["point"] == "before_answer"
-        result = await reply(graph)
-    assert (len(result["hops"]), result["answer"]) == (1, "unknown")
-    assert result["stop_reason"] == "sufficient"
-
-
 async def test_an_edited_graph_is_what_planner_and_answerer_see(saver: Any) -> None:
     parts = world()
     graph = build(parts, checkpointer=saver)
@@ -180,16 +156,6 @@ async def test_a_dropped_passage_is_not_found_again(saver: Any) -> None:
     again = build(world(), checkpointer=saver)
     result = await again.ainvoke({"question": QUESTION, "settings": {"top_k": 2}}, THREAD)
     assert result["answer"] == "Narvik", "a question knows nothing of the one before"
-
-
-async def test_none_of_the_dropped_passages_is_found_again(saver: Any) -> None:
-    graph = build(world(["[SUBQ] x", "[SUBQ] Where is the Aurora Bridge?"]), checkpointer=saver)
-    result = await ask(graph, AFTER_MERGE | {"top_k": 2})
-    dropped = asked(result)["passages"]
-    await reply(graph, *({"op": "drop_passage", "passage": id} for id in dropped))
-    result = await reply(graph)
-    assert [len(hop["passages"]) for hop in result["hops"]] == [0, 2]
-    assert len(dropped) == 2 and not set(dropped) & set(result["passages"])
 
 
 async def test_a_subquery_before_the_answer_sends_the_run_back_to_retrieval(saver: Any) -> None:
