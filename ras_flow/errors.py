@@ -44,7 +44,7 @@ class CorpusIndexError(RasFlowError):
 
 
 class IndexMissingError(CorpusIndexError):
-    """There is no index at the given path."""
+    """The given path has no index."""
 
 
 class IndexCorruptError(CorpusIndexError):
@@ -76,7 +76,7 @@ class RunError(RasFlowError):
 
 
 class UnknownRunError(RunError):
-    """There is no such run, or it has no such branch or step."""
+    """The run, or its branch or step, does not exist."""
 
 
 class RecordError(RunError):

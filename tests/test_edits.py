@@ -299,10 +299,10 @@ def test_no_edits_change_nothing(before: str) -> None:
 @pytest.mark.parametrize(
     ("edit", "before", "changes", "message"),
     [
-        (EDITS[0], "plan", {}, r"Edit 1 \(drop_triple\): there is no triple 'aa'"),
-        ({"op": "drop_triple", "triple": BORN}, "plan", GONE, "there is no triple"),
-        ({"op": "drop_passage", "passage": "z"}, "plan", {}, "no passage 'z'"),
-        ({**EDITS[1], "passages": ["z"]}, "plan", {}, "no passage 'z'"),
+        (EDITS[0], "plan", {}, r"Edit 1 \(drop_triple\): .*'aa'"),
+        ({"op": "drop_triple", "triple": BORN}, "plan", GONE, BORN),
+        ({"op": "drop_passage", "passage": "z"}, "plan", {}, "'z'"),
+        ({**EDITS[1], "passages": ["z"]}, "plan", {}, "'z'"),
         ({**EDITS[1], "subject": " ;\u200b"}, "plan", {}, "subject has no letter"),
         ({**EDITS[1], "object": "x" * 301}, "plan", {}, "object has 301 characters; 300 fit"),
         (EDITS[1], "plan", {"hops": []}, "nothing has been retrieved yet"),

@@ -21,7 +21,7 @@ def drop_triple(draft: Draft, edit: DropTriple) -> None:
     """Take a triple out of the graph, or out of what is about to be merged."""
     id = edit["triple"]
     if id not in draft.triples and id not in to_new_triples(draft.extracted):
-        draft.refuse(f"there is no triple {id!r} in the graph at this step.")
+        draft.refuse(f"the graph does not have the triple {id!r} at this step.")
     draft.triples.pop(id, None)
     draft.extracted = [
         Extracted(
@@ -51,7 +51,7 @@ def add_triple(draft: Draft, edit: AddTriple) -> None:
     passages = edit.get("passages", [])
     for id in passages:
         if id not in draft.passages:
-            draft.refuse(f"there is no passage {id!r} at this step; leave `passages` off.")
+            draft.refuse(f"the run has not found the passage {id!r} yet; leave `passages` off.")
     subject, predicate, object = parts
     triple = Triple(subject=subject, predicate=predicate, object=object, passages=passages)
     merged = merge_triples(draft.triples, {triple_id(*parts): triple})
@@ -64,7 +64,7 @@ def drop_passage(draft: Draft, edit: DropPassage) -> None:
     """Take out a passage, and the triples that no other passage states."""
     id = edit["passage"]
     if id not in draft.passages:
-        draft.refuse(f"there is no passage {id!r} at this step.")
+        draft.refuse(f"the run has not found the passage {id!r} at this step.")
     del draft.passages[id]
     draft.hops = [_hop_without(hop, id) for hop in draft.hops]
     draft.extracted = [item for item in draft.extracted if item["passage"] != id]
@@ -95,7 +95,7 @@ def set_model(draft: Draft, edit: SetModel) -> None:
     role, name = edit["role"], edit["name"]
     if role not in draft.context_type.model_roles:
         draft.refuse(
-            f"there is no role {role!r}: use one of {', '.join(draft.context_type.model_roles)}."
+            f"{role!r} is not a role: use one of {', '.join(draft.context_type.model_roles)}."
         )
     provider, _, model = name.partition(":")
     no_extractor = role == "extractor" and name == NO_EXTRACTOR

@@ -72,7 +72,7 @@ def _storable(scored: ScoredPassage, retriever: Retriever) -> ScoredPassage:
         kept = cast(Passage, {**scrub_all(more), **named})
         if (source := passage.get("source")) is not None:
             kept["source"] = scrub(str(source))
-        # JSON holds finite numbers alone: the cosine with a vector of zeros is none.
+        # JSON holds finite numbers alone: the cosine with a vector of zeros is NaN.
         return ScoredPassage(kept, round(float(score), 6) if math.isfinite(score) else 0.0)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ConfigurationError(

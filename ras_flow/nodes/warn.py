@@ -30,7 +30,7 @@ def loss_of(role: str, reply: Reply) -> list[str]:
 def end_of(role: str, text: str, reply: Reply) -> list[str]:
     """Say that an answer is empty or was cut short; nothing for a whole one."""
     if not text:
-        return [f"The {role} wrote nothing: there is no answer."]
+        return [f"The {role} wrote nothing, so the answer is empty."]
     if reply.truncated:
         return [f"The answer ends where the {role} came to its limit of new tokens."]
     return []

@@ -249,7 +249,7 @@ def _part(
     if not _missing(given, ("generate", "count_tokens", "window", "identity", "batch_size")):
         return prompted(cast(LanguageModel, given))
     raise ConfigurationError(
-        f"{type(given).__name__} cannot play this role, since it has no {missing}: pass a "
+        f"{type(given).__name__} cannot play this role, since it lacks {missing}: pass a "
         "LangChain chat model itself, not what its `bind`, `with_retry` or `with_fallbacks` "
         "returns, or an object with all that the role needs (see ras_flow.parts)."
     )
@@ -262,7 +262,7 @@ def _retriever_part(given: Any) -> Retriever | None:
     if isinstance(given, BaseRetriever | VectorStore):
         return LangChainRetriever(given)
     raise ConfigurationError(
-        f"{type(given).__name__} is no retriever, since it has no {missing}: pass a LangChain "
+        f"{type(given).__name__} cannot retrieve, since it lacks {missing}: pass a LangChain "
         "BaseRetriever or VectorStore, or an object with all that a retriever needs (see "
         "ras_flow.parts.protocols)."
     )
@@ -273,7 +273,7 @@ def _encoder_part(given: Any) -> Encoder | None:
     if given is None or not missing:
         return cast("Encoder | None", given)
     raise ConfigurationError(
-        f"{type(given).__name__} is no sentence encoder, since it has no {missing}: name a model "
+        f"{type(given).__name__} cannot encode sentences, since it lacks {missing}: name a model "
         "of sentence-transformers in the Context, or pass an object with all that an encoder needs "
         "(see ras_flow.parts)."
     )

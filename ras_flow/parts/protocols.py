@@ -215,7 +215,7 @@ def reading_of(reader: Planner | Answerer) -> Reading:
         Its ``reading``; the paper's where it has none.
 
     Raises:
-        ConfigurationError: It has one that is none.
+        ConfigurationError: Its ``reading`` is something else.
     """
     reading = getattr(reader, "reading", Reading())
     if not isinstance(reading, Reading):

@@ -151,7 +151,7 @@ class Extraction:
 
     Attributes:
         triples: (subject, predicate, object) in the order of the text.
-        dropped: Pieces of the output that were no triples, as found.
+        dropped: Pieces of the output that could not be read as triples.
         error: Why the passage could not be extracted; None when it was.
         input_tokens: Prompt tokens.
         output_tokens: Generated tokens.

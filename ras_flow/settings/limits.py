@@ -1,6 +1,6 @@
 """What a caller may ask for: bounds that whoever runs the graph sets by the environment.
 
-They are no settings of a run, since callers choose those.
+Callers choose a run's settings; these bounds are not theirs to choose.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ MODELS = "RAS_FLOW_MODELS"
 
 INDEXES = "RAS_FLOW_INDEXES"
 """Environment variable: indexes that callers may name, with commas between."""
-
-_NAMES = {MODELS: ("planner", "extractor", "answerer", "encoder"), INDEXES: ("index",)}
 
 DEFAULTS = {MAX_QUESTION: 20_000, MAX_DOCUMENTS: 1_000, MAX_CHARACTERS: 2_000_000}
 
@@ -82,7 +80,8 @@ def check_sizes(passages: Mapping[str, Passage]) -> None:
 
 def check_names(context: Context, own: Context) -> None:
     """Refuse models and indexes that the deployment does not allow."""
-    for variable, settings in _NAMES.items():
+    names = {MODELS: (*context.model_roles, "encoder"), INDEXES: ("index",)}
+    for variable, settings in names.items():
         given = os.environ.get(variable)
         if given is None:
             continue
@@ -115,7 +114,7 @@ def check_server(address: str, *, deployed: bool) -> None:
         known = False
     if not known:
         raise ConfigurationError(
-            "The base_url is no model server that this deployment sends prompts and keys to. "
+            "This deployment does not send prompts and keys to that base_url. "
             "Leave it out, or have whoever runs the deployment add it to the environment variable "
             f"{MODEL_SERVERS}."
         )
@@ -124,14 +123,14 @@ def check_server(address: str, *, deployed: bool) -> None:
 def _model_servers(given: str) -> list[SplitResult]:
     try:
         servers = [urlsplit(one.strip()) for one in given.split(",") if one.strip()]
-        # Reading the port raises where it is none.
+        # Reading a wrong port raises.
         named = all(one.scheme and one.hostname and one.port != 0 for one in servers)
     except ValueError:
         named = False
     if not named:
         # Callers may be strangers: they are not told what it holds.
         raise ConfigurationError(
-            f"The environment variable {MODEL_SERVERS} holds something that is no address: set it "
+            f"The environment variable {MODEL_SERVERS} holds something else than addresses: set it "
             "to addresses like https://HOST or https://HOST:PORT, with commas between."
         )
     return servers

@@ -69,7 +69,7 @@ class Plan(TypedDict):
     """One answer of the planner (eq. 1 and 2).
 
     ``hop`` is the hop that it planned. Where ``label`` is None, ``problem`` says why the answer
-    was not usable, or ``error`` why there was none.
+    was not usable, or ``error`` why it is missing.
     """
 
     index: int

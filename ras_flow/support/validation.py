@@ -120,7 +120,7 @@ def explain(error: ValidationError, kind: object = None, what: str = "") -> str:
         inside = f" in {'.'.join(map(str, outer))}" if outer else ""
         known = ", ".join(_known(kind, outer))
         hint = f" Known: {known}." if known else ""
-        return f"{prefix}there is no {str(name)[:_SHOWN]!r}{inside}.{hint}"
+        return f"{prefix}unknown name {str(name)[:_SHOWN]!r}{inside}.{hint}"
     if fault["type"] == "missing":
         return f"{prefix}{place} is missing."
     expected = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
