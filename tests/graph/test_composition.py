@@ -459,5 +459,5 @@ async def test_a_chat_model_that_is_given_has_the_limits_of_the_graphs_settings(
 def test_an_object_that_can_play_only_half_its_role_is_told_what_it_lacks(
     role: str, method: str, lacks: str
 ) -> None:
-    with pytest.raises(ConfigurationError, match=f"no .*`{lacks}`"):
+    with pytest.raises(ConfigurationError, match=f"lacks .*`{lacks}`"):
         build({role: SimpleNamespace(**{method: print})})

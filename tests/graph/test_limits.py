@@ -133,7 +133,7 @@ async def test_allowed_servers_that_are_no_addresses_are_told(
 ) -> None:
     monkeypatch.setenv(MODEL_SERVERS, f"https://a.example, {servers}")
     context = Context(base_url="https://model.example/v1")
-    with pytest.raises(ConfigurationError, match=f"{MODEL_SERVERS} .* no address") as refused:
+    with pytest.raises(ConfigurationError, match=f"{MODEL_SERVERS}") as refused:
         await build(world()).ainvoke({"question": QUESTION}, context=context)
     assert "example" not in str(refused.value)
 
