@@ -6,7 +6,7 @@ Each is a plain JSON object with a ``type``, so that it looks the same in proces
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, NotRequired, TypeGuard, get_args, get_type_hints
+from typing import Any, Literal, NotRequired, TypeGuard
 
 from typing_extensions import TypedDict
 
@@ -169,19 +169,17 @@ Event = (
 )
 """Any progress event; tell them apart by ``event["type"]``."""
 
-_TYPES = [name for each in get_args(Event) for name in get_args(get_type_hints(each)["type"])]
-
 
 def is_event(written: Any) -> TypeGuard[Event]:
-    """Tell an event of ours from what else is written to LangGraph's ``custom`` stream.
+    """Tell an event from what else is written to LangGraph's ``custom`` stream.
 
     Args:
-        written: What somebody wrote; a retriever, or a node of one's own, may write anything.
+        written: What somebody wrote; a retriever, or a node of another system, may write anything.
 
     Returns:
-        Whether its type is one of ours.
+        Whether it is an object with a ``type``: one of ours, or one of another system's own.
     """
-    return isinstance(written, dict) and written.get("type") in _TYPES
+    return isinstance(written, dict) and isinstance(written.get("type"), str)
 
 
 def plan_event(plan: Plan) -> PlanEvent:

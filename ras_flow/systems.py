@@ -108,6 +108,11 @@ def named_system(name: str) -> System:
     return _load(name) if ":" in name else find_system(name)
 
 
+def system_names() -> list[str]:
+    """Return the names of the installed and listed systems."""
+    return list(_places())
+
+
 def _places() -> dict[str, str]:
     """Return ``module:attribute`` of all known systems by name."""
     installed = {found.name: found.value for found in entry_points(group="ras_flow.systems")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import fact_text, line, meaning
+from ras_flow.cli.render import fact_text, line, reason_text
 from ras_flow.formats.text import plain
 from ras_flow.runs.why import Explanation, Source
 
@@ -15,7 +15,7 @@ def show_explanation(found: Explanation, console: Console | None = None) -> None
     line(console, ("Question ", "bold"), plain(found["question"]))
     line(console, ("Answer   ", "bold green"), plain(found["answer"]) or "(none)")
     reason = found["stop_reason"] or ""
-    line(console, f"         {reason}: {meaning(reason)}")
+    line(console, "         ", reason_text(reason, {reason: found["stop_meaning"]}))
     if not found["parts"] and not found["passages"]:
         line(console, "Nothing in the graph supports it: it comes from the model alone.")
     for part in found["parts"]:

@@ -12,9 +12,10 @@ from rich.tree import Tree
 
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
 from ras_flow.formats.text import plain
+from ras_flow.runs.systems import info_of
 from ras_flow.state.schema import Usage
 from ras_flow.state.usage import Spent, add_up
-from ras_flow.systems import find_system
+from ras_flow.systems import DEFAULT
 
 SNIPPET = 160
 """Characters of a passage that are shown."""
@@ -23,9 +24,9 @@ Styled = str | tuple[str, str]
 """A text, or a text and its style."""
 
 
-def meaning(reason: str, system: str = "ras") -> str:
-    """Say what a stop reason of a system means."""
-    return find_system(system).meaning(reason).meaning
+def reason_text(reason: str, meanings: Mapping[str, str]) -> str:
+    """Return a stop reason with what its system says that it means."""
+    return plain(": ".join(text for text in (reason, meanings.get(reason)) if text))
 
 
 def snippet(text: str) -> str:
@@ -55,7 +56,10 @@ def cost_text(cost: Spent) -> str:
 class Screen:
     """Shows the events of one run as they come; as a context manager, leaves the terminal tidy."""
 
-    def __init__(self, *, quiet: bool = False, console: Console | None = None) -> None:
+    def __init__(
+        self, *, system: str = DEFAULT, quiet: bool = False, console: Console | None = None
+    ) -> None:
+        self._meanings = info_of(system)["stop_reasons"]
         self.console = console or Console(quiet=quiet, highlight=False)
         self._status: Status | None = None
         self._titles: dict[str, str] = {}
@@ -100,12 +104,14 @@ class Screen:
             case "graph":
                 self._grow(event)
                 self._wait("planning")
-            case "encoded":
+            case "encoded" | "forked" | "review":
                 pass
             case "warning":
                 self._line("Warning  ", "bold yellow", event["message"])
             case "answer":
                 self._answer(event)
+            case _:
+                self._unknown(event)
 
     def cost(self, usage: Mapping[str, Usage]) -> None:
         """Show what the run cost."""
@@ -151,10 +157,15 @@ class Screen:
         title = f"Graph    {event['entities']} entities, {event['triples']} triples"
         self.console.print(graph_tree(title, list(self._graph.values()), new))
 
+    def _unknown(self, event: Mapping[str, Any]) -> None:
+        """Show an event of another system by its fields."""
+        fields = {name: value for name, value in event.items() if name != "type"}
+        said = ", ".join(f"{name}: {value}" for name, value in fields.items())
+        self._line(f"{plain(event['type'].capitalize()):8} ", "bold", snippet(said))
+
     def _answer(self, event: AnswerEvent) -> None:
-        reason = meaning(event["stop_reason"])
         self._line("Answer   ", "bold green", event["answer"] or "(none)")
-        self._line("         ", "", f"{event['stop_reason']}: {reason}")
+        self._line("         ", "", reason_text(event["stop_reason"], self._meanings))
         for citation in event["citations"]:
             triple = self._graph.get(citation["triple"])
             named = dict.fromkeys(self._titles.get(id, id) for id in citation["passages"])

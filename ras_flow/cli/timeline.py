@@ -8,12 +8,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ras_flow.cli.render import Styled, cost_text, fact_text, line, meaning, snippet
+from ras_flow.cli.render import Styled, cost_text, fact_text, line, reason_text, snippet
 from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import address_of, graph_of, spent, step_name, steps_of
 from ras_flow.state.schema import Hop, Plan, Triple, name_passages
+from ras_flow.systems import DEFAULT
 
 
 class Timeline:
@@ -36,7 +37,9 @@ class Timeline:
         document, branch = self._document, self._branch
         count = len(document["branches"])
         of = f", branch {branch['number']} of {count}" if count > 1 else ""
-        self._line((f"run {plain(document['run'])}{of}, {document['started']}", "dim"))
+        system = document["system"]["name"]
+        by = f" by {plain(system)}" * (system != DEFAULT)
+        self._line((f"run {plain(document['run'])}{of}{by}, {document['started']}", "dim"))
         self._line(("Question ", "bold"), plain(branch["question"]))
         if branch["settings"]:
             settings = ", ".join(f"{name}={value}" for name, value in branch["settings"].items())
@@ -55,7 +58,7 @@ class Timeline:
         if branch["stop_reason"] is not None:
             reason = branch["stop_reason"]
             self._line(("Answer   ", "bold green"), plain(branch["answer"]) or "(none)")
-            self._line(f"         {reason}: {meaning(reason)}")
+            self._line("         ", reason_text(reason, document["system"]["stop_reasons"]))
             graph = graph_of(document, branch)
             for citation in branch["citations"]:
                 if citation["triple"] in graph:
@@ -153,8 +156,10 @@ def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
         line(console, ("Subquery ", "bold"), plain(str(review["subquery"])))
     for id, triple in (review.get("triples") or {}).items():
         line(console, (f"  {plain(id)}  ", "dim"), fact_text(triple))
-    options: Sequence[str] = [
-        option for op, option in OPTIONS.items() if op in (review.get("allowed") or OPTIONS)
+    allowed = review.get("allowed") or OPTIONS
+    options = [option for op, option in OPTIONS.items() if op in allowed]
+    options += [
+        f'--edit \'{{"op": "{plain(str(op))}", …}}\'' for op in allowed if op not in OPTIONS
     ]
     line(
         console,

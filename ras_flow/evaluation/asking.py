@@ -20,8 +20,8 @@ from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.states import problem_of, readable, usage_in
-from ras_flow.runs.threads import SYSTEM
 from ras_flow.state.schema import Usage
+from ras_flow.systems import METADATA
 
 ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""
@@ -46,7 +46,7 @@ class Asker:
         id = self.cell.run_id(question)
         metadata = {ASKED: self.cell.checksum(question)}
         if not self.cell.is_ras:
-            metadata[SYSTEM] = self.cell.system.system.kind
+            metadata[METADATA] = self.cell.system.system.kind
         config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": metadata}
         # Parts may be anybody's, and fail in ways of their own: that must cost one row, not all.
         [failure] = await asyncio.gather(self._run(question, config), return_exceptions=True)

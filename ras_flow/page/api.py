@@ -25,6 +25,7 @@ from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
+from ras_flow.runs.systems import stop_reasons
 from ras_flow.runs.times import parse_time
 from ras_flow.runs.why import explain
 from ras_flow.settings.context import Context
@@ -74,7 +75,9 @@ class Api:
                 text=request.query_params.get("text") or None,
                 stop_reason=request.query_params.get("stop_reason") or None,
             )
-        return await _json({"runs": [asdict(summary) for summary in found]})
+        return await _json(
+            {"runs": [asdict(summary) for summary in found], "stop_reasons": stop_reasons()}
+        )
 
     async def _show(self, request: Request) -> Response:
         return await _json(await self._document(request, request.path_params["run"]))
@@ -233,7 +236,8 @@ async def _lines(events: AsyncGenerator[JsonEvent | None]) -> AsyncGenerator[byt
     async with aclosing(events):
         async for event in events:
             # Escaped beyond ASCII: text may hold half characters, which have no UTF-8.
-            yield f"data: {json.dumps(event)}\n\n".encode() if event else b": at work\n\n"
+            text = json.dumps(event, default=str, skipkeys=True)
+            yield f"data: {text}\n\n".encode() if event else b": at work\n\n"
 
 
 async def _json(value: object) -> Response:

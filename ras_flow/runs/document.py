@@ -54,6 +54,23 @@ class Step(TypedDict):
     review: dict[str, Any] | None
 
 
+class SystemInfo(TypedDict):
+    """What readers of a run need to know of its system.
+
+    Attributes:
+        name: Its name.
+        stop_reasons: What its stop reasons mean, by name.
+        edits: By the node that comes next, ``""`` at the end: the edits (by ``op``) that make
+            sense there.
+        operations: The fields of its edits by ``op``.
+    """
+
+    name: str
+    stop_reasons: dict[str, str]
+    edits: dict[str, list[str]]
+    operations: dict[str, list[str]]
+
+
 class ForkPoint(TypedDict):
     """Where a branch left another one: after its step number ``step``."""
 
@@ -70,7 +87,7 @@ class Branch(TypedDict):
         question: The question, which an edit of its first steps may have changed.
         steps: Its checkpoints from the question on, those shared with other branches included.
         status: Whether it is over.
-        stop_reason: Why it answered; None until then.
+        stop_reason: Why it answered; None until then. "finished" where its system does not say.
         answer: The answer; empty until then.
         citations: What the answer rests on.
         hops: The subquery chain.
@@ -104,6 +121,7 @@ class RunDocument(TypedDict):
     Attributes:
         format: :data:`FORMAT`.
         run: The run's id.
+        system: The system that made it.
         question: The question of the current branch.
         started: When it was asked, ISO 8601, UTC.
         current: The number of the branch that the run's state is on, the newest one.
@@ -120,6 +138,7 @@ class RunDocument(TypedDict):
 
     format: int
     run: str
+    system: SystemInfo
     question: str
     started: str
     current: int

@@ -17,10 +17,13 @@ from ras_flow.errors import EditError, RecordError, RunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.formats.text import UNSTORABLE
 from ras_flow.parts.chosen import Parts
-from ras_flow.runs.threads import FORKED_FROM, SYSTEM, Saved, check_not_gone_on, current_values
+from ras_flow.runs.branches import check_not_gone_on
+from ras_flow.runs.systems import system_of
+from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
 from ras_flow.runs.times import stored_time
 from ras_flow.settings.context import Context
-from ras_flow.state.channels import RasInput, RasState
+from ras_flow.state.channels import RasInput
+from ras_flow.systems import METADATA, find_system
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -43,18 +46,17 @@ DATA_ONLY = _Serializer(allowed_msgpack_modules=None)
 """Reads checkpoints without calling what they name, as LangGraph's own does unless its environment
 variable says otherwise: a folder of runs may be somebody else's."""
 
-_OURS = {"plans", "hops", "passages", "triples"}
-"""Delta channels by which a run is told from what another app keeps in the same checkpointer."""
-
 
 class LocalThreads:
-    """The threads of a compiled graph's checkpointer that are runs.
+    """The threads of a compiled graph's checkpointer that are runs, of whatever system.
 
-    Those of other graphs, which may embed this one, are left alone as if they were not there.
+    What other programs keep there is left alone as if it were not there.
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        name = _name_of(graph)
+        self.graph = graph.with_config(metadata={METADATA: name})
+        self._graphs = {name: self.graph}
 
     def new_id(self) -> str:
         """Return a fresh run id: 12 hex digits."""
@@ -72,8 +74,7 @@ class LocalThreads:
                 keys = saved.config["configurable"]
                 if keys.get("checkpoint_ns"):
                     continue
-                # A root says nothing yet: `state` tells whose it is.
-                if "source" in beginning and not self._is_ours(saved):
+                if METADATA not in saved.metadata:
                     continue
                 found = (keys["checkpoint_id"], stored_time(saved.checkpoint["ts"]))
                 asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
@@ -82,20 +83,23 @@ class LocalThreads:
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
         """Return a checkpoint, by default the newest; None where there is none."""
-        if not await self._is_run(run_id):
+        if not (system := await self._system_of(run_id, checkpoint)):
             return None
-        snapshot = await self.graph.aget_state(_config(run_id, checkpoint))
-        return _saved(snapshot) if snapshot.created_at else None
+        graph = await self._reader_for(run_id, checkpoint)
+        snapshot = await graph.aget_state(_config(run_id, checkpoint))
+        return _saved(snapshot, system) if snapshot.created_at else None
 
     async def history(self, run_id: str) -> list[Saved]:
         """Return every checkpoint of a run, oldest first; none for an unknown run."""
-        return [_saved(snapshot) for snapshot in await self.snapshots(run_id)]
+        system = await self._system_of(run_id)
+        return [_saved(snapshot, system or "") for snapshot in await self.snapshots(run_id)]
 
     async def snapshots(self, run_id: str) -> list[StateSnapshot]:
         """Return every checkpoint of a run as LangGraph's snapshot, oldest first."""
-        if not await self._is_run(run_id):
+        if not await self._system_of(run_id):
             return []
-        found = [snapshot async for snapshot in self.graph.aget_state_history(_config(run_id))]
+        graph = await self._reader_for(run_id)
+        found = [snapshot async for snapshot in graph.aget_state_history(_config(run_id))]
         return sorted(found, key=lambda step: str(step.config["configurable"]["checkpoint_id"]))
 
     async def update(
@@ -106,15 +110,15 @@ class LocalThreads:
         LangGraph stores an edit beside the work of the checkpoint that is edited. On a copy two
         people can edit the same checkpoint at once, and a run at work there is not disturbed.
         """
-        await self._check_system(run_id)
-        if as_node not in self.graph.nodes:
+        graph = await self._graph_for(run_id, checkpoint)
+        if as_node not in graph.nodes:
             raise EditError(
-                f"This graph has no node {as_node!r}, after which an edited run of RAS goes on: "
-                "replay a step of it as it is, or edit it by the graph's own `update_state`."
+                f"This graph has no node {as_node!r}, after which an edited run of its system "
+                "goes on: replay a step as it is, or edit it by the graph's own `update_state`."
             )
-        copy = await self.graph.aupdate_state(_config(run_id, checkpoint), None, as_node="__copy__")
+        copy = await graph.aupdate_state(_config(run_id, checkpoint), None, as_node="__copy__")
         config: RunnableConfig = {**copy, "metadata": {FORKED_FROM: checkpoint}}
-        edited = await self.graph.aupdate_state(config, values, as_node=as_node)
+        edited = await graph.aupdate_state(config, values, as_node=as_node)
         return cast(str, edited["configurable"]["checkpoint_id"])
 
     async def stream(
@@ -126,11 +130,11 @@ class LocalThreads:
         seen: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
-        if not isinstance(given, dict):
-            await self._check_system(run_id)
+        new = isinstance(given, dict)
+        graph = self.graph if new else await self._graph_for(run_id, checkpoint)
         if seen is not None:
             await check_not_gone_on(self, run_id, seen, checkpoint)
-        stream: AsyncIterator[Any] = self.graph.astream(
+        stream: AsyncIterator[Any] = graph.astream(
             given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
         )
         async for event in stream:
@@ -139,8 +143,8 @@ class LocalThreads:
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
-        await self._check_system(run_id)
-        stream: AsyncIterator[Any] = self.graph.astream(
+        graph = await self._graph_for(run_id, checkpoint)
+        stream: AsyncIterator[Any] = graph.astream(
             None,
             _config(run_id, checkpoint),
             stream_mode=["checkpoints", "custom"],
@@ -157,48 +161,56 @@ class LocalThreads:
                 yield ForkedEvent(type="forked", checkpoint=first)
 
     async def check_edits(
-        self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
+        self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
         """Refuse edits of a state from which the graph could not go on: its routing would."""
-        parts: Parts = getattr(self.graph.builder, "parts", None) or Parts()
+        graph = self._graphs.get(system) or find_system(system).builder().compile()
+        parts: Parts = getattr(graph.builder, "parts", None) or Parts()
         await check_models(edits, context, parts)
-        parts.context(cast(RasState, values))
+        settings = values.get("context", values.get("settings")) or {}
+        parts.context({"context": settings})
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
         saver: Any = self.graph.checkpointer
         await saver.adelete_thread(run_id)
 
-    async def _is_run(self, run_id: str) -> bool:
+    async def _system_of(self, run_id: str, checkpoint: str | None = None) -> str | None:
+        """Return the system of a checkpoint, by default the newest; None for what is not a run."""
         if UNSTORABLE.search(run_id):
-            return False
+            return None
         saver: Any = self.graph.checkpointer
-        newest = await saver.aget_tuple(_config(run_id))
-        return newest is not None and self._is_ours(newest)
+        saved: CheckpointTuple | None = await saver.aget_tuple(_config(run_id, checkpoint))
+        # LangGraph keeps no metadata of a copy that waits for its edit.
+        while saved and saved.metadata.get("source") == "fork" and METADATA not in saved.metadata:
+            saved = await saver.aget_tuple(saved.parent_config) if saved.parent_config else None
+        metadata: Mapping[str, Any] = saved.metadata if saved else {}
+        return metadata.get(METADATA)
 
-    async def _check_system(self, run_id: str) -> None:
-        """Refuse to go on by RAS's graph with what another system of an evaluation began."""
-        saver: Any = self.graph.checkpointer
-        newest = await saver.aget_tuple(_config(run_id))
-        system = newest.metadata.get(SYSTEM) if newest else None
-        if system and hasattr(self.graph.builder, "parts"):
-            raise RunError(
-                f"Run {run_id} is of an evaluation's system {system!r}, and would go on as RAS "
-                "here: it can be shown and compared, but only the evaluation, started again (after "
-                "a failure with --retry), goes on with it."
+    async def _graph_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
+        """Return the graph that goes on with a run."""
+        name = await self._system_of(run_id, checkpoint)
+        if name is None:
+            return self.graph
+        if name not in self._graphs:
+            self._graphs[name] = (
+                system_of(run_id, name)
+                .builder()
+                .compile(checkpointer=self.graph.checkpointer, store=self.graph.store, name=name)
             )
+        return self._graphs[name]
 
-    def _is_ours(self, saved: CheckpointTuple) -> bool:
-        # A checkpoint's metadata counts the steps since each delta channel was last stored whole;
-        # where it has just been, it is among the values instead.
-        counted = saved.metadata.get("counters_since_delta_snapshot", {})
-        written = saved.checkpoint["channel_versions"]
-        # A parent's state may have all of our channels, and then has more; so may that of an
-        # evaluation's system, which says whose it is.
-        state = {name for name in written if not name.startswith(("__", "branch:"))}
-        return _OURS <= {*counted, *saved.checkpoint["channel_values"]} and (
-            SYSTEM in saved.metadata or state <= self.graph.channels.keys()
-        )
+    async def _reader_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
+        """Return the graph that reads a run: of an unknown system, what both have in common."""
+        try:
+            return await self._graph_for(run_id, checkpoint)
+        except RunError:
+            return self.graph
+
+
+def _name_of(graph: Graph) -> str:
+    metadata: dict[str, Any] = (graph.config or {}).get("metadata") or {}
+    return str(metadata.get(METADATA) or graph.get_name())
 
 
 def _config(run_id: str, checkpoint: str | None = None) -> RunnableConfig:
@@ -206,13 +218,14 @@ def _config(run_id: str, checkpoint: str | None = None) -> RunnableConfig:
     return {"configurable": keys if checkpoint is None else keys | {"checkpoint_id": checkpoint}}
 
 
-def _saved(snapshot: StateSnapshot) -> Saved:
+def _saved(snapshot: StateSnapshot, system: str) -> Saved:
     # Not `snapshot.next`: it lacks nodes whose work is stored, but no checkpoint after it.
     next = tuple(task.name for task in snapshot.tasks)
     given = snapshot.tasks[0].result if next == ("__start__",) else None
     metadata: dict[str, Any] = {**(snapshot.metadata or {})}
     parent = snapshot.parent_config
     return Saved(
+        system=str(metadata.get(METADATA, system)),
         checkpoint=snapshot.config["configurable"]["checkpoint_id"],
         parent=parent["configurable"]["checkpoint_id"] if parent else None,
         forked_from=metadata.get(FORKED_FROM),

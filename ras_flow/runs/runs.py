@@ -16,15 +16,15 @@ from ras_flow.edits.operations import Edit, parse_edits
 from ras_flow.errors import InputError, RecordError, RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.formats.text import UNSTORABLE
-from ras_flow.graph import SYSTEM
+from ras_flow.runs.branches import find_branches
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.local import Graph, LocalThreads
 from ras_flow.runs.stored import Newest, RunSummary, StoredRun, context_of, summary_of
+from ras_flow.runs.systems import system_of
 from ras_flow.runs.threads import Saved, Threads
 from ras_flow.runs.timeline import build_document, check_values
 from ras_flow.runs.times import with_zone
-from ras_flow.runs.ways import find_ways
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput, RasState
 
@@ -90,7 +90,7 @@ class Runs:
     async def resume(
         self,
         run_id: str,
-        edits: Sequence[Edit] | None = None,
+        edits: Sequence[Edit | Mapping[str, Any]] | None = None,
         *,
         branch: int | None = None,
         checkpoint: str | None = None,
@@ -142,7 +142,7 @@ class Runs:
             yield event
 
     async def fork(
-        self, run_id: str, checkpoint: str, edits: Sequence[Edit] = ()
+        self, run_id: str, checkpoint: str, edits: Sequence[Edit | Mapping[str, Any]] = ()
     ) -> AsyncIterator[Event]:
         """Go on from an earlier step on a branch of its own; what is there stays as it is.
 
@@ -171,11 +171,12 @@ class Runs:
         context = context_of(run_id, saved)
         check_values(run_id, saved.values)
         if edits:
-            parsed = parse_edits(edits, SYSTEM.operations)
+            system = system_of(run_id, saved.system)
+            parsed = parse_edits(edits, system.operations)
             before = saved.next[0] if saved.next else ""
-            edited = apply_edits(SYSTEM, saved.values, parsed, before)
+            edited = apply_edits(system, saved.values, parsed, before)
             chosen = {k: v for k, v in edited.values.items() if k == "context"}
-            await self._threads.check_edits(parsed, context, saved.values | chosen)
+            await self._threads.check_edits(system.name, parsed, context, saved.values | chosen)
             checkpoint = await self._threads.update(
                 run_id, checkpoint, edited.values, edited.as_node
             )
@@ -347,7 +348,9 @@ class Runs:
         except (InputError, RecordError):
             # LangGraph keeps a `Command(update=…)` that the state refused, and tries it ever again:
             # that, or a damaged record, must not keep the other runs from being listed.
-            return RunSummary(run_id, f"{asked[:19]}Z", question="", stop_reason=None, answer="")
+            return RunSummary(
+                run_id, f"{asked[:19]}Z", system="", question="", stop_reason=None, answer=""
+            )
         return summary_of(run_id, asked, saved) if saved else None
 
     async def _summary(self, run_id: str, saved: Saved) -> RunSummary:
@@ -368,12 +371,12 @@ class Runs:
 
     async def _end_of(self, run_id: str, branch: int, newest: Saved) -> tuple[Saved, str | None]:
         """Return the end of a branch, and its checkpoint where that is not the newest."""
-        ways = find_ways(await self._history(run_id))
-        if not 1 <= branch <= len(ways):
+        branches = find_branches(await self._history(run_id))
+        if not 1 <= branch <= len(branches):
             raise UnknownRunError(
-                f"Run {run_id} has no branch {branch}: its last one is {len(ways)}."
+                f"Run {run_id} has no branch {branch}: its last one is {len(branches)}."
             )
-        end = ways[branch - 1].steps[-1]
+        end = branches[branch - 1].steps[-1]
         return end, end.checkpoint if end.checkpoint != newest.checkpoint else None
 
 

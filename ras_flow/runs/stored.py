@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError, RunError
+from ras_flow.runs.systems import context_type
 from ras_flow.runs.threads import Saved
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
@@ -20,6 +22,7 @@ class RunSummary:
     Attributes:
         id: The run's id, which is its thread's id.
         started: When its question was asked, ISO 8601, UTC.
+        system: The name of the system that it is of.
         question: The question.
         stop_reason: Why it answered; None while it is unfinished.
         answer: The answer; empty while it is unfinished.
@@ -27,6 +30,7 @@ class RunSummary:
 
     id: str
     started: str
+    system: str
     question: str
     stop_reason: str | None
     answer: str
@@ -61,17 +65,13 @@ class Newest(NamedTuple):
     finished: bool
 
 
+def stop_reason_of(values: Mapping[str, Any]) -> str | None:
+    """Return why a finished run answered; a system need not say."""
+    return values.get("stop_reason") or ("finished" if values.get("answer") else None)
+
+
 def summary_of(run_id: str, asked: str, saved: Saved) -> RunSummary:
-    """Return the line about a run.
-
-    Args:
-        run_id: The run's id.
-        asked: When its question was asked, ISO 8601.
-        saved: Its newest checkpoint.
-
-    Returns:
-        The line.
-    """
+    """Return the line about a run, by its newest checkpoint."""
     # Until the first step is done, the state has the answer to the thread's last question.
     finished = not saved.next
     question = saved.values.get("question")
@@ -80,25 +80,15 @@ def summary_of(run_id: str, asked: str, saved: Saved) -> RunSummary:
         started=f"{asked[:19]}Z",
         # What is no text was refused, but is stored as it was given.
         question=question if isinstance(question, str) else "",
-        stop_reason=saved.values.get("stop_reason") if finished else None,
+        system=saved.system,
+        stop_reason=stop_reason_of(saved.values) if finished else None,
         answer=saved.values.get("answer", "") if finished else "",
     )
 
 
 def context_of(run_id: str, saved: Saved) -> Context:
-    """Return the settings that a run was given.
-
-    Args:
-        run_id: The run's id.
-        saved: One of its checkpoints.
-
-    Returns:
-        The settings.
-
-    Raises:
-        RunError: A newer version of ras_flow wrote them.
-    """
+    """Return the settings that a run was given, unless another version wrote them."""
     try:
-        return Context.from_mapping(saved.values.get("context") or {})
+        return context_type(saved.system).from_mapping(saved.values.get("context") or {})
     except ConfigurationError as error:
         raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error

@@ -8,21 +8,15 @@ from typing import Any, Protocol
 
 from langgraph.types import Command
 
+from ras_flow.edits.draft import BEGINNING
 from ras_flow.edits.operations import Edit
-from ras_flow.errors import RunError
 from ras_flow.events import Event
-from ras_flow.runs.commands import command
-from ras_flow.runs.ways import find_ways
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
 
 FORKED_FROM = "ras_forked_from"
 """Key of an edit's metadata: the checkpoint that was edited."""
 
-SYSTEM = "ras_flow_system"
-"""Key of a checkpoint's metadata: the evaluation's system that made it, where that is not RAS."""
-
-_BEGINNING = ("__start__", "start")
 _ASKED: dict[str, type] = {"question": str, "settings": Mapping, "documents": list}
 
 
@@ -31,6 +25,7 @@ class Saved:
     """A checkpoint of a run.
 
     Attributes:
+        system: The name of the system whose run it is.
         checkpoint: Its id; ids sort by time.
         parent: The checkpoint before it; None for the first.
         forked_from: The checkpoint that was edited to make it, where that is not ``parent``.
@@ -44,6 +39,7 @@ class Saved:
         interrupts: What a person is asked before it goes on.
     """
 
+    system: str
     checkpoint: str
     parent: str | None
     forked_from: str | None
@@ -59,7 +55,7 @@ def current_values(
     values: dict[str, Any], next: tuple[str, ...], given: object = None
 ) -> dict[str, Any]:
     """Return what of a state belongs to its question."""
-    if not set(next) & set(_BEGINNING):
+    if not set(next) & set(BEGINNING):
         return values
     asked = {name: values[name] for name in _ASKED if name in values}
     asked |= given if isinstance(given, dict) else {}
@@ -122,7 +118,7 @@ class Threads(Protocol):
         ...
 
     async def check_edits(
-        self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
+        self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
         """Refuse edits after which no run could go on here; ``values`` have the edited settings.
 
@@ -134,20 +130,3 @@ class Threads(Protocol):
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
         ...
-
-
-async def check_not_gone_on(
-    threads: Threads, run_id: str, seen: str, checkpoint: str | None
-) -> None:
-    """Refuse to go on with a branch from what is no longer its end."""
-    if checkpoint is None:
-        newest = await threads.state(run_id)
-        ends = [newest.checkpoint] if newest else []
-    else:
-        history = await threads.history(run_id)
-        ends = [way.steps[-1].checkpoint for way in find_ways(history)] if history else []
-    if seen not in ends:
-        raise RunError(
-            f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
-            f"{command('show', run_id)}"
-        )

@@ -10,11 +10,13 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ras_flow.errors import RunError
+from ras_flow.runs.branches import StoredBranch, find_branches
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
 from ras_flow.runs.evidence import find_evidence
 from ras_flow.runs.reading import passages_of
+from ras_flow.runs.stored import stop_reason_of
+from ras_flow.runs.systems import cost_of, hop_of, info_of
 from ras_flow.runs.threads import Saved
-from ras_flow.runs.ways import Way, find_ways
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage
 from ras_flow.state.usage import add_up
@@ -37,7 +39,7 @@ class _Kept(TypedDict, total=False):
 
 
 _SHAPE = TypeAdapter(_Kept)
-_NOTHING = Saved("", None, None, "", None, -1, {}, ())
+_NOTHING = Saved("", "", None, None, "", None, -1, {}, ())
 
 
 def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
@@ -46,7 +48,7 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
     Of a thread that answered several questions it tells the one that its newest checkpoint
     belongs to.
     """
-    ways = find_ways(history)
+    ways = find_branches(history)
     for way in ways:
         check_values(run_id, way.steps[-1].values)
     steps: dict[str, Step] = {}
@@ -72,6 +74,7 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
     return RunDocument(
         format=FORMAT,
         run=run_id,
+        system=info_of(current.steps[-1].system),
         question=current.steps[-1].values.get("question", ""),
         started=_utc(ways[0].steps[0].time),
         current=current.number,
@@ -121,7 +124,7 @@ def _step(saved: Saved, before: Saved) -> Step:
         parent=before.checkpoint or None,
         kind=kind,
         node=node,
-        hop=_hop(node, old, new),
+        hop=hop_of(node, old, new),
         time=_utc(saved.time),
         usage=_usage(node, saved, before) if kind in ("question", "node") else None,
         next=list(saved.next),
@@ -148,36 +151,19 @@ def _at_once(saved: Saved, before: Saved) -> bool:
     return saved.step > before.step + 1
 
 
-def _hop(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | None:
-    match node:
-        case "plan" | "review_plan":
-            return len(old.get("hops", []))
-        case "retrieve" | "to_triples" | "merge_graph" | "review_graph" | "encode":
-            return len(new.get("hops", [])) - 1
-        case _:
-            return None
-
-
 def _usage(node: str, saved: Saved, before: Saved) -> Usage | None:
     usage: dict[str, Usage] = saved.values.get("usage", {})
     known = before.values.get("usage", {})
-    own = _own_cost(node, saved, before)
+    # It may be just what it cost before an edit.
+    alone = node and not _at_once(saved, before)
+    hop = hop_of(node, before.values, saved.values)
+    own = cost_of(node, hop, saved.values) if alone else ""
     # Several steps may be done at once, and nodes of another graph name their costs as they like.
     new = [cost for name, cost in usage.items() if name == own or known.get(name) != cost]
     return Usage(role=new[-1]["role"], **add_up(new)) if new else None
 
 
-def _own_cost(node: str, saved: Saved, before: Saved) -> str:
-    """Name what a step of RAS cost, which may be just what it cost before an edit."""
-    if not node or _at_once(saved, before):
-        return ""
-    if node == "plan":
-        return f"plan:{len(saved.values.get('plans', [])) - 1}"
-    hop = _hop(node, before.values, saved.values)
-    return node if hop is None else f"{node}:{hop}"
-
-
-def _branch(way: Way) -> Branch:
+def _branch(way: StoredBranch) -> Branch:
     last = way.steps[-1]
     values = cast(_Kept, last.values)
     hops, triples = values.get("hops", []), values.get("triples", {})
@@ -189,7 +175,7 @@ def _branch(way: Way) -> Branch:
         question=values.get("question", ""),
         steps=[saved.checkpoint for saved in way.steps],
         status="paused" if last.interrupts else status,
-        stop_reason=values.get("stop_reason") if done else None,
+        stop_reason=stop_reason_of(last.values) if done else None,
         answer=values.get("answer", "") if done else "",
         citations=values.get("citations", []) if done else [],
         hops=hops,

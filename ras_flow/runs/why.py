@@ -75,8 +75,9 @@ class AnswerPart(TypedDict):
 class Explanation(TypedDict):
     """What an answer rests on.
 
-    ``passages`` are those cited themselves, where no triples were made. Without ``parts`` and
-    ``passages`` nothing that was found supports the answer.
+    ``stop_meaning`` says what the stop reason means. ``passages`` are those cited themselves, where
+    no triples were made. Without ``parts`` and ``passages`` nothing that was found supports the
+    answer.
     """
 
     run: str
@@ -84,6 +85,7 @@ class Explanation(TypedDict):
     question: str
     answer: str
     stop_reason: str | None
+    stop_meaning: str
     parts: list[AnswerPart]
     triples: dict[str, Ground]
     passages: list[Source]
@@ -106,6 +108,7 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
         question=way["question"],
         answer=way["answer"],
         stop_reason=way["stop_reason"],
+        stop_meaning=document["system"]["stop_reasons"].get(way["stop_reason"] or "", ""),
         parts=parts,
         triples={
             id: Ground(

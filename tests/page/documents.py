@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, ForkPoint, RunDocument, Step
+from ras_flow.runs.systems import info_of
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage, passage_id
 from tests.page import corpus
@@ -28,6 +29,7 @@ class Story:
         self.document = RunDocument(
             format=1,
             run=run,
+            system=info_of("ras"),
             question=question,
             started=_START.isoformat(),
             current=1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Step
+from ras_flow.runs.systems import info_of
 from ras_flow.state.citations import cite
 from ras_flow.state.kg import QueryKG, by_hop, triple_id
 from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage
@@ -167,6 +168,7 @@ class Writer:
         return RunDocument(
             format=FORMAT,
             run=self.run,
+            system=info_of("ras"),
             question=self.question,
             started="2026-11-21T07:00:00Z",
             current=len(self._stories),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ras_flow import Context, Runs
-from ras_flow.edits.operations import Edit, parse_edits
+from ras_flow.edits.operations import Edit
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import triple_id
 from tests.graph.world import QUESTION, build, world
@@ -15,7 +15,7 @@ TOP1 = Context(top_k=1)
 
 
 def drop(triple: str = BIRTH) -> list[Edit]:
-    return parse_edits([{"op": "drop_triple", "triple": triple}])
+    return [{"op": "drop_triple", "triple": triple}]
 
 
 async def events(stream: Any) -> list[Any]:

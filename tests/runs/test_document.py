@@ -11,7 +11,6 @@ import pytest
 from langgraph.types import Command, interrupt
 
 from ras_flow import Context, Runs
-from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import ModelUnavailableError, RasFlowError, RunError
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs.compare import compare
@@ -100,7 +99,7 @@ async def test_a_triple_is_stated_after_a_step_by_what_was_found_until_then(save
     after = [find_hop_step(document, way, hop) for hop in (0, 1)]
     stated = [graph_of(document, way, step)[DESIGNED]["passages"] for step in (*after, None)]
     assert stated == [[one], [one, two], [one, two]]
-    edits = parse_edits([{"op": "drop_passage", "passage": id} for id in (one, two)])
+    edits = [{"op": "drop_passage", "passage": id} for id in (one, two)]
     await events(runs_with(saver, []).fork("a", way["steps"][-1], edits))
     document = await first.document("a")
     way = branch(document, 2)
@@ -318,13 +317,15 @@ def test_thousands_of_triples_and_many_branches_take_no_time() -> None:
         }
         for i in range(2000)
     }
-    history = [Saved("00", None, None, "", "input", -1, {}, ("__start__",))]
+    history = [Saved("ras", "00", None, None, "", "input", -1, {}, ("__start__",))]
     for i in range(60):
         known = dict(list(triples.items())[: 2000 * (i % 30 + 1) // 30])
         values = {"question": "Q?", "passages": passages, "triples": known, "hops": []}
         parent = "30" if i == 30 else f"{i:02}"
         source = "update" if i == 30 else "loop"
-        history.append(Saved(f"{i + 1:02}", parent, None, "", source, i % 30, values, ("plan",)))
+        history.append(
+            Saved("ras", f"{i + 1:02}", parent, None, "", source, i % 30, values, ("plan",))
+        )
     began = process_time()
     document = build_document("a", history)
     assert process_time() - began < 10
@@ -358,10 +359,10 @@ async def test_a_question_that_was_refused_is_no_run_of_another_version(
     assert document["branches"][0]["settings"] == {}
 
 
-@pytest.mark.parametrize("values", [{"settings": None}, {"settings": {"max_hops": 2}}])
-async def test_what_can_be_edited_can_be_read(saver: Any, values: dict[str, Any]) -> None:
+async def test_what_can_be_edited_can_be_read(saver: Any) -> None:
+    values = {"context": {"max_hops": 2}}
     runs = await asked(saver)
     graph: Any = runs._threads.graph  # type: ignore[attr-defined]
     await graph.aupdate_state({"configurable": {"thread_id": "a"}}, values, as_node="retrieve")
     document = await runs.document("a")
-    assert branch(document, 2)["settings"] == (values["settings"] or {})
+    assert branch(document, 2)["settings"] == values["context"]

@@ -13,7 +13,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ras_flow import build_graph, open_runs
-from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import RecordError, RunError
 from tests.cli.command import Command, ras_flow
 from tests.graph.world import QUESTION, world
@@ -102,32 +101,6 @@ async def test_a_full_disk_is_named_and_loses_nothing(home: Path) -> None:
             await events(runs.fork("a", last, drop()))
     async with open_runs(home, builder=build_graph(**world([]))) as runs:
         assert (await runs.document("a"))["branches"][0] == old["branches"][0]
-
-
-async def test_a_run_from_before_models_were_kept_is_read_forked_and_replayed(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
-    serde = JsonPlusSerializer()
-    with sqlite3.connect(home / "runs.sqlite") as database:
-        rows = database.execute("SELECT rowid, type, checkpoint FROM checkpoints").fetchall()
-        for row, type, blob in rows:
-            checkpoint = serde.loads_typed((type, blob))
-            for part in ("channel_values", "channel_versions"):
-                checkpoint[part].pop("models", None)
-            new = serde.dumps_typed(checkpoint)
-            database.execute(
-                "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE rowid = ?", (*new, row)
-            )
-    async with open_runs(home, builder=build_graph(**world([], extractor=None))) as runs:
-        old = await runs.document("a")
-        assert "models" not in (await runs.get("a")).state
-        model = parse_edits([{"op": "model", "role": "extractor", "name": "openai:other"}])
-        await events(runs.fork("a", branch(old, 1)["steps"][-2], [*drop(), *model]))
-        await events(runs.fork("a", branch(old, 1)["steps"][-2]))
-        new_document = await runs.document("a")
-    assert new_document["branches"][0] == old["branches"][0]
-    assert [way["answer"] for way in new_document["branches"]] == ["Narvik", "unknown", "Narvik"]
 
 
 async def test_a_database_of_somebody_else_drives_no_terminal(home: Path) -> None:

@@ -15,6 +15,7 @@ from ras_flow.cli.runs.edits import (
     DropTriples,
     Edits,
     Models,
+    Others,
     PlanText,
     Subquery,
 )
@@ -51,17 +52,18 @@ def fork(
     subquery: Subquery = None,
     plan: PlanText = None,
     models: Models = None,
+    others: Others = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Change something after a step and run on from there, as a new branch."""
     from ras_flow.runs.commands import command
 
-    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models)
+    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models, others)
     if not edits:
         raise InputError(
-            "No edit given: use --drop-triple, --add-triple, --drop-passage, --subquery, --plan or "
-            "--model, or run it again unchanged with: "
+            "No edit given: use --drop-triple, --add-triple, --drop-passage, --subquery, --plan, "
+            "--model or --edit, or run it again unchanged with: "
             f"{command('replay', run, options=['--from', start])}"
         )
     asyncio.run(_fork(run, start, edits, database, as_json))
@@ -75,6 +77,7 @@ def resume(
     subquery: Subquery = None,
     plan: PlanText = None,
     models: Models = None,
+    others: Others = None,
     approve: Annotated[
         bool, typer.Option("--approve", help="Approve what a waiting run shows.")
     ] = False,
@@ -82,7 +85,7 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Continue an unfinished run, or answer one that waits for you."""
-    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models)
+    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models, others)
     if approve and edits:
         raise InputError(
             "Give --approve or edits, not both: edits approve everything that they leave."
@@ -113,7 +116,8 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         triples = [id for each in steps_of(document, branch) for id in each["added"]]
         given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
-        first = await _follow(events, address.run, Screen(quiet=as_json))
+        screen = Screen(system=document["system"]["name"], quiet=as_json)
+        first = await _follow(events, address.run, screen)
         # Someone else may have made another branch meanwhile.
         forked = branch_with(await runs.document(address.run), first) if first else None
         number = forked["number"] if forked else None
@@ -154,7 +158,7 @@ async def _resume(
             )
         else:
             events = runs.resume(address.run, branch=address.branch)
-        screen = Screen(quiet=as_json)
+        screen = Screen(system=document["system"]["name"], quiet=as_json)
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
         await _follow(events, run, screen)

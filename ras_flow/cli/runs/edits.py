@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -44,6 +45,10 @@ Models = Annotated[
         "--model", metavar="ROLE=NAME", help="Another model from here on: planner=openai:…"
     ),
 ]
+Others = Annotated[
+    list[str] | None,
+    typer.Option("--edit", metavar="JSON", help="Any edit as an object with its `op`."),
+]
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,12 @@ class Edits:
     subquery: str | None = None
     plan: str | None = None
     models: list[str] | None = None
+    others: list[str] | None = None
 
     def __bool__(self) -> bool:
         """Tell whether there are any."""
         texts = (self.subquery, self.plan)
-        lists = (self.drop_triples, self.add_triples, self.drop_passages, self.models)
+        lists = (self.drop_triples, self.add_triples, self.drop_passages, self.models, self.others)
         return any(text is not None for text in texts) or any(lists)
 
     def to_list(self, triples: Collection[str], passages: Collection[str]) -> list[Edit]:
@@ -83,7 +89,15 @@ class Edits:
             edits.append({"op": "subquery", "text": self.subquery})
         if self.plan is not None:
             edits.append({"op": "plan", "text": self.plan})
-        return cast(list[Edit], edits)
+        edits += map(_object, self.others or ())
+        return cast("list[Edit]", edits)
+
+
+def _object(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InputError(f"--edit {text!r} is not JSON ({error}): write an object.") from error
 
 
 def _fact(text: str) -> dict[str, str]:

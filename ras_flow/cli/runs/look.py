@@ -37,11 +37,11 @@ def list_runs(
     from ras_flow.runs import RunSummary
     from ras_flow.runs.commands import PLACE
     from ras_flow.runs.databases.opening import is_server, open_runs_at
+    from ras_flow.runs.systems import stop_reasons
     from ras_flow.runs.times import parse_time
-    from ras_flow.systems import DEFAULT, find_system
+    from ras_flow.systems import DEFAULT
 
-    known = find_system(DEFAULT).stop_reasons
-    if stop is not None and stop not in known:
+    if stop is not None and stop not in (known := stop_reasons()):
         raise InputError(f"--stop must be one of {', '.join(known)}, not {stop!r}.")
     filters: dict[str, Any] = {"text": text, "stop_reason": stop}
     if since is not None:
@@ -64,10 +64,11 @@ def list_runs(
             else f"No runs yet. Make one with: ras-flow ask 'Who …?'{documents}{PLACE.get()}"
         )
         return
+    others = any(run.system not in ("", DEFAULT) for run in summaries)
     _print_runs(
         [
             (
-                plain(run.id),
+                plain(f"{run.id}  {run.system}" if others else run.id),
                 run.started,
                 plain(run.stop_reason or "unfinished"),
                 snippet(run.question),

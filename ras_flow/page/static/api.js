@@ -77,7 +77,7 @@ const ofRun = (asked, id) => `${asked}/${encodeURIComponent(id)}`;
 
 async function listRuns(filter, signal) {
   const response = await request(`runs?${new URLSearchParams(filter)}`, { signal });
-  return (await response.json()).runs;
+  return response.json();
 }
 
 const getRun = async (id, signal) => (await request(ofRun("runs", id), { signal })).json();

@@ -158,7 +158,8 @@ function AnswerPanel({ view }) {
   const roles = [...usageOf(run, branch)];
   const total = stepsOf(run, branch).reduce((sum, step) => sum + (step.usage?.seconds ?? 0), 0);
   return html`<section>
-    <h2>Answer <span class="chip ${branch.status}">${branch.stop_reason ?? branch.status}</span></h2>
+    <h2>Answer <span class="chip ${branch.status}"
+      title=${run.system.stop_reasons[branch.stop_reason] ?? ""}>${branch.stop_reason ?? branch.status}</span></h2>
     ${branch.answer
       ? html`<blockquote class="answer"><${Text} value=${branch.answer} /></blockquote>`
       : html`<p class="quiet">There is no answer yet.</p>`}

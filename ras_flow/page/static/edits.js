@@ -8,11 +8,8 @@ import { Text, plain } from "./text.js";
 const ROLES = ["planner", "extractor", "answerer"];
 const POINTS = { before_retrieval: "before it retrieves", after_merge: "after the merge", before_answer: "before it answers" };
 
-const GRAPH = ["add_triple", "model"];
-const EVERY = [...GRAPH, "subquery", "plan"];
-
-/** What makes sense to edit, by the node that comes next; the server has the last word. */
-const FITTING = { __start__: [], start: ["model"], to_triples: GRAPH, merge_graph: GRAPH, review_graph: GRAPH };
+/** Edits that have a place of their own on the page. */
+const PLACED = ["drop_triple", "drop_passage", "add_triple", "subquery", "plan", "model"];
 
 /** Whether a name can be offered as it is: one that is cut, or spelled out, is another entity's. */
 const isPlain = (name) => plain(name, name.length) === name;
@@ -30,8 +27,10 @@ function EditText({ run, edit }) {
       return html`ask instead: <${Text} value=${edit.text} />`;
     case "plan":
       return html`plan instead: <${Text} value=${edit.text} />`;
-    default:
+    case "model":
       return html`${edit.role}: <${Text} value=${edit.name} />`;
+    default:
+      return html`<${Text} value=${JSON.stringify(edit)} />`;
   }
 }
 
@@ -63,7 +62,8 @@ function EditForm({ title, op, fields, hint, add, children }) {
 function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
   const { run, step, index, branch } = view;
   const [every, setEvery] = useState(false);
-  const fitting = FITTING[step.next[0]] ?? EVERY;
+  const { edits: fittingAt, operations } = run.system;
+  const fitting = fittingAt[step.next[0] ?? ""] ?? [];
   // A node of a graph of one's own may ask anything, and allow nothing by name.
   const offered = !every && Array.isArray(review?.allowed) ? review.allowed : fitting;
   const allowed = (op) => offered.includes(op);
@@ -111,6 +111,8 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
       hint="provider:model or local:NAME" add=${add}>
       <select name="role" aria-label="role">${ROLES.map((role) => html`<option>${role}</option>`)}</select>
     </${EditForm}>`}
+    ${offered.filter((op) => operations[op] && !PLACED.includes(op)).map((op) => html`<${EditForm}
+      key=${op} title=${op} op=${op} fields=${operations[op]} add=${add} />`)}
     ${review && !every && html`<p><button class="link"
       onClick=${() => setEvery(true)}>Show edits that only a fork can make</button></p>`}
   </section>`;

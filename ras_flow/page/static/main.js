@@ -125,7 +125,10 @@ function describe(event) {
     case "warning": return `warning: ${event.message}`;
     case "review": return "waits for you";
     case "done": return "done";
-    default: return event.type;
+    default: {
+      const { type, ...fields } = event;
+      return `${type}: ${JSON.stringify(fields)}`;
+    }
   }
 }
 

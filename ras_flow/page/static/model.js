@@ -41,6 +41,7 @@
 /**
  * @typedef {object} RunDocument
  * @property {string} run
+ * @property {{name: string, stop_reasons: Object<string, string>, edits: Object<string, string[]>, operations: Object<string, string[]>}} system
  * @property {string} question
  * @property {string} started
  * @property {number} current

@@ -6,17 +6,16 @@ import { keys } from "./keys.js";
 import { Text } from "./text.js";
 
 const TIMES = { "1h": "the last hour", "1d": "the last day", "7d": "the last week", "30d": "the last 30 days" };
-const REASONS = ["no_retrieval", "sufficient", "max_hops", "no_progress", "budget", "static", "error"];
 const MOST = 1000; // The API lists no more at once.
 
 function RunList({ ask, busy, fail }) {
   const [filter, setFilter] = useState({ limit: "100" });
-  const [runs, setRuns] = useState(null);
+  const [{ runs, stop_reasons: reasons }, setFound] = useState({ runs: null, stop_reasons: [] });
   useEffect(() => {
     const abort = new AbortController();
     const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
     const timer = setTimeout(() => {
-      listRuns(given, abort.signal).then(setRuns, (error) => error.name === "AbortError" || fail(error));
+      listRuns(given, abort.signal).then(setFound, (error) => error.name === "AbortError" || fail(error));
     }, runs ? 200 : 0);
     return () => (clearTimeout(timer), abort.abort());
   }, [filter]);
@@ -34,7 +33,7 @@ function RunList({ ask, busy, fail }) {
     <div class="filters">
       <input type="search" placeholder="Filter runs ( / )" aria-label="Filter runs" onInput=${set("text")} />
       <select aria-label="Stop reason" onChange=${set("stop_reason")}><option value="">any stop reason</option>
-        ${REASONS.map((reason) => html`<option>${reason}</option>`)}</select>
+        ${reasons.map((reason) => html`<option>${reason}</option>`)}</select>
       <select aria-label="Asked in" onChange=${set("since")}><option value="">any time</option>
         ${Object.entries(TIMES).map(([since, name]) => html`<option value=${since}>${name}</option>`)}</select>
     </div>

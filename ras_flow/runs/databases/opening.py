@@ -11,13 +11,19 @@ from ras_flow.errors import RunError
 from ras_flow.runs.databases.sqlite import open_runs
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.support.paths import expanded
+from ras_flow.systems import DEFAULT, named_system
 
 
 @asynccontextmanager
 async def open_runs_at(
-    address: str | None = None, *, builder: Builder | None = None, new: bool = False
+    address: str | None = None,
+    *,
+    builder: Builder | None = None,
+    system: str = DEFAULT,
+    new: bool = False,
 ) -> AsyncIterator[Runs]:
-    """Open the runs at an address."""
+    """Open the runs at an address; new ones are of a system, or of a graph of one's own."""
+    builder = builder or (None if is_server(address) else named_system(system).builder())
     scheme, found, _ = (address or "").partition("://")
     match scheme.lower() if found else "":
         case "":
@@ -29,7 +35,7 @@ async def open_runs_at(
         case "http" | "https":
             from ras_flow.runs.databases.server import open_server_runs  # noqa: PLC0415
 
-            opened = open_server_runs(str(address))
+            opened = open_server_runs(str(address), system=system)
         case _:
             raise RunError(
                 f"Runs cannot be opened at {scheme}://: give a folder, a postgresql:// address, or "

@@ -14,12 +14,12 @@ from langgraph.types import Command
 
 from ras_flow.errors import RunError
 from ras_flow.events import Event
-from ras_flow.graph import build_graph
 from ras_flow.runs.databases.locks import OPTIONS, ThreadLocks
 from ras_flow.runs.local import DATA_ONLY, Graph, LocalThreads
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.state.channels import RasInput
 from ras_flow.support.extras import require
+from ras_flow.systems import DEFAULT, find_system
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -88,8 +88,8 @@ async def open_postgres_runs(
     """Open the runs of a database; the tables are made if they are not there."""
     async with open_postgres(address) as database:
         database.saver.serde = DATA_ONLY
-        graph = (builder or build_graph()).compile(
-            checkpointer=database.saver, store=database.store, name="ras"
+        graph = (builder or find_system(DEFAULT).builder()).compile(
+            checkpointer=database.saver, store=database.store
         )
         locks = ThreadLocks(address)
         try:

@@ -22,6 +22,7 @@ from ras_flow.edits.operations import Edit, check_models
 from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts.chosen import Parts
+from ras_flow.runs.branches import check_not_gone_on
 from ras_flow.runs.databases.server_errors import (
     TOKEN,
     BusyThreadError,
@@ -31,9 +32,10 @@ from ras_flow.runs.databases.server_errors import (
     unknown_run,
 )
 from ras_flow.runs.runs import Runs
-from ras_flow.runs.threads import FORKED_FROM, Saved, check_not_gone_on, current_values
+from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
+from ras_flow.systems import DEFAULT, system_names
 
 _PAGE = 100
 """Threads or checkpoints that are asked for at once; some servers give no more."""
@@ -47,9 +49,9 @@ _RETRY_SECONDS = 0.5
 
 @asynccontextmanager
 async def open_server_runs(
-    url: str, headers: Mapping[str, str] | None = None, *, graph: str = "ras"
+    url: str, headers: Mapping[str, str] | None = None, *, system: str = DEFAULT
 ) -> AsyncIterator[Runs]:
-    """Open the runs of a LangGraph server."""
+    """Open the runs of a LangGraph server, whose graphs have their systems' names."""
     if headers is None and (token := os.environ.get(TOKEN)):
         headers = {"Authorization": f"Bearer {token}"}
     try:
@@ -62,22 +64,22 @@ async def open_server_runs(
             "The server's address is malformed: write it as https://HOST or http://HOST:PORT."
         ) from None
     async with client:
-        yield Runs(ServerThreads(client, graph=graph))
+        yield Runs(ServerThreads(client, system=system))
 
 
 class ServerThreads:
     """The threads of a LangGraph server that are runs, as far as the client may see them.
 
-    Those of the server's other graphs are left alone as if they were not there.
+    Those of the server's graphs that are not systems known here are left alone.
     """
 
     def __init__(
-        self, client: LangGraphClient, *, graph: str = "ras", parts: Parts | None = None
+        self, client: LangGraphClient, *, system: str = DEFAULT, parts: Parts | None = None
     ) -> None:
         self._client = client
-        self._graph = graph
+        self._system = system
         self._parts = parts
-        self._found: set[str] = set()
+        self._found: dict[str, str] = {}
 
     def new_id(self) -> str:
         """Return a fresh run id: the server takes nothing but UUIDs."""
@@ -85,36 +87,43 @@ class ServerThreads:
 
     async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
         """Return id and time of every run, newest first, or of one: when its thread was made."""
-        found: list[tuple[str, str]] = []
+        times: dict[str, str] = {}
         wanted = None
         try:
             with translate_errors():
                 wanted = None if run_id is None else _thread(run_id)
-                while len(found) % _PAGE == 0:
-                    page = await self._search(wanted, len(found))
-                    for each in _objects(page, "thread_id", "created_at"):
-                        found.append((str(each["thread_id"]), f"{each['created_at']}"))
-                    if not page:
-                        break
+                for system in dict.fromkeys([self._system, *system_names()]):
+                    for id, time in await self._find(system, wanted):
+                        # Some servers look at no ids.
+                        if wanted in (None, id):
+                            times[id] = time
+                            self._found[id] = system
         except UnknownRunError as error:
             if run_id is None:  # A search that finds nothing is no error of a server's.
                 raise no_server() from error
             return []
-        self._found |= {id for id, _ in found}
-        # Who begins a run meanwhile moves the last of one page to the next; and some servers look
-        # at no ids.
-        return [each for each in dict.fromkeys(found) if wanted in (None, each[0])]
+        return sorted(times.items(), key=lambda each: each[1], reverse=True)
 
-    async def _is_run(self, run_id: str) -> bool:
-        """Tell whether a thread is one of this graph's."""
+    async def _find(self, system: str, wanted: str | None) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        while len(found) % _PAGE == 0:
+            page = await self._search(system, wanted, len(found))
+            for each in _objects(page, "thread_id", "created_at"):
+                found.append((str(each["thread_id"]), f"{each['created_at']}"))
+            if not page:
+                break
+        return found
+
+    async def _system_of(self, run_id: str) -> str | None:
+        """Return the system of a run; None where there is no such run."""
         if _thread(run_id) not in self._found:
             await self.find(run_id)
-        return _thread(run_id) in self._found
+        return self._found.get(_thread(run_id))
 
-    async def _search(self, wanted: str | None, offset: int) -> Any:
+    async def _search(self, system: str, wanted: str | None, offset: int) -> Any:
         search = partial(
             self._client.threads.search,
-            metadata={"graph_id": self._graph},
+            metadata={"graph_id": system},
             ids=None if wanted is None else [wanted],
             limit=_PAGE,
             offset=offset,
@@ -131,20 +140,20 @@ class ServerThreads:
         where = None if checkpoint is None else _checkpoint(checkpoint)
         try:
             with translate_errors():
-                if not await self._is_run(run_id):
+                if not (system := await self._system_of(run_id)):
                     return None
                 found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
                 [state] = _objects([found], *_STATE)
         except UnknownRunError:
             return None
-        return _saved(state) if state["created_at"] else None
+        return _saved(state, system) if state["created_at"] else None
 
     async def history(self, run_id: str) -> list[Saved]:
         """Return every checkpoint of a run, oldest first; none for an unknown run."""
         states: list[Any] = []
         try:
             with translate_errors():
-                if not await self._is_run(run_id):
+                if not (system := await self._system_of(run_id)):
                     return []
                 while len(states) % _PAGE == 0:
                     page: list[Any] = await self._client.threads.get_history(
@@ -155,7 +164,8 @@ class ServerThreads:
                         break
         except UnknownRunError:
             return []
-        return sorted(map(_saved, states), key=lambda saved: saved.checkpoint)
+        saved = [_saved(state, system) for state in states]
+        return sorted(saved, key=lambda each: each.checkpoint)
 
     async def update(
         self, run_id: str, checkpoint: str, values: dict[str, Any], as_node: str
@@ -182,6 +192,7 @@ class ServerThreads:
         then looks again whether the branch is as it was seen.
         """
         asked: dict[str, Any] = {}
+        new = isinstance(given, dict)
         if isinstance(given, Command):
             asked["command"] = {"resume": given.resume}
         elif given is not None:
@@ -192,7 +203,7 @@ class ServerThreads:
             if seen is not None:
                 await check_not_gone_on(self, run_id, seen, checkpoint)
             try:
-                async for part in self._stream(run_id, asked, alone=seen is not None):
+                async for part in self._stream(run_id, asked, new=new, alone=seen is not None):
                     if part.event == "custom" and is_event(part.data):
                         yield part.data
                 break
@@ -217,7 +228,7 @@ class ServerThreads:
                     yield part.data
 
     async def check_edits(
-        self, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
+        self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
         """Refuse edits of a state from which the server's graph could not go on.
 
@@ -226,7 +237,7 @@ class ServerThreads:
         if self._parts is not None:
             await check_models(edits, context, self._parts)
         chosen = {name: values[name] for name in ("settings", "context") if name in values}
-        await self._rehearse(chosen)
+        await self._rehearse(system, chosen)
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
@@ -237,14 +248,15 @@ class ServerThreads:
             return
 
     async def _stream(
-        self, run_id: str, asked: dict[str, Any], *, alone: bool = False
+        self, run_id: str, asked: dict[str, Any], *, new: bool = False, alone: bool = False
     ) -> AsyncIterator[StreamPart]:
         """Run; wait for other runs of the thread, or be refused while there are any (``alone``)."""
         failure = None
         with translate_errors():
+            system = None if new else await self._system_of(run_id)
             async for part in self._client.runs.stream(
                 _thread(run_id),
-                self._graph,
+                system or self._system,
                 stream_mode="custom",
                 durability="sync",
                 multitask_strategy="reject" if alone else "enqueue",
@@ -259,7 +271,7 @@ class ServerThreads:
         if failure is not None:
             raise failure
 
-    async def _rehearse(self, values: Mapping[str, Any]) -> None:
+    async def _rehearse(self, system: str, values: Mapping[str, Any]) -> None:
         """Let the server's graph refuse values on a thread that is thrown away.
 
         What it refuses only as an edit of the run leaves the edit's copy there for good.
@@ -269,7 +281,7 @@ class ServerThreads:
         try:
             with translate_errors():
                 await self._client.threads.create(
-                    thread_id=thread, graph_id=self._graph, supersteps=[{"updates": [update]}]
+                    thread_id=thread, graph_id=system, supersteps=[{"updates": [update]}]
                 )
         finally:
             await self.delete(thread)
@@ -325,11 +337,12 @@ def _oldest(states: list[Any]) -> Any:
     return {**where, "configurable": where}
 
 
-def _saved(state: Mapping[str, Any]) -> Saved:
+def _saved(state: Mapping[str, Any], system: str) -> Saved:
     tasks, metadata, parent = state["tasks"], state["metadata"] or {}, state["parent_checkpoint"]
     next = tuple(task["name"] for task in tasks)
     given = tasks[0].get("result") if next == ("__start__",) else None
     return Saved(
+        system=system,
         checkpoint=state["checkpoint"]["checkpoint_id"],
         parent=parent["checkpoint_id"] if parent else None,
         forked_from=metadata.get(FORKED_FROM),

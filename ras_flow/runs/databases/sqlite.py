@@ -16,6 +16,7 @@ from ras_flow.runs.databases.stores import advice, open_sqlite_store
 from ras_flow.runs.local import DATA_ONLY
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.support.paths import home_folder
+from ras_flow.systems import DEFAULT, find_system
 
 PAGE_SIZE = 1024
 """Bytes. Checkpoints take one to two KiB each; the larger default pages stay a fifth empty."""
@@ -39,9 +40,6 @@ async def open_runs(
         RunError: The folder cannot be made, a file there is no database of ours, or another
             program keeps it locked. What is stored stays as it is.
     """
-    # Not at the top: whoever looks at a server's runs needs no graph here.
-    from ras_flow.graph import build_graph  # noqa: PLC0415
-
     folder = Path(folder) if folder else home_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -52,7 +50,9 @@ async def open_runs(
         ) from error
     with translate_errors(folder):
         async with open_saver(folder) as saver, open_sqlite_store(folder) as store:
-            graph = (builder or build_graph()).compile(checkpointer=saver, store=store, name="ras")
+            graph = (builder or find_system(DEFAULT).builder()).compile(
+                checkpointer=saver, store=store
+            )
             yield Runs(graph, told=partial(translate_errors, folder))
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ras_flow.errors import RunError
+from ras_flow.runs.commands import command
 from ras_flow.runs.document import ForkPoint
-
-if TYPE_CHECKING:
-    from ras_flow.runs.threads import Saved
+from ras_flow.runs.threads import Saved, Threads
 
 
 @dataclass(frozen=True)
-class Way:
+class StoredBranch:
     """A branch as checkpoints.
 
     Attributes:
@@ -27,7 +26,7 @@ class Way:
     steps: list[Saved]
 
 
-def find_ways(history: Sequence[Saved]) -> list[Way]:
+def find_branches(history: Sequence[Saved]) -> list[StoredBranch]:
     """Find the branches of the question that the run's newest checkpoint belongs to.
 
     A branch ends where nothing follows: where the run was over, where it stopped or waits, and
@@ -49,7 +48,7 @@ def find_ways(history: Sequence[Saved]) -> list[Way]:
         own.append(steps)
     own.sort(key=lambda steps: tree.begun(steps[0]))
     number_of = {step.checkpoint: number for number, steps in enumerate(own, 1) for step in steps}
-    ways = []
+    branches = []
     for number, steps in enumerate(own, 1):
         shared = tree.path(steps[0])[:-1]
         left = (
@@ -57,8 +56,25 @@ def find_ways(history: Sequence[Saved]) -> list[Way]:
             if shared
             else None
         )
-        ways.append(Way(number, left, shared + steps))
-    return ways
+        branches.append(StoredBranch(number, left, shared + steps))
+    return branches
+
+
+async def check_not_gone_on(
+    threads: Threads, run_id: str, seen: str, checkpoint: str | None
+) -> None:
+    """Refuse to go on with a branch from what is no longer its end."""
+    if checkpoint is None:
+        newest = await threads.state(run_id)
+        ends = [newest.checkpoint] if newest else []
+    else:
+        history = await threads.history(run_id)
+        ends = [branch.steps[-1].checkpoint for branch in find_branches(history)] if history else []
+    if seen not in ends:
+        raise RunError(
+            f"Run {run_id} has gone on elsewhere meanwhile. Look at it again, with: "
+            f"{command('show', run_id)}"
+        )
 
 
 def _continues(step: Saved, children: list[Saved]) -> Saved | None:

@@ -1,0 +1,81 @@
+"""What runs have to know of the systems that made them; an unknown system's runs can be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_type_hints
+
+from ras_flow.errors import ConfigurationError, RunError
+from ras_flow.runs.document import SystemInfo
+from ras_flow.settings.context import Context
+from ras_flow.systems import System, find_system, system_names
+
+
+def system_of(run_id: str, name: str) -> System:
+    """Return the system that edits a run and goes on with it."""
+    try:
+        return find_system(name)
+    except ConfigurationError as error:
+        raise RunError(
+            f"Run {run_id} is of the system {name!r}, which cannot go on here: the run can be "
+            f"shown and compared. {error} A run of an evaluation goes on with the evaluation, "
+            "started again (after a failure with --retry)."
+        ) from error
+
+
+def context_type(name: str) -> type[Context]:
+    """Return the class of a system's settings."""
+    known = _known(name)
+    return known.context if known else Context
+
+
+def info_of(name: str) -> SystemInfo:
+    """Describe a system to readers of its runs; nothing can be edited of an unknown one."""
+    known = _known(name)
+    if known is None:
+        return SystemInfo(name=name, stop_reasons={}, edits={}, operations={})
+    return SystemInfo(
+        name=name,
+        stop_reasons={reason: found.meaning for reason, found in known.stop_reasons.items()},
+        edits={before: list(point.allowed) for before, point in known.edit_points.items()},
+        operations={
+            op: [field for field in get_type_hints(operation.record) if field != "op"]
+            for op, operation in known.operations.items()
+        },
+    )
+
+
+def stop_reasons() -> list[str]:
+    """Return the stop reasons of all known systems."""
+    return sorted({reason for name in system_names() for reason in find_system(name).stop_reasons})
+
+
+def hop_of(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | None:
+    """Return the hop that a step worked on, by the names of the shared nodes and of RAS's.
+
+    Of other nodes, the one that begins a hop belongs to it.
+    """
+    before, after = len(old.get("hops", [])), len(new.get("hops", []))
+    match node:
+        case "start" | "answer" | "review_answer" | "":
+            return None
+        case "plan" | "review_plan":
+            return before
+        case "retrieve" | "to_triples" | "merge_graph" | "review_graph" | "encode":
+            return after - 1
+        case _:
+            return after - 1 if after > before else None
+
+
+def cost_of(node: str, hop: int | None, values: Mapping[str, Any]) -> str:
+    """Return the key under which a node counts what its step cost."""
+    if node == "plan":
+        return f"plan:{len(values.get('plans', [])) - 1}"
+    return node if hop is None else f"{node}:{hop}"
+
+
+def _known(name: str) -> System | None:
+    try:
+        return find_system(name)
+    except ConfigurationError:
+        return None
