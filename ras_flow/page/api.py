@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import asdict
 from typing import cast
@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from ras_flow.errors import InputError
 from ras_flow.events import Event
-from ras_flow.page.bodies import read_body
+from ras_flow.page.bodies import Asked, Forked, Resumed, read_body
 from ras_flow.page.forms import Form, writer_of
 from ras_flow.page.work import JsonEvent, Work, failing_softly
 from ras_flow.runs.address import find_address
@@ -26,6 +26,7 @@ from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.systems import stop_reasons
+from ras_flow.runs.timeline import as_json
 from ras_flow.runs.times import parse_time
 from ras_flow.runs.why import explain
 from ras_flow.settings.context import Context
@@ -119,20 +120,15 @@ class Api:
         )
 
     async def _start(self, request: Request) -> Response:
-        body = await read_body(request, "question", "settings")
-        question, settings = body.get("question"), body.get("settings", {})
-        if not isinstance(question, str) or not question.strip():
-            raise InputError("The question is empty: send a text as `question`.")
-        if not isinstance(settings, Mapping):
-            raise InputError("`settings` must be an object of names and values.")
+        body = await read_body(request, Asked)
         # What is wrong with them is said before a run is made.
-        await asyncio.to_thread(Context.from_mapping, settings)
+        await asyncio.to_thread(Context.from_mapping, body.settings)
         async with self._open(request) as runs:
             run = runs.new_id()
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                started = runs.start({"question": question}, settings, run_id=run)
+                started = runs.start({"question": body.question}, body.settings, run_id=run)
                 told = False
                 async for event in _to_the_end(runs, run, started, 1):
                     if not told:
@@ -145,38 +141,30 @@ class Api:
 
     async def _fork(self, request: Request) -> Response:
         run: str = request.path_params["run"]
-        body = await read_body(request, "checkpoint", "edits")
-        checkpoint = body.get("checkpoint")
-        # Half characters, which JSON can hold, are in no id and in no database.
-        if not isinstance(checkpoint, str) or not checkpoint.isprintable() or not checkpoint:
-            raise InputError("Say where to fork: send a step's id as `checkpoint`.")
-        edits = body.get("edits", [])
-        await self._check_visible(request, run)
+        body = await read_body(request, Forked)
+        await self._check_edits(request, run, body.edits)
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                async for event in _to_the_end(runs, run, runs.fork(run, checkpoint, edits)):
+                forked = runs.fork(run, body.checkpoint, body.edits)
+                async for event in _to_the_end(runs, run, forked):
                     yield event
 
         return self._stream(self._work.begin(run, work()))
 
     async def _resume(self, request: Request) -> Response:
         run: str = request.path_params["run"]
-        body = await read_body(request, "edits", "branch", "checkpoint")
-        edits, branch = body.get("edits"), body.get("branch")
-        if not (branch is None or type(branch) is int):
-            raise InputError("`branch` must be a branch's number.")
-        checkpoint = body.get("checkpoint")
-        if not (checkpoint is None or isinstance(checkpoint, str)):
-            raise InputError("`checkpoint` must be the id of the step whose review is answered.")
-        await self._check_visible(request, run)
+        body = await read_body(request, Resumed)
+        await self._check_edits(request, run, body.edits)
         if self._work.is_at_work(run):
             raise HTTPException(409, f"Run {run} is at work already: wait, or watch it live.")
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                resumed = runs.resume(run, edits, branch=branch, checkpoint=checkpoint)
-                async for event in _to_the_end(runs, run, resumed, branch):
+                resumed = runs.resume(
+                    run, body.edits, branch=body.branch, checkpoint=body.checkpoint
+                )
+                async for event in _to_the_end(runs, run, resumed, body.branch):
                     yield event
 
         return self._stream(self._work.begin(run, work()))
@@ -208,6 +196,11 @@ class Api:
         async with self._open(request) as runs:
             await runs.newest(run)
 
+    async def _check_edits(self, request: Request, run: str, edits: object) -> None:
+        """Refuse malformed edits, too."""
+        async with self._open(request) as runs:
+            await runs.check_edits(run, () if edits is None else edits)
+
     async def _document(self, request: Request, run: str) -> RunDocument:
         async with self._open(request) as runs:
             return await runs.document(run)
@@ -225,7 +218,7 @@ async def _to_the_end(
         async for event in running:
             if event["type"] == "forked":
                 forked = event["checkpoint"]
-            yield cast(JsonEvent, event)
+            yield as_json(event)
     document = await runs.document(run)
     if forked is not None:
         branch = branch_with(document, forked)["number"]
@@ -236,8 +229,7 @@ async def _lines(events: AsyncGenerator[JsonEvent | None]) -> AsyncGenerator[byt
     async with aclosing(events):
         async for event in events:
             # Escaped beyond ASCII: text may hold half characters, which have no UTF-8.
-            text = json.dumps(event, default=str, skipkeys=True)
-            yield f"data: {text}\n\n".encode() if event else b": at work\n\n"
+            yield f"data: {json.dumps(event)}\n\n".encode() if event else b": at work\n\n"
 
 
 async def _json(value: object) -> Response:

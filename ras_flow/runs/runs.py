@@ -192,6 +192,21 @@ class Runs:
         async for event in events:
             yield event
 
+    async def check_edits(self, run_id: str, edits: object) -> None:
+        """Refuse edits that are malformed, before a fork or the answer to a review begins.
+
+        Args:
+            run_id: The run's id.
+            edits: A list of edits, as JSON.
+
+        Raises:
+            EditError: It is not a list, or an edit is malformed; names it by number, from 1.
+            RunError: There is no such run, or its system is unknown and there are edits.
+        """
+        saved = await self._state(run_id)
+        if edits not in ([], ()):
+            parse_edits(edits, system_of(run_id, saved.system).operations)
+
     async def get(self, run_id: str, branch: int | None = None) -> StoredRun:
         """Return a run.
 

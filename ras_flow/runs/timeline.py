@@ -61,7 +61,7 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
                 seen[saved.checkpoint] = saved
             before = saved
         if before.interrupts:
-            steps[before.checkpoint]["review"] = _as_json(before.interrupts[0])
+            steps[before.checkpoint]["review"] = as_json(before.interrupts[0])
     passages, triples = _gather([seen[checkpoint] for checkpoint in sorted(seen)])
     branches = [_branch(way) for way in ways]
     named = [id for branch in branches for id in passages_of(branch)]
@@ -183,11 +183,11 @@ def _branch(way: StoredBranch) -> Branch:
         hop_triples=by_hop(triples, hops),
         stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
-        settings=_as_json(values.get("context") or {}),
+        settings=as_json(values.get("context") or {}),
     )
 
 
-def _as_json(value: Mapping[str, Any]) -> dict[str, Any]:
+def as_json(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return what JSON can hold of an object that others may have filled with anything."""
     text = json.dumps(value, default=str, skipkeys=True)
     shown: dict[str, Any] = json.loads(text, parse_constant=str)

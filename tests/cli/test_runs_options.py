@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ras_flow import Context
 from ras_flow.cli.runs.edits import Edits
-from ras_flow.errors import EditError, InputError, RunError
+from ras_flow.errors import InputError, RunError
 from ras_flow.runs.address import find_address, parse_address
 from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.reading import (
@@ -109,12 +109,6 @@ def test_edits_take_the_one_form_that_edits_have() -> None:
 def test_what_is_no_triple_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="--add-triple"):
         Edits(add_triples=[text]).to_list([], [])
-
-
-@pytest.mark.parametrize("text", ["planner", "planner=", "=openai:x", "cook=openai:x"])
-def test_what_is_no_model_of_a_role_is_refused(text: str) -> None:
-    with pytest.raises(EditError, match="Edit 1"):
-        Edits(models=[text]).to_list([], [])
 
 
 def test_an_id_may_be_cut_short_but_not_guessed() -> None:

@@ -18,6 +18,7 @@ import pytest
 from ras_flow import Context, build_graph, open_runs
 from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.parts import AnswerRequest, Reply
+from ras_flow.systems import System
 from ras_flow.testing import ScriptedAnswerer
 from tests.cli.command import Command, Done, ras_flow_main
 from tests.graph.world import QUESTION, world
@@ -92,7 +93,7 @@ class Stuck(ScriptedAnswerer):
 def view_of_a_stuck_model(arguments: list[str]) -> None:
     parts = world(answerer=Stuck("too late"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ras_flow.graph.build_graph", lambda: build_graph(**parts))
+        patch.setattr(System, "builder", lambda self: build_graph(**parts))
         ras_flow_main(arguments)
 
 

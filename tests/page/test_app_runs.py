@@ -532,7 +532,7 @@ async def test_parts_of_ones_own_may_write_and_ask_anything(tmp_path: Path) -> N
     async with opened(tmp_path, retriever=retriever) as (_, page):
         told = await page.events("api/runs", {"question": QUESTION, "settings": SETTINGS})
         run = told[0]["run"]
-        assert [event["type"] for event in told] == ["run", "start", "plan", "done"]
+        assert [event["type"] for event in told] == ["run", "start", "plan", "mine", "done"]
         answer = await page.client.get(f"api/runs/{run}")
         document = json.loads(answer.text, parse_constant=pytest.fail)  # As a browser reads it.
         asked = document["steps"][document["branches"][0]["steps"][-1]]["review"]
