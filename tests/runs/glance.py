@@ -19,7 +19,7 @@ from ras_flow.nodes.to_triples import to_triples
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.source import PartsSource
 from ras_flow.state.channels import RunState
-from ras_flow.state.schema import StopReason
+from ras_flow.state.stop_reasons import StopReason
 from ras_flow.systems import System
 from tests.graph.world import world
 
