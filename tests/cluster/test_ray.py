@@ -34,8 +34,7 @@ from tests.cli.model import Model, write_documents
 from tests.cluster import work
 from tests.evaluation.running.small import write_settings
 from tests.graph.world import DOCUMENTS
-from tests.indexes.helpers import WordEncoder
-from tests.indexes.test_index import files
+from tests.indexes.helpers import WordEncoder, files
 from tests.indexes.test_vectors import corpus
 from tests.servers import Answer
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ras_flow.documents import SourceDocument
 from ras_flow.documents.index_folders import MANIFEST
-from ras_flow.indexes.manifest import _digest
+from ras_flow.indexes.manifest import _digest, read_manifest
 from ras_flow.parts import Retriever
 
 DOCUMENTS = [
@@ -54,3 +54,12 @@ def edit_manifest(path: Path, **fields: Any) -> None:
         if value is not None:
             content[name] = value
     (path / MANIFEST).write_text(json.dumps({**content, "sha256": _digest(content)}))
+
+
+def files(path: Path) -> dict[str, bytes]:
+    folder = path / read_manifest(path).generation
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }

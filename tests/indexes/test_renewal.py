@@ -17,8 +17,7 @@ from ras_flow.indexes.bm25 import ANALYSIS, K1, B, searchable
 from ras_flow.indexes.manifest import read_manifest
 from ras_flow.indexes.sync import sync_index
 from ras_flow.state.schema import make_passage
-from tests.indexes.helpers import DOCUMENTS, WordEncoder, edit_manifest, titles
-from tests.indexes.test_index import files
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, edit_manifest, files, titles
 
 
 def words() -> WordEncoder:
