@@ -121,12 +121,9 @@ async def test_a_long_passage_is_read_whole_in_parts_under_its_title() -> None:
     words = sum(len(one["content"].split()) for prompt in model.prompts for one in prompt)
     assert (made.error, made.input_tokens) == (None, words)
     assert made.calls == len(read)
-
-
-async def test_a_passage_of_512_tokens_is_read_at_once() -> None:
-    model = ScriptedModel(first_word)
-    await PromptedExtractor(model).extract([passage("T", "word " * MAX_SOURCE)])
-    assert len(model.prompts) == 1
+    whole = ScriptedModel(first_word)
+    await PromptedExtractor(whole).extract([passage("T", "word " * MAX_SOURCE)])
+    assert len(whole.prompts) == 1
 
 
 @pytest.mark.parametrize("words", [MOST_PARTS * 110, 10_000_000])
@@ -137,49 +134,37 @@ async def test_an_enormous_passage_is_an_error_that_says_what_to_do(words: int) 
     assert made[1].triples and len(model.prompts) == 1
 
 
-async def test_a_part_that_fails_leaves_the_other_parts() -> None:
-    class Rejects(ScriptedModel):
-        async def generate(
-            self, prompts: Sequence[Sequence[Message]], **limits: Any
-        ) -> list[Generation]:
-            if any("forbidden" in prompt[-1]["content"] for prompt in prompts):
-                raise ModelResponseError("refused")
-            return await super().generate(prompts, **limits)
+class Rejects(ScriptedModel):
+    """Refuses a call with a forbidden word in it."""
 
-    text = " ".join([*["Good words here."] * 300, "forbidden", *["Good words here."] * 100])
-    [made] = await PromptedExtractor(Rejects(first_word)).extract([passage("T", text)])
-    assert made.triples == [("Good", "is", "read")]
-    assert made.error and made.error.startswith("1 of its ") and made.error.endswith("refused")
+    async def generate(
+        self, prompts: Sequence[Sequence[Message]], **limits: Any
+    ) -> list[Generation]:
+        made = await super().generate(prompts, **limits)
+        if any("forbidden" in prompt[-1]["content"] for prompt in prompts):
+            raise ModelResponseError("refused")
+        return made
+
+
+@pytest.mark.parametrize("batch_size", [1, 8])
+async def test_a_part_that_fails_leaves_the_other_parts(batch_size: int) -> None:
+    model = Rejects(first_word)
+    model.batch_size = batch_size
+    text = " ".join(f"Town {n} lies by the sea." for n in range(150)) + " forbidden"
+    [made] = await PromptedExtractor(model).extract([passage("T", text)])
+    assert made.triples and made.error
+    assert made.error.startswith("1 of its ") and made.error.endswith("refused")
     [left] = made.left
     assert "forbidden" in left and not left.startswith("Title")
+    if batch_size == 1:
+        assert len(texts_of(model)) == len(set(texts_of(model))) == made.calls, "none paid twice"
 
 
-async def test_a_part_that_is_rejected_has_no_other_part_paid_twice() -> None:
-    class Rejects(ScriptedModel):
-        batch_size = 1
-
-        async def generate(
-            self, prompts: Sequence[Sequence[Message]], **limits: Any
-        ) -> list[Generation]:
-            made = await super().generate(prompts, **limits)
-            if any("forbidden" in prompt[-1]["content"] for prompt in prompts):
-                raise ModelResponseError("refused")
-            return made
-
-    text = " ".join(f"Town {n} lies by the sea." for n in range(150)) + " forbidden"
-    model = Rejects(first_word)
-    [made] = await PromptedExtractor(model).extract([passage("T", text)])
-    assert made.triples and len(made.left) == 1
-    assert len(texts_of(model)) == len(set(texts_of(model))) == made.calls > 3
-
-
-async def test_what_is_wholly_rejected_is_read_anew() -> None:
-    class Rejects(ScriptedModel):
-        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
-            raise ModelResponseError("refused")
-
-    made = await PromptedExtractor(Rejects(first_word)).extract([GOOD, passage("T", "word " * 900)])
+async def test_what_is_wholly_rejected_is_read_anew_and_fails_no_other() -> None:
+    bad = [passage("T", "forbidden"), passage("U", "forbidden " * 900)]
+    *made, good = await PromptedExtractor(Rejects(first_word)).extract([*bad, GOOD])
     assert all(one.error and not one.left for one in made)
+    assert good.triples and not good.error
 
 
 async def test_a_window_without_room_is_an_error_of_the_passage() -> None:

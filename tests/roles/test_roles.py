@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ras_flow.errors import AuthenticationError, InputError, ModelResponseError
+from ras_flow.errors import AuthenticationError, InputError
 from ras_flow.formats.history import format_history
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
@@ -196,20 +196,6 @@ async def test_passages_are_extracted_in_order_with_what_was_dropped() -> None:
     assert all(extraction.dropped and extraction.error is None for extraction in made)
     assert model.prompts[0][-1]["content"] == "Title: A1\nText: A1 is {here}."
     assert await PromptedExtractor(model).extract([]) == []
-
-
-async def test_one_rejected_passage_does_not_fail_its_batch() -> None:
-    class Rejects(ScriptedModel):
-        async def generate(
-            self, prompts: Sequence[Sequence[Message]], **limits: object
-        ) -> list[Generation]:  # type: ignore[override]
-            if any("Bad" in prompt[-1]["content"] for prompt in prompts):
-                raise ModelResponseError("too long")
-            return [Generation("(S> A1| P> is| O> here)") for _ in prompts]
-
-    made = await PromptedExtractor(Rejects()).extract([passage("A1"), passage("Bad"), passage("B")])
-    assert [extraction.error for extraction in made] == [None, "too long", None]
-    assert made[2].triples == [("A1", "is", "here")]
 
 
 def test_a_changed_prompt_is_another_extractor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ twice the computing: 11.9 ms against 6.4 (``benchmarks/results/concurrency.md``)
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
@@ -59,6 +60,8 @@ class LoopClients(Generic[T]):
 
     async def current(self) -> T:
         """Return the running event loop's client."""
+        if not certificates.cache_info().currsize:
+            await asyncio.to_thread(certificates)
         made = self._of.current()
         if made.closer is None:
             made.closer = _close_at_end(made.http)
