@@ -10,7 +10,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,38 +90,34 @@ async def model_faults(kind: str, runs: int, *, seed: int = 0, share: float = 0.
     The graph streams tokens, so that a connection that closes half-way closes in a stream.
     """
     storm, counts = Storm(FAULTS[kind], share, seed), Counts()
-    async with AsyncExitStack() as stack:
-        server = stack.enter_context(OpenAIServer(storm))
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        saver = await stack.enter_async_context(
-            AsyncSqliteSaver.from_conn_string(str(Path(folder, "runs.sqlite")))
-        )
-        graph = builder().compile(checkpointer=saver)
+    with OpenAIServer(storm) as server, tempfile.TemporaryDirectory() as folder:
+        async with AsyncSqliteSaver.from_conn_string(f"{folder}/runs.sqlite") as saver:
+            graph = builder().compile(checkpointer=saver)
+            asked = settings(server.url, timeout=1.0).given()
 
-        asked = settings(server.url, timeout=1.0).changed()
+            def thread(number: int) -> Any:
+                return {"configurable": {"thread_id": str(number)}}
 
-        async def go(number: int, given: Any) -> None:
-            config: Any = {"configurable": {"thread_id": str(number)}}
-            async for _ in graph.astream(given, config, stream_mode="messages"):
-                pass
+            async def go(number: int, given: Any) -> None:
+                async for _ in graph.astream(given, thread(number), stream_mode="messages"):
+                    pass
 
-        async def ask(number: int) -> int | None:
-            try:
-                await go(number, {"question": question(number), "settings": asked})
-            except RasFlowError:
-                return number
-            return None
+            async def ask(number: int) -> bool:
+                try:
+                    await go(number, {"question": question(number), "settings": asked})
+                except RasFlowError:
+                    return False
+                return True
 
-        failed = await asyncio.gather(*map(ask, range(runs)))
-        storm.over = True
-        for number in failed:
-            if number is not None:
-                counts.interrupted += 1
-                await go(number, None)
-        for number in range(runs):
-            state = await graph.aget_state({"configurable": {"thread_id": str(number)}})
-            assert not state.next
-            counts.judge(number, state.values)
+            answered = await asyncio.gather(*map(ask, range(runs)))
+            storm.over = True
+            for number in range(runs):
+                if not answered[number]:
+                    counts.interrupted += 1
+                    await go(number, None)
+                state = await graph.aget_state(thread(number))
+                assert not state.next
+                counts.judge(number, state.values)
         counts.faults, counts.requests = storm.spoilt, len(server.requests)
     return counts
 
@@ -129,10 +125,9 @@ async def model_faults(kind: str, runs: int, *, seed: int = 0, share: float = 0.
 async def judge_all(runs: Runs, numbers: int, counts: Counts) -> None:
     """Count runs that should all be finished."""
     for number in range(numbers):
-        try:
+        stored = None
+        with suppress(RunError):
             stored = await runs.get(f"run{number}")
-        except RunError:
-            stored = None
         if stored is None or stored.next:
             counts.runs += 1
             counts.lost += 1
@@ -142,29 +137,26 @@ async def judge_all(runs: Runs, numbers: int, counts: Counts) -> None:
 
 def kills(times: int, at_once: int, *, seed: int = 0) -> Counts:
     """Kill a process that asks several questions at random moments; start it again each time."""
-    chance, counts, first = random.Random(seed), Counts(), 0
+    chance, counts, first, done = random.Random(seed), Counts(), 0, False
     with (
         OpenAIServer(lambda body: replace(model(body), delay=0.03)) as server,
         tempfile.TemporaryDirectory() as folder,
     ):
-        while True:
-            before = len(server.requests)
-            end = first + at_once
+        while not done or counts.faults < times:
+            # There is always something to be killed.
+            first += at_once * done
+            before, end = len(server.requests), first + at_once
             process = Command(folder, server.url, str(first), str(end), main=killed.run)
             if counts.faults < times:
                 while process.process.is_alive() and len(server.requests) == before:
                     time.sleep(0.005)
                 time.sleep(chance.uniform(0, 0.8))
-            alive = counts.faults < times and process.process.is_alive()
-            if alive:
-                process.send(signal.SIGKILL)
-            done = process.wait()
-            assert done.code in (0, -signal.SIGKILL), done.err
-            counts.faults += done.code != 0
-            if done.code == 0 and counts.faults >= times:
-                break
-            # There is always something to be killed.
-            first = end if done.code == 0 else first
+                if process.process.is_alive():
+                    process.send(signal.SIGKILL)
+            ended = process.wait()
+            assert ended.code in (0, -signal.SIGKILL), ended.err
+            done = ended.code == 0
+            counts.faults += not done
         counts.interrupted, counts.requests = counts.faults, len(server.requests)
 
         async def judge() -> None:
@@ -258,36 +250,26 @@ async def database_faults(kind: str, numbers: int, *, times: int = 1) -> Counts:
 
 @dataclass
 class IndexCounts:
-    """What became of builds on a disk that is too small.
-
-    Attributes:
-        builds: How many there were.
-        refused: Ended with an error that says so; the index of before was there, whole.
-        done: There was room.
-    """
+    """What became of builds on a disk that is too small."""
 
     builds: int = 0
     refused: int = 0
+    """Ended with an error that says so; the old index was there, whole."""
     done: int = 0
+    """There was room."""
 
 
 async def full_disk(path: Path, sizes: Iterable[int]) -> IndexCounts:
     """Build an index again and again, with files that may grow to some bytes only.
 
-    Args:
-        path: Of an index that is made first.
-        sizes: The limits.
-
-    Returns:
-        What became of the builds; what must never be is asserted.
+    What must never be is asserted.
     """
     encoder, counts = WordEncoder(dimension=64), IndexCounts()
     small = [SourceDocument("old", "Old", "The old mill.")]
     large = [SourceDocument(str(n), f"New {n}", "A new mill. " * 40) for n in range(30)]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
     for size in sizes:
         await CorpusIndex.build(path, small, encoder=encoder)
-        counts.builds += 1
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
         try:
             await CorpusIndex.build(path, large, encoder=encoder)
@@ -296,6 +278,7 @@ async def full_disk(path: Path, sizes: Iterable[int]) -> IndexCounts:
             done = False
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        counts.builds += 1
         counts.done += done
         counts.refused += not done
         index = CorpusIndex.open(path, encoder=encoder)

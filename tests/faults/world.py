@@ -46,10 +46,11 @@ def settings(base_url: str, *, timeout: float = 60.0) -> Context:
 
 def builder() -> Builder:
     """Return the graph over the documents."""
-    documents = []
-    for n in range(QUESTIONS):
-        documents.append({"title": f"Bridge{n}", "text": f"Bridge{n} maker Person{n}"})
-        documents.append({"title": f"Person{n}", "text": f"Person{n} home Town{n}"})
+    documents = [
+        {"title": text.split()[0], "text": text}
+        for n in range(QUESTIONS)
+        for text in (f"Bridge{n} maker Person{n}", f"Person{n} home Town{n}")
+    ]
     return build_graph(retriever=ListRetriever(documents))  # type: ignore[arg-type]
 
 
@@ -71,17 +72,7 @@ def model(body: dict[str, Any]) -> Answer:
 
 
 class Storm:
-    """The model with a share of its answers spoilt, until the storm is over.
-
-    Args:
-        spoil: What becomes of a spoilt answer.
-        share: How many are spoilt.
-        seed: Chooses which.
-
-    Attributes:
-        over: No more are spoilt.
-        spoilt: How many were.
-    """
+    """The model with a share of its answers spoilt, until the storm is over."""
 
     def __init__(self, spoil: Callable[[Answer], Answer], share: float, seed: int) -> None:
         self.over = False
