@@ -14,7 +14,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
+from typer.testing import CliRunner
 
+from ras_flow.cli.commands import app
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms import LocalLanguageModel, load_language_model
@@ -29,7 +31,6 @@ from ras_flow.training.triples.config import LengthSettings, TrainingConfig
 from ras_flow.training.triples.encoding import IGNORED, Encoder, batches_of
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.training import train, training_tokenizer
-from tests.cli.command import ras_flow
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
 from tests.training.gpus import several_gpus
@@ -300,15 +301,15 @@ def test_an_adapter_is_its_base_with_the_adapter_merged(home: Path, unbroken: Pa
 
 def test_an_export_is_a_plain_model_that_writes_the_same(unbroken: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = ras_flow("export", str(unbroken), "--extractor", "--out", str(out))
-    assert done.out.startswith(f"vllm serve {out} --served-model-name extractor-"), done.err
+    done = CliRunner().invoke(app, ["export", str(unbroken), "--extractor", "--out", str(out)])
+    assert done.stdout.startswith(f"vllm serve {out} --served-model-name extractor-"), done.output
     assert find_tuned(str(out)) is None
     served = AutoModelForCausalLM.from_pretrained(out, dtype=torch.float32).state_dict()
     trained = read_model(str(unbroken)).state_dict()
     assert all(torch.equal(trained[name], value) for name, value in served.items())
     assert trained_extract(out, "Ann met Bo.") == trained_extract(unbroken, "Ann met Bo.")
     half = export_extractor(f"local:{unbroken}", tmp_path / "half", dtype="bfloat16")
-    assert half != done.out.split()[4]
+    assert half != done.stdout.split()[4]
 
 
 def test_what_no_server_could_serve_is_not_exported(home: Path, tmp_path: Path) -> None:
