@@ -82,17 +82,17 @@ def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = F
     model = build_graph_llm(
         config, check=lambda read: _check_base(read, config.base, folder, manifest)
     )
-    _put_weights(model, folder, manifest, graph=True)
+    _put_weights(model, folder, manifest)
     if not trainable:
         model.merge()
     return model
 
 
-def load_weights(model: GraphLLM, folder: Path, *, graph: bool = True) -> None:
+def load_weights(model: GraphLLM, folder: Path) -> None:
     """Put a checkpoint's weights into a model that is made as it says."""
     manifest = checked_manifest(folder)
     _check_base(model.base, model.config.base, folder, manifest)
-    _put_weights(model, folder, manifest, graph=graph)
+    _put_weights(model, folder, manifest)
 
 
 def _check_base(language_model: Any, name: str, folder: Path, manifest: Manifest) -> None:
@@ -107,11 +107,11 @@ def _check_base(language_model: Any, name: str, folder: Path, manifest: Manifest
         )
 
 
-def _put_weights(model: GraphLLM, folder: Path, manifest: Manifest, *, graph: bool) -> None:
+def _put_weights(model: GraphLLM, folder: Path, manifest: Manifest) -> None:
     model.set_tokenizer(own_tokenizer(model.tokenizer, manifest.end, folder))
     read = require("safetensors.torch", extra="local").load_file
     try:
-        if model.config.gnn and graph:
+        if model.config.gnn:
             model.graph_modules.load_state_dict(read(folder / GNN))
         if model.config.lora:
             peft = require("peft", extra="local")

@@ -13,6 +13,9 @@ from ras_flow.training.processes import any_says
 MOST_BAD_STEPS = 5
 """Steps in a row without finite gradients after which training ends."""
 
+MEASURED = "eval_runtime"
+"""The log's name for the seconds that a measurement took."""
+
 _LOGGED = ("loss", "eval_loss", "plan_label_accuracy", "answer_exact_match", "answer_f1")
 
 
@@ -28,15 +31,22 @@ def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], Non
                 log(f"step {state.global_step} of {state.max_steps}: {', '.join(told)}")
 
     class Stop(base):  # type: ignore[misc]
-        """Stops if another step, with all that has come between two, may not end in time."""
+        """Stops if another step, and the measurement that may be due, may not end in time."""
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             self.last, self.longest = time.monotonic(), 0.0
 
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            if MEASURED in (logs or {}):
+                self.last = time.monotonic()
+
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            now = time.monotonic()
+            now, following = time.monotonic(), state.global_step + 1
             self.longest, self.last = max(self.longest, now - self.last), now
-            over = deadline is not None and any_says(now + self.longest >= deadline, args.device)
+            due = following % state.eval_steps == 0 or following == state.max_steps
+            measuring = max((entry.get(MEASURED, 0.0) for entry in state.log_history), default=0.0)
+            end = now + self.longest + (due + control.should_evaluate) * measuring
+            over = deadline is not None and any_says(end >= deadline, args.device)
             if over and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
 

@@ -78,7 +78,7 @@ def test_any_value_is_taken_or_refused_by_name(
         (Triples, "[optimizer]\naccumulation = 0", "optimizer.accumulation"),
         (Triples, "[optimizer]\nschedule = 'cosin'", "optimizer.schedule"),
         (GraphLLM, "[model]\nwithout = ['gnn']", "model.without"),
-        (GraphLLM, "[model]\nnew_graph = 'yes'", "model.new_graph"),
+        (GraphLLM, "[gnn]\nqueries = 1", "gnn.queries"),
         (GraphLLM, "[optimizer]\nepochs = nan", "optimizer.epochs"),
         (GraphLLM, "[optimizer]\nwarmup = 1.0", "optimizer.warmup"),
         (GraphLLM, "[optimizer]\nseed = -1", "optimizer.seed"),

@@ -70,8 +70,6 @@ class ModelSettings(Settings):
         start: A Graph LLM to start from, such as ``local:default`` or ``local:FOLDER``, or the
             checkpoint of a run with the same model, ``local:OUTPUT.run/checkpoint-500``; empty for
             new weights.
-        new_graph: With ``start``, take its adapters only: graph encoder and projector are new, and
-            their settings may differ.
     """
 
     base: str = SMOLLM2
@@ -86,7 +84,6 @@ class ModelSettings(Settings):
     task: Task = "both"
     graphs: Literal["own", "shuffled"] = "own"
     start: str = ""
-    new_graph: bool = False
 
 
 class OptimizerSettings(settings.OptimizerSettings):

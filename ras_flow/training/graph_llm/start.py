@@ -23,45 +23,31 @@ from ras_flow.training.run import Logger
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
-_GRAPH = ("gnn.", "projector_hidden", "encoder")
-"""What only graph encoder and projector depend on."""
-
 SPREAD_OVER = 256
 """About how many records' graphs new soft tokens are spread over."""
 
 
-def first_model(
-    start: str, config: GraphLLMConfig, *, new_graph: bool = False
-) -> tuple[GraphLLM, str]:
-    """Return the model that training begins with."""
+def first_model(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
+    """Return the model that training begins with, and the identity of its weights."""
     if not start:
         return build_graph_llm(config), ""
     source = find_graph_llm(start)
     if source is None:
-        return _at_checkpoint(start, config, new_graph)
-    check_same(
-        f"The Graph LLM {start!r} of model.start",
-        config.model_dump(),
-        source.config.model_dump(),
-        but=_GRAPH if new_graph else (),
-    )
+        return _at_checkpoint(start, config)
+    what = f"The Graph LLM {start!r} of model.start"
+    check_same(what, config.model_dump(), source.config.model_dump())
     model = build_graph_llm(config)
-    load_weights(model, source.folder, graph=not new_graph)
+    load_weights(model, source.folder)
     return model, source.identity
 
 
-def _at_checkpoint(start: str, config: GraphLLMConfig, new_graph: bool) -> tuple[GraphLLM, str]:
+def _at_checkpoint(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
     kind, _, name = start.partition(":")
     checkpoint = path_named(name)
     if kind != "local" or not is_run_checkpoint(checkpoint):
         raise ConfigurationError(
             f"model.start = {start!r} is not a Graph LLM. Name local:default, or local: with a "
             "folder that `ras-flow train graph-llm` wrote, or with a checkpoint of its run."
-        )
-    if new_graph:
-        raise ConfigurationError(
-            f"model.start = {start!r} is a checkpoint of a run, which cannot be combined with "
-            "model.new_graph. Let that run end, or leave model.new_graph out."
         )
     return model_at(checkpoint, config), f"checkpoint:{checksum(checkpoint / WEIGHTS)}"
 

@@ -11,15 +11,18 @@ from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import base_facts
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.support.extras import require
-from ras_flow.training.run import flat, read_settings
+from ras_flow.training.run import first_difference, flat, read_settings
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
 WEIGHTS = "trained.safetensors"
 
-FREE = ("window", "top_k", "max_triples", "answer_passages", "dropout", "place")
-"""What weights can be used with another value of."""
+FREE = (
+    *("window", "top_k", "max_triples", "answer_passages"),
+    *("lora.dropout", "gnn.dropout", "gnn.place"),
+)
+"""Settings that do not change what weights are of."""
 
 
 def is_run_checkpoint(folder: Path) -> bool:
@@ -55,19 +58,15 @@ def _made_of(model: GraphLLM, encoder: Any) -> dict[str, Any]:
     return flat(made)
 
 
-def check_same(
-    what: str, wanted: Mapping[str, Any], found: Mapping[str, Any], *, but: tuple[str, ...] = ()
-) -> None:
+def check_same(what: str, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     """Refuse weights of a model that was made otherwise than the settings say."""
-    wanted, found = flat(wanted), flat(found)
-    for name in wanted | found:
-        free = name.rpartition(".")[2] in FREE or name.startswith(but)
-        if wanted.get(name) != found.get(name) and not free:
-            raise ConfigurationError(
-                f"{what} has {name} = {found.get(name)!r}, and the settings say "
-                f"{wanted.get(name)!r}. Weights fit the same model only: set it so, or name "
-                "another one."
-            )
+    name = first_difference(wanted, found, but=FREE)
+    if name is not None:
+        raise ConfigurationError(
+            f"{what} has {name} = {flat(found).get(name)!r}, and the settings say "
+            f"{flat(wanted).get(name)!r}. Weights fit the same model only: set it so, or name "
+            "another one."
+        )
 
 
 def save_trained(model: GraphLLM, folder: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.support.extras import require
+from ras_flow.training.callbacks import MEASURED
 from ras_flow.training.graph_llm.config import OptimizerSettings, TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
@@ -53,9 +55,10 @@ def graph_trainer(
 
     class GraphTrainer(base):  # type: ignore[misc]
         def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+            started = time.monotonic()
             metrics = super().evaluate(*args, **kwargs)
             if measure is not None:
-                self.log(measure().summary())
+                self.log(measure().summary() | {MEASURED: time.monotonic() - started})
             return metrics
 
         def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> Any:

@@ -77,7 +77,7 @@ def _train(
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     made_of = config.graph_llm(encoder.identity, encoder.dimension)
     require("transformers", extra="local").set_seed(optimizer.seed)
-    model, began = first_model(config.model.start, made_of, new_graph=config.model.new_graph)
+    model, began = first_model(config.model.start, made_of)
     asked = sample(loaded.dev, watch.generate, seed=MEASURED_SEED)
     _check_window(config, model, asked)
     check_questions([*loaded.train, *loaded.dev], model.formatter)
@@ -90,8 +90,7 @@ def _train(
         dev = examples_of(config, loaded.dev, encoder, log)
         measure = _measure(config, model, asked, encoder)
     checkpoint = last_checkpoint(run)
-    new_graph = model.config.gnn is not None and (config.model.new_graph or not began)
-    if new_graph and checkpoint is None:
+    if model.config.gnn and not began and checkpoint is None:
         with _reading(config):
             plans = plans_for_pretraining(config, data, train, encoder, log)
         start_graph(config, model, plans, train, dev, log)

@@ -47,23 +47,11 @@ def model_card(record: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]] |
         + f"Loss on the texts for watching it: {trained['dev_loss']}.",
         _table(
             ["source", "training", "of it partial", "watching", "untouched"],
-            (
-                [
-                    source,
-                    splits["train"].get(source, 0) + splits["train_partial"].get(source, 0),
-                    splits["train_partial"].get(source, 0),
-                    splits["dev"].get(source, 0),
-                    splits["test"].get(source, 0),
-                ]
-                for source in sources
-            ),
+            (_counts(source, splits) for source in sources),
         ),
-        "No title and no text is in two of these parts, and no title of the passages on which the "
-        "recall of answer-bearing facts is measured is in any. Labels that say less than three "
-        "quarters of a text's names and numbers, or less than half of its words, are partial: the "
-        "end of their output is not learnt from, so that they do not teach to leave facts out. "
-        "Those that say less than 40% of the names and numbers are not used, nor are triples that "
-        "their text does not state.",
+        "No title and no text is in two of these parts, and none of them has a title of the "
+        "passages that measure the recall of answer-bearing facts. Partial labels do not teach "
+        "where an output ends.",
         "## Figures",
     ]
     if metrics is None:
@@ -90,6 +78,13 @@ def model_card(record: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]] |
         "of their parts."
     )
     return "\n\n".join(parts) + "\n"
+
+
+def _counts(source: str, splits: Mapping[str, Mapping[str, int]]) -> list[str | int]:
+    whole, partial, dev, test = (
+        splits[part].get(source, 0) for part in ("train", "train_partial", "dev", "test")
+    )
+    return [source, whole + partial, partial, dev, test]
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

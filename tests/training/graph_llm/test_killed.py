@@ -9,12 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
-from ras_flow.training.graph_llm.training import train_graph_llm
 from tests.training.graph_llm import killed
-from tests.training.graph_llm.samples import ENCODER, config
+from tests.training.graph_llm.samples import same_weights, train
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,8 +28,6 @@ def test_a_killed_training_ends_as_an_unbroken_one(base: Path, data: Path, tmp_p
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.splitlines() == [f"{at} {signal.SIGKILL:d}" for at in killed.MOMENTS]
     watch = {"every": 1, "generate": 0, "dtype": "float32"}
-    train_graph_llm(config(base, watch=watch), tmp_path / "whole", data=data, encoder=ENCODER)
-    for name in ("adapter_model.safetensors", "gnn.safetensors"):
-        ours, theirs = (load_file(tmp_path / one / name) for one in ("killed", "whole"))
-        assert all(torch.equal(ours[key], theirs[key]) for key in theirs), name
+    train(base, data, tmp_path / "whole", watch=watch)
+    assert same_weights(tmp_path / "killed", tmp_path / "whole")
     assert not list(tmp_path.glob("*.run"))

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm.config import GnnConfig
@@ -17,7 +16,6 @@ from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.parts import AttributedGraph
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple
-from ras_flow.testing import HashEncoder
 from ras_flow.training.graph_llm.config import PretrainSettings
 from ras_flow.training.graph_llm.data import plans_for_pretraining
 from ras_flow.training.graph_llm.examples import Examples
@@ -130,17 +128,3 @@ def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
     write_set(tmp_path / "more", [*rows[8:], {**rows[9], "question": "Where was P9 born?"}])
     with pytest.raises(InputError, match=r"more/train.jsonl:17: .*/set/test.jsonl:1"):
         plans("more")
-
-
-def test_an_earlier_model_gets_a_new_graph_encoder(
-    base: Path, data: Path, unbroken: Path, tmp_path: Path
-) -> None:
-    still = {"learning_rate": 0.0, "graph_learning_rate": 0.0, "steps": 1}
-    start = {"start": f"local:{unbroken}", "new_graph": True, "projector_hidden": 8}
-    settings = config(base, model=start, gnn={"hidden": 24, "queries": True}, optimizer=still)
-    train_graph_llm(settings, tmp_path / "new", data=data, encoder=HashEncoder(6))
-    old, new = (
-        load_file(folder / "adapter_model.safetensors") for folder in (unbroken, tmp_path / "new")
-    )
-    assert all(torch.equal(old[key], new[key]) for key in old)
-    assert load_file(tmp_path / "new/gnn.safetensors")["encoder.empty"].shape[0] == 24

@@ -12,8 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ras_flow.training.graph_llm.training import train_graph_llm
-from tests.training.graph_llm.samples import ENCODER, config
+from tests.training.graph_llm.samples import FILES, train
 
 ROOT = Path(__file__).parents[3]
 STILL = {"gnn": {"dropout": 0.0}, "lora": {"dropout": 0.0}, "watch": {"dtype": "float32"}}
@@ -59,38 +58,19 @@ def train_two(
     return launched.stdout
 
 
-def check_same(folder: Path, other: Path) -> None:
-    for name in ("adapter_model.safetensors", "gnn.safetensors"):
-        one, two = load_file(folder / name), load_file(other / name)
-        assert all(torch.allclose(one[key], two[key], atol=1e-4) for key in one), name
-
-
-def cut(accumulation: int, steps: int) -> dict[str, Any]:
-    optimizer = {"batch_size": 2, "accumulation": accumulation, "steps": steps}
-    return STILL | {"optimizer": optimizer}
-
-
 @pytest.mark.slow
-def test_two_processes_learn_what_one_does(base: Path, data: Path, tmp_path: Path) -> None:
-    train_graph_llm(config(base, **cut(2, 3)), tmp_path / "one", data=data, encoder=ENCODER)
-    assert train_two(base, data, tmp_path / "two", cut(1, 3)).count("finished=True") == 2
-    check_same(tmp_path / "one", tmp_path / "two")
-
-
-@pytest.mark.slow
-def test_two_processes_go_on_in_a_later_epoch(base: Path, data: Path, tmp_path: Path) -> None:
-    settings = config(base, **cut(2, 7))
-    train_graph_llm(settings, tmp_path / "one", data=data, encoder=ENCODER)
-    # Four steps an epoch.
+def test_two_processes_stop_and_go_on_together_and_learn_what_one_does(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    steps = {"batch_size": 2, "accumulation": 2, "steps": 7}
+    train(base, data, one, **STILL, optimizer=steps)
+    # Four steps an epoch: the two processes begin in the second one.
     for step in range(1, 6):
-        done = train_graph_llm(settings, tmp_path / "two", data=data, encoder=ENCODER, seconds=0)
-        assert done.step == step
-    assert train_two(base, data, tmp_path / "two", cut(1, 7)).count("finished=True") == 2
-    check_same(tmp_path / "one", tmp_path / "two")
-
-
-@pytest.mark.slow
-def test_processes_stop_in_time_together(base: Path, data: Path, tmp_path: Path) -> None:
-    said = train_two(base, data, tmp_path / "two", cut(1, 3), seconds=(1000, 0))
-    assert said.count("finished=False, step=1") == 2
-    assert (tmp_path / "two.run/checkpoint-1").is_dir()
+        assert train(base, data, two, 0, **STILL, optimizer=steps).step == step
+    cut = STILL | {"optimizer": steps | {"accumulation": 1}}
+    assert train_two(base, data, two, cut, (1000, 0)).count("finished=False, step=6") == 2
+    assert train_two(base, data, two, cut).count("finished=True") == 2
+    for name in FILES:
+        ours, theirs = load_file(one / name), load_file(two / name)
+        assert all(torch.allclose(ours[key], theirs[key], atol=1e-4) for key in ours), name

@@ -196,7 +196,6 @@ def test_what_training_cannot_begin_with_is_refused(
     start = {"start": f"local:{begun / 'checkpoint-1'}"}
     for model, problem in (
         ({"start": "local:nowhere"}, "not a Graph LLM"),
-        (start | {"new_graph": True}, "new_graph"),
         (start | {"without": ("graph",)}, "do not fit"),
     ):
         with pytest.raises(ConfigurationError, match=problem):
