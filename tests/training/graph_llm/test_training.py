@@ -113,7 +113,7 @@ def test_a_tiny_set_is_learnt_and_reproduced(
         optimizer={"batch_size": 5, "accumulation": 1, "steps": 110, "learning_rate": 2e-2,
                    "warmup": 0.1},
         gnn={"dropout": 0.0},
-        watch={"every": 55, "records": 5, "generate": 5, "dtype": "float32"},
+        watch={"every": 110, "records": 5, "generate": 5, "dtype": "float32"},
     )  # fmt: skip
     assert progress.finished
     assert report(tmp_path / "out")["dev_loss"] < 0.05
