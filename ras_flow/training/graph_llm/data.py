@@ -18,8 +18,7 @@ from ras_flow.training.graph_llm.mixing import kind_of
 from ras_flow.training.graph_llm.placed import (
     MEASURED_SEED,
     Placed,
-    check_apart,
-    check_inputs,
+    check_together,
     read_split,
     sample,
 )
@@ -48,9 +47,7 @@ def load_data(config: TrainingConfig, folder: Path) -> TrainingData:
     folders = [folder / name for name in config.data.sets]
     train = read_split(folders, "train", task=config.model.task)
     dev = read_split(folders, "dev", task=config.model.task)
-    held = _held(folders)
-    check_apart(train, held)
-    check_inputs([*train, *held])
+    check_together([*train, *_held(folders)])
     if config.data.most:
         train = sample(train, config.data.most, seed=config.optimizer.seed)
     if not train:
@@ -81,7 +78,7 @@ def plans_for_pretraining(
     plans = [one for one in read_split(sets, "train", task="plan") if one.record["chain"]]
     if not plans:
         raise InputError(f"No plans after a search in {', '.join(config.pretrain.sets)}.")
-    check_apart(plans, _held([data / name for name in config.data.sets]))
+    check_together([*plans, *_held([data / name for name in config.data.sets])])
     return examples_of(config, plans, encoder, log)
 
 

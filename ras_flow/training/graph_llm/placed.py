@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
-from ras_flow.formats.normalize import normalize_question
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.requests import as_request, target_text
@@ -82,33 +80,9 @@ def sample(records: Sequence[Placed], most: int, *, seed: int) -> list[Placed]:
     return [one for _, _, one in ranked[:most]]
 
 
-def check_apart(train: Iterable[Placed], held: Iterable[Placed]) -> None:
-    """Check that nothing is learnt from a question that is measured on."""
-    seen = {normalize_question(one.record["question"]): one.place for one in held}
-    for one in train:
-        other = seen.get(normalize_question(one.record["question"]))
-        if other:
-            raise InputError(
-                f"{one.place}: question: it is in the training data, and measured on in {other}. "
-                "Build the data again, all sets with the same seed and shares."
-            )
-
-
-def check_inputs(records: Iterable[Placed]) -> None:
-    """Check that no input has two labels, be they in one data set or in two."""
-    plain = cache(normalize_question)
-    alike: dict[tuple[str, ...], list[Placed]] = {}
-    for one in records:
-        record = one.record
-        asked = [record["question"], *(link["subquery"] for link in record["chain"])]
-        alike.setdefault((record["task"], *map(plain, asked)), []).append(one)
-    # What was found takes longer to compare, so that is left to those that say different things.
-    doubtful = (
-        some
-        for some in alike.values()
-        if any(one.record["target"] != some[0].record["target"] for one in some)
-    )
-    check_labels({**one.record, "id": one.place} for some in doubtful for one in some)
+def check_together(records: Iterable[Placed]) -> None:
+    """Check over all data sets that one input has one label, and one question one split."""
+    check_labels({**one.record, "id": one.place} for one in records)
 
 
 def check_questions(records: Iterable[Placed], formatter: PromptFormatter) -> None:

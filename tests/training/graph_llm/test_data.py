@@ -43,7 +43,7 @@ def test_nothing_to_learn_is_told(base: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("contrary", "said"),
     [
-        (record(4, "answer", {"answer": "Bodø"}), "measured on in .*dev.jsonl:4"),
+        (record(4, "answer", {"answer": "Bodø"}), "two splits: .*dev.jsonl:1"),
         (record(0, "plan", {"label": "NO_RETRIEVAL"}), "train.jsonl:1 says .*says '.NO_RETR"),
         (record(1, "plan", {"label": "SUFFICIENT"}, []), "train.jsonl:6 says .*says '.SUFF"),
         (
@@ -68,7 +68,7 @@ def test_what_is_tested_on_is_not_learnt(base: Path, tmp_path: Path) -> None:
         write_set(tmp_path / name, records(1))
     tested = json.dumps(records(1, split="test")[3]) + "\n"
     (tmp_path / "other" / "test.jsonl").write_text(tested)
-    with pytest.raises(InputError, match=r"one/train.jsonl:1: .*other/test.jsonl:1"):
+    with pytest.raises(InputError, match="one/train.jsonl:1 in train.*other/test.jsonl:1 in test"):
         load_data(config(base, data={"sets": ("one", "other")}), tmp_path)
 
 

@@ -126,5 +126,5 @@ def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
     measured = json.dumps({**rows[4], "split": "test", "question": "Where was p9  born?"})
     (tmp_path / "set" / "test.jsonl").write_text(measured + "\n")
     write_set(tmp_path / "more", [*rows[8:], {**rows[9], "question": "Where was P9 born?"}])
-    with pytest.raises(InputError, match=r"more/train.jsonl:17: .*/set/test.jsonl:1"):
+    with pytest.raises(InputError, match="more/train.jsonl:17 in train.*/set/test.jsonl:1 in test"):
         plans("more")

@@ -100,7 +100,7 @@ def test_a_tiny_set_is_learnt_and_reproduced(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Measured on what was learnt.
-    monkeypatch.setattr("ras_flow.training.graph_llm.data.check_apart", lambda *_: None)
+    monkeypatch.setattr("ras_flow.training.graph_llm.data.check_together", lambda *_: None)
     rows: list[Any] = [*records(1), records(2)[-1]]
     write_set(tmp_path / "set", rows, rows)
     progress = train(
