@@ -27,10 +27,9 @@ from itertools import cycle, islice
 from math import sqrt
 from pathlib import Path
 from statistics import mean, median, quantiles
-from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
+from made_vectors import Asked, Made, spread
 
 from ras_flow.documents import SourceDocument, split_text
 from ras_flow.indexes import CorpusIndex, DenseRetriever, IndexProgress
@@ -39,40 +38,9 @@ from ras_flow.indexes.manifest import DenseRecord
 from ras_flow.indexes.vector_writer import build_shards, tune
 from ras_flow.indexes.vectors import load_vectors
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.parts import Retriever
 
 K, QUESTIONS, WIKIPEDIA = 5, 256, 21_015_324
-SPREAD = 0.35
-"""Length of the noise beside a mixture of length 1: the nearest other vector of a made one is
-then about as far as that of a real one (both are printed)."""
-
-
-class Made:
-    """Stands for the sentence encoder: vectors of known texts, and made ones of all others."""
-
-    identity = "made"
-
-    def __init__(self, base: npt.NDArray[np.float32]) -> None:
-        self.dimension = base.shape[1]
-        self._base = base
-        rng = np.random.default_rng(0)
-        self._noise = unit(rng.standard_normal((8_192, self.dimension), dtype=np.float32))
-        self.known: dict[str, npt.NDArray[np.float32]] = {}
-
-    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return a vector a text, by the text's checksum alone."""
-        keys = np.array([crc32(text.encode()) for text in texts], dtype=np.int64)
-        share = (0.5 + (keys % 997) / 1994)[:, None].astype(np.float32)
-        mixture = share * self._base[keys % len(self._base)]
-        mixture += (1 - share) * self._base[(keys // 7919) % len(self._base)]
-        vectors = unit(unit(mixture) + SPREAD * self._noise[(keys // 31) % len(self._noise)])
-        for row, text in enumerate(texts):
-            vectors[row] = self.known.get(text, vectors[row])
-        return vectors
-
-
-def unit(vectors: npt.NDArray) -> npt.NDArray[np.float32]:
-    """Return vectors of length 1."""
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
 def lines(path: Path) -> list[dict]:
@@ -140,20 +108,17 @@ async def build_index(data: Path, work: Path, size: int) -> None:
     sizes = {name: record.size for name, record in index.manifest.files.items()}
     vectors = sizes["vectors.npy"]
     bm25 = sum(value for name, value in sizes.items() if name.startswith("bm25/"))
-    print(
-        json.dumps(
-            {
-                "passages": len(index),
-                "read": ends["read"] - start,
-                "vectors": ends["embed"] - ends["read"],
-                "rest": end - ends["embed"],
-                "vector_bytes": vectors,
-                "bm25_bytes": bm25,
-                "passage_bytes": sum(sizes.values()) - vectors - bm25,
-                "peak_mib": memory()["VmHWM"],
-            }
-        )
-    )
+    values = {
+        "passages": len(index),
+        "read": ends["read"] - start,
+        "vectors": ends["embed"] - ends["read"],
+        "rest": end - ends["embed"],
+        "vector_bytes": vectors,
+        "bm25_bytes": bm25,
+        "passage_bytes": sum(sizes.values()) - vectors - bm25,
+        "peak_mib": memory()["VmHWM"],
+    }
+    print(json.dumps(values))
 
 
 def kind_folder(work: Path, kind: str) -> tuple[Path, DenseRecord]:
@@ -205,14 +170,8 @@ async def query(data: Path, work: Path, kind: str, effort: int) -> None:
     vectors = load_vectors(folder, record, searched=True)
     opened = time.perf_counter() - start
     retriever = DenseRetriever(index.passages, vectors, encoder, identity=kind)
-    start = time.perf_counter()
-    await retriever.retrieve(["0"], K)
-    first = time.perf_counter() - start
-    times = []
-    for at in range(len(questions)):
-        start = time.perf_counter()
-        await retriever.retrieve([str(at)], K)
-        times.append(time.perf_counter() - start)
+    [first] = await timed(retriever, ["0"])
+    times = await timed(retriever, [str(at) for at in range(len(questions))])
     start = time.perf_counter()
     found = await retriever.retrieve([str(at) for at in range(len(questions))], K)
     batch = (time.perf_counter() - start) / len(questions)
@@ -223,31 +182,29 @@ async def query(data: Path, work: Path, kind: str, effort: int) -> None:
         len({p["id"] for p, _ in ours} & {index.passages[row]["id"] for _, row in best}) / K
         for ours, best in zip(found, exact, strict=True)
     )
-    values = {
+    values = {"first": first, "batch": batch, "recall": share}
+    print(json.dumps(values | measured(opened, times, before, after)))
+
+
+async def timed(retriever: Retriever, questions: Sequence[str]) -> list[float]:
+    """Ask questions one by one and return the seconds of each."""
+    times = []
+    for question in questions:
+        start = time.perf_counter()
+        await retriever.retrieve([question], K)
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def measured(opened: float, times: list[float], before: dict, after: dict) -> dict[str, float]:
+    """Return what is measured of every search."""
+    return {
         "open": opened,
-        "first": first,
         "median": median(times),
         "p95": quantiles(times, n=20)[-1],
-        "batch": batch,
-        "recall": share,
         "anonymous": after["RssAnon"] - before["RssAnon"],
         "file": after["RssFile"] - before["RssFile"],
     }
-    print(json.dumps(values))
-
-
-class Asked:
-    """Stands for the sentence encoder of questions given by number."""
-
-    identity = "made"
-
-    def __init__(self, questions: npt.NDArray[np.float32]) -> None:
-        self.dimension = questions.shape[1]
-        self._questions = questions
-
-    async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return the questions' vectors."""
-        return self._questions[[int(text) for text in texts]]
 
 
 async def bm25(data: Path, work: Path) -> None:
@@ -256,26 +213,8 @@ async def bm25(data: Path, work: Path) -> None:
     before, start = memory(), time.perf_counter()
     retriever = CorpusIndex.open(work / "flat").retriever("bm25")
     opened = time.perf_counter() - start
-    times = []
-    for question in questions:
-        start = time.perf_counter()
-        await retriever.retrieve([question], K)
-        times.append(time.perf_counter() - start)
-    after = memory()
-    values = {"open": opened, "median": median(times), "p95": quantiles(times, n=20)[-1]}
-    values |= {"anonymous": after["RssAnon"] - before["RssAnon"]}
-    values |= {"file": after["RssFile"] - before["RssFile"]}
-    print(json.dumps(values))
-
-
-def spread(work: Path) -> tuple[float, float]:
-    """Return the mean cosine of the nearest other vector: of real ones, and of as many made."""
-    import faiss
-
-    base = np.load(work / "real.npy")
-    both = base, asyncio.run(Made(base).encode([str(at) for at in range(len(base))]))
-    means = [faiss.knn(some, some, 2, metric=faiss.METRIC_INNER_PRODUCT)[0][:, 1] for some in both]
-    return float(np.mean(means[0])), float(np.mean(means[1]))
+    times = await timed(retriever, questions)
+    print(json.dumps(measured(opened, times, before, memory())))
 
 
 def memory() -> dict[str, float]:
@@ -354,33 +293,22 @@ def main(data: Path, work: Path, sizes: list[int], kinds: list[str], real: int) 
 
 def extrapolate(last: dict) -> None:
     """Print what 21 million passages would take, from the largest size measured."""
-    index, rate = last["index"], last["rate"]
-    n = index["passages"]
-    times = WIKIPEDIA / n
-    print(f"\nFrom {n:,} to {WIKIPEDIA:,} passages: {times:.1f} times as many, whose root is "
-          f"{sqrt(times):.2f}.\n")  # fmt: skip
-    each = rate["cpu"] / rate["passages"]
-    print(f"- Embedding: {each * 1000:.1f} ms x {WIKIPEDIA:,} = "
-          f"{each * WIKIPEDIA / 3600:,.0f} hours of one core.")  # fmt: skip
+    index, rate, n = last["index"], last["rate"], last["index"]["passages"]
+    times, each = WIKIPEDIA / n, rate["cpu"] / rate["passages"]
+    print(f"\nFrom {n:,} to {WIKIPEDIA:,} passages: {times:.1f} times as many.\n")
+    print(f"- Embedding: {each * WIKIPEDIA / 3600:,.0f} hours of one core.")
     for what in ("passage_bytes", "bm25_bytes", "vector_bytes"):
-        print(f"- {what.split('_')[0]} on disk: {index[what] / n:,.0f} B x {WIKIPEDIA:,} = "
-              f"{index[what] * times / 1e9:,.1f} GB.")  # fmt: skip
-    print(f"- Read and split: {index['read']:.0f} s x {times:.1f} = "
-          f"{index['read'] * times / 3600:.1f} h; BM25, files and checksums: {index['rest']:.0f} s "
-          f"x {times:.1f} = {index['rest'] * times / 3600:.1f} h.")  # fmt: skip
-    print(f"- Peak memory of a build in one process: {index['peak_mib']:,.0f} MiB x {times:.1f} = "
-          f"{index['peak_mib'] * times / 1024:,.0f} GiB.")  # fmt: skip
+        print(f"- {what.split('_')[0]} on disk: {index[what] * times / 1e9:,.1f} GB.")
+    print(f"- Read and split: {index['read'] * times / 3600:.1f} h; BM25, files and checksums: "
+          f"{index['rest'] * times / 3600:.1f} h.")  # fmt: skip
+    print(f"- Peak memory of a build in one process: {index['peak_mib'] * times / 1024:,.0f} GiB.")
     for kind, values in last["kinds"].items():
+        # Each vector is compared with the lists of IVF, which grow with the root.
         grown = times * sqrt(times) if kind.startswith("ivfpq") else times
-        how = "x root" if grown != times else ""
-        print(f"- {kind}: build {values['seconds']:.0f} s x {times:.1f} {how} = "
-              f"{values['seconds'] * grown / 3600:.1f} h; on disk {values['bytes'] / n:.0f} B x "
-              f"{WIKIPEDIA:,} = {values['bytes'] * times / 1e9:.1f} GB; memory of its own "
-              f"{values['anonymous']:.0f} MiB and mapped.")  # fmt: skip
-    flat = last["kinds"].get("flat")
-    if flat:
-        print(f"- flat query: {1000 * flat['median']:.1f} ms x {times:.1f} = "
-              f"{flat['median'] * times:.1f} s with all vectors in memory.")  # fmt: skip
+        print(f"- {kind}: build {values['seconds'] * grown / 3600:.1f} h; on disk "
+              f"{values['bytes'] * times / 1e9:.1f} GB.")  # fmt: skip
+        if kind == "flat":
+            print(f"- flat query, with all vectors in memory: {values['median'] * times:.1f} s.")
 
 
 if __name__ == "__main__":
@@ -389,14 +317,9 @@ if __name__ == "__main__":
         paths = Path(data_folder), Path(work_folder)
         if step == "embed":
             embed(*paths, int(more[0]))
-        elif step == "index":
-            asyncio.run(build_index(*paths, int(more[0])))
-        elif step == "kind":
-            asyncio.run(build_kind(*paths, more[0]))
-        elif step == "query":
-            asyncio.run(query(*paths, more[0], int(more[1])))
         else:
-            asyncio.run(bm25(*paths))
+            steps = {"index": build_index, "kind": build_kind, "query": query, "bm25": bm25}
+            asyncio.run(steps[step](*paths, *(int(one) if one.isdigit() else one for one in more)))
     else:
         parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
         parser.add_argument("--data", type=Path, required=True, help="folder of the two data files")
