@@ -98,7 +98,7 @@ def test_kept_triples_are_read_without_the_graph() -> None:
 
 
 @pytest.mark.parametrize(
-    "modules", ["evaluation.compare", "evaluation.report, ras_flow.evaluation.settings"]
+    "modules", ["evaluation.compare", "evaluation.report, ras_flow.evaluation.config"]
 )
 def test_evaluations_are_compared_and_reported_without_the_graph(modules: str) -> None:
     found = loaded(f"import ras_flow.{modules}")

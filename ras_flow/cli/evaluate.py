@@ -66,8 +66,8 @@ def run(
 ) -> None:
     """Run or continue an evaluation; no question is asked twice."""
     from ras_flow.cluster.parts import parts_on
+    from ras_flow.evaluation.config import read_config
     from ras_flow.evaluation.runner import evaluate
-    from ras_flow.evaluation.settings import read_config
 
     settings = read_config(config)
     try:
@@ -96,8 +96,8 @@ def run(
 @app.command()
 def report(folder: Folder) -> None:
     """Write the report again, from the answers so far."""
+    from ras_flow.evaluation.config import read_config
     from ras_flow.evaluation.report import write_report
-    from ras_flow.evaluation.settings import read_config
 
     found, questions = _answers(folder)
     write_report(read_config(folder / "config.toml"), found, folder, questions=questions)

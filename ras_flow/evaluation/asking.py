@@ -44,9 +44,7 @@ class Asker:
     async def ask(self, question: Question) -> Row:
         """Ask a question, or go on with a run that was under way."""
         id = self.cell.run_id(question)
-        metadata = {ASKED: self.cell.checksum(question)}
-        if not self.cell.is_ras:
-            metadata[METADATA] = self.cell.system.system.kind
+        metadata = {ASKED: self.cell.checksum(question), METADATA: self.cell.made_by}
         config: RunnableConfig = {"configurable": {"thread_id": id}, "metadata": metadata}
         # Parts may be anybody's, and fail in ways of their own: that must cost one row, not all.
         [failure] = await asyncio.gather(self._run(question, config), return_exceptions=True)

@@ -18,7 +18,7 @@ from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.evaluation.loading import load_questions, prepare_index
 from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.evaluation.systems import Ingredients
-from ras_flow.evaluation.systems.variants import draw_share
+from ras_flow.evaluation.systems.ablations import draw_share
 from ras_flow.nodes.view import passages_read, visible_triples
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import LanguageModel
@@ -76,10 +76,12 @@ class Cell:
     seed: int
 
     @property
-    def is_ras(self) -> bool:
-        """Whether RAS's own graph, with these settings, would do the same."""
-        graph = self.graph
-        return _is_ras(graph) and graph.parts == self.parts
+    def made_by(self) -> str:
+        """The system that its runs name, and which goes on with them elsewhere, if it can."""
+        graph, system = self.graph, self.system.system
+        if isinstance(graph, SystemBuilder) and graph.parts == self.parts and not system.baseline:
+            return str(graph.system)
+        return system.kind
 
     def given(self, question: Question) -> RasInput:
         """Return what a run of this question is started with."""
@@ -160,7 +162,7 @@ async def assemble(
             asked: dict[str, Any] = {"task": settings.settings.get("task", benchmark.task)}
             if benchmark.retrieval == "given" and system.system.searches:
                 asked["planning"] = "static"
-            context = config.context(settings, system, **asked)
+            context = system.context({**settings.settings, **asked})
             searches = system.system.searches and benchmark.retrieval != "given"
             if searches and given.retriever is None:
                 key = (benchmark.name, context.retriever, context.encoder)

@@ -1,4 +1,4 @@
-"""What is compared on what: a TOML file, read by :mod:`ras_flow.evaluation.settings`.
+"""What is compared on what, read from a TOML file.
 
 ::
 
@@ -35,24 +35,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from pydantic import Field
+
+from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.question import Retrieval
-from ras_flow.settings.context import MODEL_ROLES, Context
-from ras_flow.support.ranges import NonNegative, Positive
-
-if TYPE_CHECKING:
-    from ras_flow.evaluation.systems import System
+from ras_flow.evaluation.systems import EvalSystem, find_system
+from ras_flow.settings.context import MODEL_ROLES, PAUSES, Context
+from ras_flow.support.validation import (
+    FilePath,
+    NonNegative,
+    Positive,
+    Settings,
+    checked,
+    load_toml,
+)
 
 POOL = "pool"
 """Name of the index over the documents of all of a benchmark's questions."""
 
+_MODELS = frozenset({*MODEL_ROLES, "reader"})
+_NOT_A_SYSTEMS = frozenset({"index", "task", "planning", *PAUSES})
+"""Settings of a run that are a benchmark's, or a person's."""
 
-@dataclass(frozen=True, kw_only=True)
-class BenchmarkConfig:
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
+"""What benchmarks and systems may be called: names of files are made of it."""
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.+-]+")
+
+
+class BenchmarkConfig(Settings):
     """Questions to be asked.
 
     Attributes:
@@ -60,8 +78,7 @@ class BenchmarkConfig:
         format: A name of :mod:`ras_flow.evaluation.benchmarks`.
         path: Their file; None for ``demo``, the questions that come with the package.
         split: The part of the file to be taken.
-        untouched_by: A TOML file with ``seed``, ``dev`` and ``test`` of training data; only
-            questions of one of the parts that it keeps
+        untouched_by: A mix of ``ras-flow data``; only questions of one of the parts that it keeps
             from training are asked.
         part: That part: ``"test"``, or ``"dev"`` for choosing among settings.
         limit: At most so many questions, drawn by the seed.
@@ -74,15 +91,15 @@ class BenchmarkConfig:
 
     name: str
     format: str
-    path: Path | None = None
+    path: FilePath | None = None
     split: str | None = None
-    untouched_by: Path | None = None
+    untouched_by: FilePath | None = None
     part: Literal["dev", "test"] = "test"
-    limit: Positive[int | None] = None
+    limit: Positive[int] | None = None
     retrieval: Retrieval | None = None
     index: str = POOL
     corpus_metrics: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,14 +109,14 @@ class SystemConfig:
     Attributes:
         name: Its name in reports.
         system: What it is.
-        shared: Values of :class:`ras_flow.Context` that a benchmark's own replace.
-        settings: Those of its own table, which replace a benchmark's.
+        shared: Settings that a benchmark's own override.
+        settings: Those of its own table, which override a benchmark's.
         reader: Its model, for a baseline.
         options: Its own options.
     """
 
     name: str
-    system: System
+    system: EvalSystem
     shared: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     reader: str = ""
@@ -110,46 +127,33 @@ class SystemConfig:
         """The model that it asks in each role, as prices name them."""
         if self.system.baseline:
             return dict.fromkeys(("planner", "answerer"), self.reader)
-        chosen = {**self.shared, **self.settings, **self.system.fixed}
-        context = Context.from_mapping(chosen)
-        return {role: getattr(context, role) for role in MODEL_ROLES}
+        context = self.context({})
+        return {role: getattr(context, role) for role in context.model_roles}
+
+    def context(self, of_benchmark: Mapping[str, Any]) -> Context:
+        """Return its settings where a benchmark has these."""
+        chosen = {**self.shared, **of_benchmark, **self.settings, **self.system.fixed}
+        return self.system.context.from_mapping(chosen)
 
 
-@dataclass(frozen=True)
-class Price:
+class Price(Settings):
     """What a model costs, for a million tokens, in any currency."""
 
     input: NonNegative[float] = 0.0
     output: NonNegative[float] = 0.0
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How much is done at once, and in all.
-
-    Attributes:
-        at_once: Questions under way at once.
-        tokens: No question is begun when so many tokens were paid for; None for no ceiling.
-        money: The same in money.
-    """
+class Limits(Settings):
+    """Questions under way at once, and what may be paid before no further one is begun."""
 
     at_once: Positive[int] = 4
-    tokens: NonNegative[int | None] = None
-    money: NonNegative[float | None] = None
+    tokens: NonNegative[int] | None = None
+    money: NonNegative[float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalConfig:
-    """An evaluation.
-
-    Attributes:
-        benchmarks: The questions.
-        systems: Who is asked.
-        limits: How much is done at once, and in all.
-        prices: By model.
-        seed: What chance depends on: the questions drawn, shuffles, confidence intervals.
-        text: The file, as it was read.
-    """
+    """An evaluation; ``seed`` decides the questions drawn, shuffles and confidence intervals."""
 
     benchmarks: tuple[BenchmarkConfig, ...]
     systems: tuple[SystemConfig, ...]
@@ -158,16 +162,165 @@ class EvalConfig:
     seed: int = 13
     text: str = ""
 
-    def context(
-        self, benchmark: BenchmarkConfig, system: SystemConfig, **of_benchmark: Any
-    ) -> Context:
-        """Return the settings of a system on a benchmark."""
-        return Context.from_mapping(
-            {
-                **system.shared,
-                **benchmark.settings,
-                **of_benchmark,
-                **system.settings,
-                **system.system.fixed,
-            }
+
+class _File(Settings):
+    seed: NonNegative[int] = 13
+    models: Mapping[str, Any] = Field(default_factory=dict)
+    settings: Mapping[str, Any] = Field(default_factory=dict)
+    limits: Limits = Limits()
+    prices: Mapping[str, Price] = Field(default_factory=dict)
+    benchmarks: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    systems: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+
+
+def read_config(path: Path) -> EvalConfig:
+    """Read an evaluation from a TOML file."""
+    tables = load_toml(path)
+    return parse_config(tables, path.parent, path.name, path.read_text(encoding="utf-8"))
+
+
+def parse_config(
+    tables: Mapping[str, Any], folder: Path, where: str = "settings", text: str = ""
+) -> EvalConfig:
+    """Read an evaluation from the tables of a file in a folder."""
+    given: _File = checked(_File, tables, where)
+    _only(given.settings, _settings_of(Context) - _MODELS, f"{where}: settings")
+    _only(given.models, _MODELS | {"base_url"}, f"{where}: models")
+    shared = {**given.settings, **given.models}
+    for key, value in shared.items():
+        if isinstance(value, list):
+            raise ConfigurationError(
+                f"{where}: {key} = {value!r} is a list, which only a system's own table may have: "
+                "it makes a system of each value."
+            )
+    made = EvalConfig(
+        benchmarks=tuple(
+            _benchmark(name, table, folder, f"{where}: benchmarks")
+            for name, table in given.benchmarks.items()
+        ),
+        systems=tuple(
+            system
+            for name, table in given.systems.items()
+            for system in _systems(name, table, shared, f"{where}: systems: {name}")
+        ),
+        limits=given.limits,
+        prices=given.prices,
+        seed=given.seed,
+        text=text,
+    )
+    _check(made, where)
+    return made
+
+
+def _check(made: EvalConfig, where: str) -> None:
+    """Check what single tables do not tell."""
+    if not made.benchmarks or not made.systems:
+        raise ConfigurationError(
+            f"{where}: name at least one benchmark and one system: [benchmarks.NAME], "
+            "[systems.NAME]."
         )
+    name, times = Counter(system.name for system in made.systems).most_common(1)[0]
+    if times > 1:
+        raise ConfigurationError(f"{where}: two systems are called {name!r}.")
+    for benchmark, system in product(made.benchmarks, made.systems):
+        try:
+            system.context(benchmark.settings)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{where}: systems.{system.name}: {error}") from error
+    if made.limits.money is not None and not made.prices:
+        raise ConfigurationError(
+            f'{where}: limits.money needs prices: [prices."MODEL"] with input and output.'
+        )
+    asked = {model for system in made.systems for model in system.models.values()}
+    for name in sorted(made.prices):
+        if name not in asked:
+            raise ConfigurationError(
+                f"{where}: prices: no system asks a model {name!r}. Write the name as the models "
+                f"do: {', '.join(sorted(asked))}."
+            )
+
+
+def _benchmark(name: str, table: Mapping[str, Any], folder: Path, where: str) -> BenchmarkConfig:
+    _check_name(name, where)
+    where = f"{where}: {name}"
+    of_run = _settings_of(Context) - _MODELS | {"task"}
+    own = BenchmarkConfig.model_fields.keys() - {"name", "settings"}
+    _only(table, of_run | own, where)
+    values = {"format": name, **{key: value for key, value in table.items() if key in own}}
+    values["settings"] = {key: value for key, value in table.items() if key in of_run}
+    made: BenchmarkConfig = checked(BenchmarkConfig, {**values, "name": name}, where)
+    if made.part == "dev" and made.untouched_by is None:
+        raise ConfigurationError(f"{where}: part = 'dev' needs untouched_by, whose part it is.")
+    files = {"path": made.path, "untouched_by": made.untouched_by}
+    placed: dict[str, Any] = {key: folder / file for key, file in files.items() if file}
+    if made.index not in (POOL, "demo"):
+        placed["index"] = str(folder / made.index)
+    return made.override(placed)
+
+
+def _systems(
+    name: str, table: Mapping[str, Any], shared: Mapping[str, Any], where: str
+) -> list[SystemConfig]:
+    """Make the systems of a table: one, or one for each combination of listed values."""
+    kind: str = checked(str, table.get("kind", name), f"{where}: kind")
+    try:
+        system = find_system(kind)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from error
+    _only(table, _settings_of(system.context) | {"kind", "reader", *system.options}, where)
+    own = {key: value for key, value in table.items() if key != "kind"}
+    for fixed, value in system.fixed.items():
+        if own.get(fixed, value) != value:
+            raise ConfigurationError(
+                f"{where}: {fixed} = {own[fixed]!r} would make another system of {kind!r}, which "
+                f"has {value!r}."
+            )
+    lists = {key: value for key, value in own.items() if isinstance(value, list)}
+    for key, listed in lists.items():
+        if not listed:
+            raise ConfigurationError(f"{where}: {key} = [] makes no system: list a value.")
+    made = []
+    for values in product(*lists.values()):
+        chosen = own | dict(zip(lists, values, strict=True))
+        suffix = "".join(f"-{_NO_NAME.sub('_', str(value))}" for value in values)
+        made.append(_system(name + suffix, system, chosen, shared, where))
+    return made
+
+
+def _system(
+    name: str, system: EvalSystem, own: Mapping[str, Any], shared: Mapping[str, Any], where: str
+) -> SystemConfig:
+    settings, given = dict(own), {**system.budget, **shared}
+    options = {key: settings.pop(key, default) for key, default in system.options.items()}
+    for key, value in options.items():
+        kind = str if isinstance(system.options[key], str) else int | float
+        if isinstance(value, bool) or not isinstance(value, kind):
+            what = "a text" if kind is str else "a number"
+            raise ConfigurationError(f"{where}: {key} = {value!r} must be {what}.")
+    answerer = {**given, **settings}.get("answerer") or Context().answerer
+    shared_reader = given.pop("reader", None)
+    reader = checked(str, settings.pop("reader", None) or shared_reader or answerer, where)
+    _check_name(name, where)
+    return SystemConfig(
+        name=name, system=system, shared=given, settings=settings, reader=reader, options=options
+    )
+
+
+def _settings_of(context: type[Context]) -> frozenset[str]:
+    return frozenset(context.model_fields) - _NOT_A_SYSTEMS
+
+
+def _check_name(name: str, where: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{where}: the name {name!r} cannot be used for files: use letters, digits and "
+            "_ . + -. If a list of values made it, give each value a table of its own."
+        )
+
+
+def _only(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise ConfigurationError(
+                f"{where}: unknown setting {key!r}. Known: {', '.join(sorted(known))}."
+            )

@@ -17,7 +17,6 @@ from ras_flow.evaluation.question import Question, Support
 from ras_flow.formats.normalize import has_any_name, has_name, normalize_name, token_f1
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Passage, Triple
-from ras_flow.state.stop_reasons import CUT_SHORT
 
 ErrorKind = Literal[
     "failed",
@@ -62,6 +61,7 @@ class Evidence:
         passages: What it found.
         triples: Its graph; None for systems that read passages alone.
         stop_reason: Why it stopped.
+        cut_short: Whether a limit stopped it.
         plans: Whether the system decides by itself what to search for, and when to stop.
         may_search: Whether it can search at all; one that cannot may have triples all the same, of
             a graph of its own.
@@ -74,6 +74,7 @@ class Evidence:
     passages: Sequence[Passage] = ()
     triples: Mapping[str, Triple] | None = None
     stop_reason: str | None = None
+    cut_short: bool = False
     plans: bool = True
     may_search: bool = True
     error: str = ""
@@ -153,7 +154,7 @@ def _has(passage: Passage, support: Support) -> bool:
 
 def _planners(never: Sequence[str], evidence: Evidence) -> ErrorFinding:
     what = f"Never asked for: {'; '.join(never)}."
-    if evidence.stop_reason in CUT_SHORT:
+    if evidence.cut_short:
         return ErrorFinding("wandered", f"{what} Stopped by {evidence.stop_reason}.")
     if evidence.stop_reason == "static":
         return ErrorFinding("retrieval_missed", f"Not among the given documents: {what}")

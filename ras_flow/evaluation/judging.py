@@ -112,7 +112,9 @@ def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read
         read=read.triples,
         texts=read.texts,
         stop_reason=outcome.stop_reason,
-        plans=system.plans,
+        cut_short=system.meaning(outcome.stop_reason).cut_short,
+        # A registered system does not say whether it plans; one without plans does not.
+        plans=system.plans and "plans" in state,
         may_search=system.searches,
         error=outcome.error,
     )

@@ -11,7 +11,7 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.evaluation.kept import KeptCalls, KeptPlanner
-from ras_flow.evaluation.systems.variants import ShareAnswerer, TextAnswerer, TextPlanner
+from ras_flow.evaluation.systems.ablations import ShareAnswerer, TextAnswerer, TextPlanner
 from ras_flow.parts import Reading, reading_of
 from ras_flow.parts.prompted import KeptText
 from ras_flow.runs import Runs

@@ -94,13 +94,16 @@ class Method(Protocol):
         ...
 
 
-def build_loop(method: Method, parts: PartsSource, *, answer: Any = None) -> Graph:
-    """Build a baseline's graph."""
+def build_loop(method: Method, parts: PartsSource) -> Graph:
+    """Build a baseline's graph; its node ``answer`` may be a graph, which ``stages`` returns."""
     builder = SystemBuilder("baseline", RasState, parts)
     builder.add_work("start", partial(start, own={"plans": Overwrite([])}))
     builder.add_work("plan", partial(_plan, method=method))
     builder.add_work("retrieve", partial(retrieve, query=planned_subquery, top_k=Reading.top_k))
-    builder.add_work("answer", answer or partial(_answer, method=method))
+    if hasattr(method, "stages"):
+        builder.add_node("answer", method.stages(parts))
+    else:
+        builder.add_work("answer", partial(_answer, method=method))
     builder.add_edge(START, "start")
     builder.add_edge("answer", END)
     for name in ("start", "plan", "retrieve"):

@@ -1,32 +1,36 @@
-"""The systems by name, and what each of them needs; their graphs are loaded when one is built."""
+"""What an evaluation can ask: baselines, RAS and its ablations, and every registered system.
+
+Graphs are loaded when one is built.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ras_flow import systems as registered
 from ras_flow.errors import ConfigurationError
-from ras_flow.parts.protocols import LanguageModel
-from ras_flow.settings.context import NO_EXTRACTOR
+from ras_flow.settings.context import NO_EXTRACTOR, Context
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
-    from ras_flow.evaluation.systems.loop import Graph
-    from ras_flow.evaluation.systems.ras import Variant
     from ras_flow.parts.chosen import Parts
+    from ras_flow.parts.protocols import LanguageModel
+    from ras_flow.state.schema import StopReason
+
+    Graph = StateGraph[Any, Any, Any, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ingredients:
-    """What graphs are built of.
+    """What a graph is built of.
 
     Attributes:
-        parts: Retriever and settings; where it is no baseline planner, extractor and answerer too.
-        reader: The baselines' model; None for a system that is no baseline.
+        parts: Retriever and settings; planner, extractor and answerer too, except for a baseline.
+        reader: A baseline's model.
         options: The system's own options.
         seed: What chance depends on.
     """
@@ -36,10 +40,17 @@ class Ingredients:
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
 
+    @property
+    def model(self) -> LanguageModel:
+        """The model of a baseline, which must have one."""
+        if self.reader is None:
+            raise ConfigurationError("A baseline needs a language model: name one as `reader`.")
+        return self.reader
+
 
 @dataclass(frozen=True, kw_only=True)
-class System:
-    """A system.
+class EvalSystem:
+    """A system as an evaluation asks it.
 
     Attributes:
         kind: Its name in settings, and in what is kept of its answers.
@@ -47,20 +58,24 @@ class System:
         build: Makes its graph, to be compiled: it takes a ``question`` and gives an ``answer``. It
             is called within the event loop and cannot await: its nodes get what
             :class:`ras_flow.parts.chosen.Parts` has by ``await``, such as a model by its name.
+        base: The registered system whose stop reasons it has, and which goes on with its runs if
+            its graph is that system's, over the same parts.
+        context: The class of its settings.
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
-        searches: Whether it looks for passages in what the benchmark names; without, no index is
-            opened, and it is given no documents. What it may look at instead, as a graph of its
-            own, is its ``build``'s to open.
+        searches: Whether it looks for passages in the benchmark's index or documents. If not, it
+            gets neither; its ``build`` may open something else, such as a graph of its own.
         plans: Whether it decides by itself what to search for, and when to stop.
         draws: Whether chance decides what it does.
-        budget: Values of :class:`ras_flow.Context` that suit it; settings may say otherwise.
-        fixed: Values without which it would be another system.
+        budget: Settings that suit it; an evaluation's own override them.
+        fixed: Settings without which it would be another system.
         options: Its own options, with their defaults: numbers, or texts such as a folder's name.
     """
 
     kind: str
     about: str
-    build: Callable[[Ingredients], StateGraph[Any, Any, Any, Any]]
+    build: Callable[[Ingredients], Graph]
+    base: str = registered.DEFAULT
+    context: type[Context] = Context
     baseline: bool = False
     searches: bool = True
     plans: bool = True
@@ -69,104 +84,143 @@ class System:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, float | int | str] = field(default_factory=dict)
 
+    def meaning(self, stop_reason: str | None) -> StopReason:
+        """Return what a stop reason means."""
+        return registered.named_system(self.base).meaning(stop_reason)
 
-def find_system(kind: str) -> System:
-    """Look a system up."""
-    module, colon, name = kind.partition(":")
-    if not colon and kind in SYSTEMS:
+
+def find_system(kind: str) -> EvalSystem:
+    """Return the system that settings name: one of :data:`SYSTEMS`, or a registered one.
+
+    ``module:attribute`` names an :class:`EvalSystem`, or a system of :mod:`ras_flow.systems`.
+    """
+    if kind in SYSTEMS:
         return SYSTEMS[kind]
-    if not colon:
-        raise ConfigurationError(
-            f"There is no system {kind!r}. There are: {', '.join(SYSTEMS)}; write module:name for "
-            "one of your own."
-        )
+    if ":" not in kind:
+        try:
+            return _of_registered(kind, registered.find_system(kind))
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"Unknown system {kind!r}. Choose one of {', '.join(SYSTEMS)}, the name of a "
+                f"registered system, or module:attribute for your own. ({error})"
+            ) from error
     try:
+        module, _, name = kind.partition(":")
         found = getattr(import_module(module), name)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ConfigurationError(
             f"The system {kind!r} cannot be imported ({error}): name a module that Python finds "
-            "(installed, or in a folder of PYTHONPATH), a colon, and its System."
+            "(installed, or in a folder of PYTHONPATH), a colon, and its EvalSystem or System."
         ) from error
-    if not isinstance(found, System):
+    if isinstance(found, registered.System):
+        return _of_registered(kind, found)
+    if not isinstance(found, EvalSystem):
         raise ConfigurationError(
-            f"{kind!r} is a {type(found).__name__}: name a System of ras_flow.evaluation.systems."
+            f"{kind!r} is a {type(found).__name__}: name an EvalSystem of "
+            "ras_flow.evaluation.systems, or a System of ras_flow.systems."
         )
     return found
 
 
-def _baseline(kind: str, about: str, **more: Any) -> System:
+def _load(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module, __package__), name)
+
+
+def _of_registered(base: str, found: registered.System) -> EvalSystem:
+    return EvalSystem(
+        kind=found.name,
+        about=found.about,
+        build=lambda given: found.build(given.parts),
+        base=base,
+        context=found.context,
+    )
+
+
+def _own(place: str) -> Callable[[Ingredients], Graph]:
     def build(given: Ingredients) -> Graph:
-        from ras_flow.evaluation.systems import baselines  # noqa: PLC0415
+        graph: Graph = _load(place)(given)
+        return graph
 
-        return baselines.build(kind, given)
-
-    return System(kind=kind, about=about, build=build, baseline=True, **more)
+    return build
 
 
-def _ras(given: Ingredients, variant: Variant = "whole") -> Graph:
-    from ras_flow.evaluation.systems import ras  # noqa: PLC0415
+def _baseline(kind: str, about: str, method: str, **more: Any) -> EvalSystem:
+    def build(given: Ingredients) -> Graph:
+        graph: Graph = _load(".loop:build_loop")(_load(method)(given.model), given.parts)
+        return graph
 
-    return ras.build(given.parts, variant=variant, seed=given.seed, **given.options)
+    return EvalSystem(kind=kind, about=about, build=build, baseline=True, **more)
 
 
 _ALL = (
-    _baseline("direct", "the model alone, without a search", plans=False, searches=False),
+    _baseline(
+        "direct",
+        "the model alone, without a search",
+        ".single:Direct",
+        plans=False,
+        searches=False,
+    ),
     _baseline(
         "single",
         "one search for the question, then the answer from its passages",
+        ".single:Single",
         plans=False,
     ),
     _baseline(
         "sure",
         "one search; candidates, the case for each, and a choice",
+        ".sure:Sure",
         plans=False,
     ),
-    _baseline("react", "thoughts and searches in turn", budget={"max_hops": 7}),
+    _baseline("react", "thoughts and searches in turn", ".react:ReAct", budget={"max_hops": 7}),
     _baseline(
         "self_ask",
         "follow-up questions, each with an answer of its own",
+        ".self_ask:SelfAsk",
         budget={"max_hops": 6},
     ),
     _baseline(
         "ircot",
         "reasoning, each sentence of which is the next search",
+        ".ircot:IRCoT",
         budget={"max_hops": 8},
     ),
-    System(kind="ras", about="retrieval-and-structuring", build=_ras),
-    System(
+    EvalSystem(kind="ras", about="retrieval-and-structuring", build=_own(".ablations:whole")),
+    EvalSystem(
         kind="ras_no_retrieval",
-        plans=False,
         about="RAS's answerer alone",
-        build=_ras,
+        build=_own(".ablations:whole"),
+        plans=False,
         searches=False,
         fixed={"max_hops": 0, "planning": "iterative"},
     ),
-    System(
+    EvalSystem(
         kind="ras_no_graph",
         about="RAS without graph encoding: the graph as text only",
-        build=partial(_ras, variant="no_graph"),
+        build=_own(".ablations:without_encoding"),
     ),
-    System(
+    EvalSystem(
         kind="ras_no_planning",
-        plans=False,
         about="RAS without planning: one search, triples, answer",
-        build=partial(_ras, variant="no_planning"),
+        build=_own(".ablations:without_planning"),
+        plans=False,
         fixed={"max_hops": 1},
     ),
-    System(
+    EvalSystem(
         kind="ras_no_triples",
         about="RAS without text-to-triples: passages stay text",
-        build=_ras,
+        build=_own(".ablations:whole"),
         fixed={"extractor": NO_EXTRACTOR},
     ),
-    System(
+    EvalSystem(
         kind="ras_share",
         about="RAS whose answerer sees a share of the triples",
-        build=partial(_ras, variant="share"),
+        build=_own(".ablations:with_share"),
         draws=True,
         options={"share": 1.0, "shuffle": 1},
     ),
 )
 
-SYSTEMS: dict[str, System] = {system.kind: system for system in _ALL}
+SYSTEMS: dict[str, EvalSystem] = {system.kind: system for system in _ALL}
 """Baselines (§4.1), RAS, its inference ablations (table 2), and the sweep of figure 4."""

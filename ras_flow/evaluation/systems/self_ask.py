@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
-from ras_flow.evaluation.systems.prompting import (
-    Block,
-    goal_blocks,
-    passage_blocks,
-    write,
-)
-from ras_flow.evaluation.systems.prompts import self_ask as prompts
+from ras_flow.evaluation.systems.loop import Thought
+from ras_flow.evaluation.systems.prompting import Block, goal_blocks, passage_blocks
+from ras_flow.evaluation.systems.prompts import self_ask
 from ras_flow.evaluation.systems.replies import parse_self_ask
-from ras_flow.evaluation.systems.single import Reader
-from ras_flow.parts.prompted.prompting import few_shot
-from ras_flow.parts.protocols import LanguageModel
+from ras_flow.evaluation.systems.stepwise import Stepwise
 from ras_flow.parts.records import Reply
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
-STEP_TOKENS = 96
-STOP = ("\n[", "\nQuestion:")
 UNKNOWN = "unknown"
 """Stands for an intermediate answer that the model did not give."""
 
 
-class SelfAsk:
-    """Sees the follow-up questions with their answers, and the passages of the last one only."""
+class SelfAsk(Stepwise):
+    """Sees the follow-up questions with their answers, and only the last one's passages."""
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self._reader = Reader(model)
-        self._prefix = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
+    prompts = self_ask
+    step_tokens = 96
+    stop = ("\n[", "\nQuestion:")
 
-    async def think(self, state: RasState, context: Context) -> Thought:
-        """Answer the last follow-up question, and ask the next one or conclude."""
+    def blocks(self, state: RasState, context: Context) -> list[Block]:
+        """Write the question, the follow-up questions so far, and what the last one found."""
         blocks = goal_blocks(state, context)
         for question, answer in _asked(state, len(state["hops"]) - 1):
             blocks.append(Block(f"Follow up: {question}\nIntermediate answer: {answer}", rank=0))
@@ -41,11 +31,10 @@ class SelfAsk:
             if _is_follow_up(state, last["index"]):
                 blocks.append(Block(f"Follow up: {last['subquery']}"))
             blocks += passage_blocks([state["passages"][id] for id in last["passages"]])
-        if problem := complaint(state):
-            blocks.append(Block(prompts.AGAIN.replace("{problem}", problem)))
-        reply = await write(
-            self._model, self._prefix, blocks, max_new_tokens=STEP_TOKENS, stop=STOP
-        )
+        return blocks
+
+    def decide(self, reply: Reply) -> Thought:
+        """Conclude, or search for the next follow-up question."""
         said = parse_self_ask(reply.text)
         if said.final:
             return Thought("SUFFICIENT", reply=reply)
@@ -54,13 +43,14 @@ class SelfAsk:
         problem = "It has neither a follow-up question nor a final answer."
         return Thought(None, problem=problem, reply=reply)
 
-    async def answer(self, state: RasState, context: Context) -> Reply | str:
-        """Give the answer that the model concluded with; else ask for it with what was found."""
-        if reply := concluding_reply(state, context):
-            return parse_self_ask(reply).final
+    def conclusion(self, text: str) -> str:
+        """Return the final answer."""
+        return parse_self_ask(text).final
+
+    def notes(self, state: RasState) -> str:
+        """Write the follow-up questions that were answered."""
         asked = _asked(state, len(state["hops"]))
-        known = [f"{question} {answer}" for question, answer in asked if answer != UNKNOWN]
-        return await self._reader.read(state, context, "\n".join(known))
+        return "\n".join(f"{q} {answer}" for q, answer in asked if answer != UNKNOWN)
 
 
 def _asked(state: RasState, hops: int) -> list[tuple[str, str]]:

@@ -1,6 +1,9 @@
-"""Single retrieval: one search for the question, then the answer (§4.1; top k as in appendix H)."""
+"""Direct answers, and single retrieval: one search, then the answer (§4.1, appendix H)."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
 
 from ras_flow.evaluation.systems.loop import Thought, search_question
 from ras_flow.evaluation.systems.prompting import (
@@ -12,26 +15,31 @@ from ras_flow.evaluation.systems.prompting import (
     question_blocks,
     write,
 )
-from ras_flow.evaluation.systems.prompts import single as prompts
+from ras_flow.evaluation.systems.prompts import direct as direct_prompts
+from ras_flow.evaluation.systems.prompts import single as single_prompts
 from ras_flow.parts.prompted.prompting import few_shot
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Reply
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
-STOP = ("\nQuestion:", "\n[")
-
 
 class Reader:
-    """Answers from passages; other systems use it where they have nothing but passages."""
+    """Answers from passages; methods that come to no answer by themselves end with it."""
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompts: ModuleType = single_prompts,
+        stop: Sequence[str] = ("\nQuestion:", "\n["),
+    ) -> None:
         self._model = model
+        self._stop = stop
         self._short = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
         self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
 
     async def read(self, state: RasState, context: Context, notes: str = "") -> Reply:
-        """Answer from all passages that were found; those of older searches are left out first."""
+        """Answer from all passages found; those of older searches are left out first."""
         blocks = _found(state)
         blocks += [Block(notes, rank=0)] if notes else []
         return await write(
@@ -39,24 +47,8 @@ class Reader:
             self._long if is_long(context) else self._short,
             [*blocks, *question_blocks(state, context)],
             max_new_tokens=answer_tokens(context),
-            stop=STOP,
+            stop=self._stop,
         )
-
-
-def _found(state: RasState) -> list[Block]:
-    """Write the passages in the order of finding; the best of the newest search is left out last.
-
-    A passage that several searches found counts to the newest of them.
-    """
-    ranks: dict[str, int] = {}
-    for hop in reversed(state["hops"]):
-        for id in hop["passages"]:
-            ranks.setdefault(id, len(ranks) + 1)
-    return [
-        block
-        for passage in passages_of(state)
-        for block in passage_blocks([passage], rank=ranks[passage["id"]])
-    ]
 
 
 class Single:
@@ -72,3 +64,30 @@ class Single:
     async def answer(self, state: RasState, context: Context) -> Reply:
         """Answer from the passages."""
         return await self._reader.read(state, context)
+
+
+class Direct(Single):
+    """Answers from the model's own knowledge, without a search."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._reader = Reader(model, direct_prompts, ("\nQuestion:",))
+
+    async def think(self, state: RasState, context: Context) -> Thought:
+        """Search for nothing."""
+        return Thought("NO_RETRIEVAL")
+
+
+def _found(state: RasState) -> list[Block]:
+    """Write the passages in the order of finding; the best of the newest search is left out last.
+
+    A passage that several searches found belongs to the newest of them.
+    """
+    ranks: dict[str, int] = {}
+    for hop in reversed(state["hops"]):
+        for id in hop["passages"]:
+            ranks.setdefault(id, len(ranks) + 1)
+    return [
+        block
+        for passage in passages_of(state)
+        for block in passage_blocks([passage], rank=ranks[passage["id"]])
+    ]

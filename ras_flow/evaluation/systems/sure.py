@@ -27,12 +27,12 @@ from ras_flow.evaluation.systems.prompting import (
 )
 from ras_flow.evaluation.systems.prompts import sure as prompts
 from ras_flow.evaluation.systems.replies import parse_candidates, parse_choice, parse_verdict
-from ras_flow.evaluation.systems.single import Reader
+from ras_flow.evaluation.systems.single import Reader, Single
 from ras_flow.formats.answer import clean_answer
-from ras_flow.parts.chosen import Parts
 from ras_flow.parts.prompted.prompting import few_shot
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Message, Reply
+from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.state.reducers import by_key
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, Usage
@@ -47,7 +47,7 @@ VERDICT_TOKENS = 8
 
 
 class SureState(TypedDict):
-    """What the stages pass on; the first seven are RAS's own channels.
+    """What the stages pass on; the first six are RAS's own channels.
 
     ``candidates``, and by number ``summaries``; ``valid`` by number, and ``chosen`` by two numbers:
     which of two summaries, in this order, says more. ``costs`` are those of the single calls, and
@@ -55,8 +55,7 @@ class SureState(TypedDict):
     """
 
     question: str
-    settings: dict[str, Any]
-    models: dict[str, str]
+    context: dict[str, Any]
     plans: list[Plan]
     hops: list[Hop]
     passages: dict[str, Passage]
@@ -85,10 +84,22 @@ class SureOutput(TypedDict):
     warnings: list[str]
 
 
-class Sure:
-    """The stages of SuRe, each a node."""
+class Sure(Single):
+    """Searches once, and answers in stages."""
 
-    def __init__(self, model: LanguageModel, parts: Parts) -> None:
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__(model)
+        self._model = model
+
+    def stages(self, parts: PartsSource) -> Any:
+        """Return the node that answers."""
+        return _Stages(self._model, parts).build()
+
+
+class _Stages:
+    """The stages of the answer, each a node."""
+
+    def __init__(self, model: LanguageModel, parts: PartsSource) -> None:
         self._model = model
         self._reader = Reader(model)
         self._parts = parts

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.settings import parse_config
+from ras_flow.evaluation.config import EvalConfig, parse_config
 from ras_flow.formats.triples import parse_triples
 from ras_flow.parts import (
     AnswerRequest,

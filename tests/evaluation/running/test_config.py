@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.config import EvalConfig, Price
+from ras_flow.evaluation.config import EvalConfig, Price, parse_config, read_config
 from ras_flow.evaluation.loading import load_questions
-from ras_flow.evaluation.settings import parse_config, read_config
 from ras_flow.training.splits import Splitter
 
 GOOD = """
@@ -60,10 +59,10 @@ def test_settings_are_merged_from_the_general_to_the_particular(tmp_path: Path) 
     dev, demo = config.benchmarks
     assert (dev.path, dev.index) == (tmp_path / "dev.jsonl", str(tmp_path / "corpus"))
     assert (demo.path, demo.format, demo.index) == (None, "demo", "demo")
-    assert config.prices == {"openai:big": Price(0.5, 2.0)}
+    assert config.prices == {"openai:big": Price(input=0.5, output=2.0)}
     by_name = {system.name: system for system in config.systems}
     assert list(by_name) == ["ras", "single-1", "single-5", "swap", "react", "ras_no_retrieval"]
-    contexts = {name: config.context(dev, system) for name, system in by_name.items()}
+    contexts = {name: system.context(dev.settings) for name, system in by_name.items()}
     assert [contexts[name].top_k for name in ("ras", "single-1", "single-5")] == [4, 1, 5]
     assert [contexts[name].max_hops for name in ("ras", "react", "ras_no_retrieval")] == [3, 9, 0]
     assert (contexts["swap"].planner, contexts["swap"].answerer) == ("openai:other", "openai:big")
@@ -88,55 +87,38 @@ def test_a_list_of_values_makes_a_system_of_each_combination() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("old", "new", "told"),
     [
-        ({"top_k = 4": "topk = 4"}, "settings: there is no setting 'topk'"),
-        ({"top_k = 4": "top_k = 0"}, "top_k must be a whole number"),
-        ({"top_k = 4": 'index = "x"'}, "there is no setting 'index'"),
-        ({"top_k = 4": "pause_after_merge = true"}, "there is no setting 'pause_after_merge'"),
-        ({"seed = 7": "seed = -1"}, "seed = -1 must be a whole number of at least 0"),
-        ({"limit = 10": "limit = 0"}, "limit = 0"),
-        ({"limit = 10": 'limit = "all"'}, "limit: expected a whole number, not 'all'"),
-        (
-            {"limit = 10": 'retrieval = "web"'},
-            "expected one of 'corpus', 'given', 'given_first', not 'web'",
-        ),
-        ({'kind = "ras"': 'kind = "magic"'}, "systems: swap: There is no system 'magic'"),
-        ({"[systems.ras]": '[systems."../x"]\nkind = "ras"'}, "'../x' is no good name"),
-        (
-            {"[systems.ras]": '[systems.single-1]\nkind = "ras"'},
-            "two systems are called 'single-1'",
-        ),
-        ({"[systems.ras_no_retrieval]": "[systems.ras_no_retrieval]\nmax_hops = 2"}, "another"),
-        ({"max_hops = 9": "share = 0.5"}, "there is no setting 'share'"),
-        ({"at_once = 2": "at_once = 0"}, "limits.at_once = 0 must be a whole number over 0"),
-        ({'[prices."openai:big"]\ninput = 0.5\noutput = 2.0': ""}, "limits.money needs prices"),
-        ({'prices."openai:big"': 'prices."big"'}, "no system asks a model 'big'"),
-        ({"[models]": "[model]"}, "there is no setting 'model'"),
-        ({"max_hops = 9": "max_hops = []"}, "max_hops = [] makes no system"),
-        ({"[models]": '[models]\nreader = ["a:b", "a:c"]'}, "to a system's own table"),
-        ({"input = 0.5": "input = nan"}, "big: input = nan must be a number of at least 0"),
-        ({"output = 2.0": "output = -2.0"}, "output = -2.0 must be a number of at least 0"),
-        (
-            {"at_once = 2": "at_once = 2\ntokens = -1"},
-            "tokens = -1 must be a whole number of at least 0",
-        ),
+        ("top_k = 4", "topk = 4", "settings.*'topk'"),
+        ("top_k = 4", "top_k = 0", "top_k"),
+        ("top_k = 4", 'index = "x"', "'index'"),
+        ("top_k = 4", "pause_after_merge = true", "'pause_after_merge'"),
+        ("seed = 7", "seed = -1", "seed"),
+        ("limit = 10", "limit = 0", "dev.*limit"),
+        ("limit = 10", 'limit = "all"', "dev.*limit.*'all'"),
+        ("limit = 10", 'retrieval = "web"', "given_first.*'web'"),
+        ("limit = 10", 'part = "dev"', "untouched_by"),
+        ('kind = "ras"', 'kind = "magic"', "swap.*'magic'"),
+        ('kind = "ras"', "kind = 3", "swap: kind"),
+        ("[systems.ras]", '[systems."../x"]\nkind = "ras"', r"'\.\./x'"),
+        ("[systems.ras]", '[systems.single-1]\nkind = "ras"', "two systems.*'single-1'"),
+        ("[systems.ras_no_retrieval]", "[systems.ras_no_retrieval]\nmax_hops = 2", "max_hops"),
+        ("max_hops = 9", "share = 0.5", "react.*'share'"),
+        ("max_hops = 9", "max_hops = []", "max_hops"),
+        ("at_once = 2", "at_once = 0", "limits.at_once"),
+        ("at_once = 2", "at_once = 2\ntokens = -1", "limits.tokens"),
+        ('[prices."openai:big"]\ninput = 0.5\noutput = 2.0', "", "limits.money"),
+        ('prices."openai:big"', 'prices."big"', "'big'.*openai:big"),
+        ("[models]", "[model]", "'model'"),
+        ("[models]", '[models]\nreader = ["a:b", "a:c"]', "reader"),
+        ("input = 0.5", "input = nan", "big.*input"),
+        ("output = 2.0", "output = -2.0", "big.*output"),
     ],
 )
-def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:
-    text = GOOD
-    for old, new in change.items():
-        assert old in text
-        text = text.replace(old, new)
-    with pytest.raises(ConfigurationError) as raised:
-        parse(text)
-    assert message in str(raised.value)
-
-
-def test_where_a_wrong_kind_stands_is_said_once() -> None:
-    with pytest.raises(ConfigurationError) as raised:
-        parse(GOOD.replace('kind = "ras"', "kind = 3"))
-    assert str(raised.value) == "eval.toml: systems: swap: kind = 3 must be a text."
+def test_a_wrong_setting_is_named(old: str, new: str, told: str) -> None:
+    assert old in GOOD
+    with pytest.raises(ConfigurationError, match=rf"^eval\.toml.*{told}"):
+        parse(GOOD.replace(old, new))
 
 
 def test_a_benchmarks_setting_is_less_particular_than_a_systems_own() -> None:
@@ -145,7 +127,7 @@ def test_a_benchmarks_setting_is_less_particular_than_a_systems_own() -> None:
         "[systems.direct]\n[systems.react]\nreader = 'openai:own'\n"
     )
     [demo] = config.benchmarks
-    found = {one.name: config.context(demo, one).top_k for one in config.systems}
+    found = {one.name: one.context(demo.settings).top_k for one in config.systems}
     assert found == {"single-1": 1, "single-5": 5, "direct": 3, "react": 3}
 
 
@@ -168,14 +150,6 @@ def test_something_has_to_be_asked_of_somebody(tables: dict[str, Any]) -> None:
         parse_config(tables, Path())
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        read_config(tmp_path / "none.toml")
-    (tmp_path / "bad.toml").write_text("a = ")
-    with pytest.raises(ConfigurationError, match="are no TOML"):
-        read_config(tmp_path / "bad.toml")
-
-
 @pytest.mark.parametrize("part", ["test", "dev"])
 def test_only_questions_that_a_training_kept_are_asked(tmp_path: Path, part: str) -> None:
     rows = [{"question": f"Who is number {n}?", "answers": [str(n)]} for n in range(60)]
@@ -191,9 +165,3 @@ def test_only_questions_that_a_training_kept_are_asked(tmp_path: Path, part: str
     expected = [row["question"] for row in rows if splitter(str(row["question"])) == part]
     assert 0 < len(expected) < 60
     assert [question.question for question in benchmark.questions] == expected
-
-
-def test_a_part_of_no_mix_is_refused() -> None:
-    table = {"format": "jsonl", "path": "q.jsonl", "part": "dev"}
-    with pytest.raises(ConfigurationError, match="untouched_by"):
-        parse_config({"benchmarks": {"b": table}, "systems": {"ras": {}}}, Path())

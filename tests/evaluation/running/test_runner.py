@@ -569,11 +569,12 @@ async def test_given_documents_are_read_or_pooled_as_the_benchmark_says(tmp_path
         changed = replace(
             settings,
             benchmarks=(
-                replace(
-                    benchmark,
-                    name=retrieval,
-                    retrieval=retrieval,  # type: ignore[arg-type]
-                    settings={"retriever": "bm25"},
+                benchmark.override(
+                    {
+                        "name": retrieval,
+                        "retrieval": retrieval,
+                        "settings": {"retriever": "bm25"},
+                    }
                 ),
             ),
         )
@@ -606,14 +607,14 @@ async def test_all_answers_are_judged_together_once_they_are_there(
     assert not path.exists()
     settings = config(tmp_path, SYSTEMS)
     [benchmark] = settings.benchmarks
-    settings = replace(settings, benchmarks=(replace(benchmark, corpus_metrics=True),))
+    settings = replace(settings, benchmarks=(benchmark.override({"corpus_metrics": True}),))
     world = World()
     await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)
     assert json.loads(path.read_text())["small/ras"] == {"share_of_narvik": 1 / 3}
     assert world.calls == []
     # Scores of all answers are no scores of others.
     [benchmark] = config(tmp_path, SYSTEMS).benchmarks
-    other = replace(settings, benchmarks=(replace(benchmark, limit=1),))
+    other = replace(settings, benchmarks=(benchmark.override({"limit": 1}),))
     await evaluate(other, tmp_path / "out", parts=world.parts, reader=world.reader)
     assert not path.exists()
 
@@ -633,7 +634,7 @@ async def test_what_could_not_be_judged_in_the_end_is_refused_before_it_is_asked
             monkeypatch.setitem(sys.modules, "mauve", None)
         one = replace(
             settings,
-            benchmarks=(replace(benchmark, corpus_metrics=True, **changed),),  # type: ignore[arg-type]
+            benchmarks=(benchmark.override({"corpus_metrics": True, **changed}),),
         )
         with pytest.raises(RasFlowError, match=error):
             await evaluate(one, tmp_path / "out", parts=world.parts, reader=world.reader)
@@ -759,7 +760,7 @@ async def test_support_and_metrics_that_changed_are_judged_by_without_asking_aga
         ]
     ):
         [benchmark] = settings.benchmarks
-        settings = replace(settings, benchmarks=(replace(benchmark, format=form),))
+        settings = replace(settings, benchmarks=(benchmark.override({"format": form}),))
         write_questions(tmp_path, rows)
         world = World()
         await evaluate(settings, tmp_path / "out", parts=world.parts, reader=world.reader)

@@ -24,7 +24,7 @@ TINY = """
 from typing import TypedDict
 from langgraph.graph import END, START, StateGraph
 from ras_flow import RasInput, RasState
-from ras_flow.evaluation.systems import System
+from ras_flow.evaluation.systems import EvalSystem
 from ras_flow.state.kg import to_new_triples
 from ras_flow.state.schema import make_passage
 
@@ -67,7 +67,7 @@ def build_clues(given):
     builder.add_edge("answer", END)
     return builder
 
-CLUES = System(kind="clues", about="with a channel of its own", build=build_clues)
+CLUES = EvalSystem(kind="clues", about="with a channel of its own", build=build_clues)
 
 def build_graph(given):
     facts = [["Narvik", "country", given.options["country"]]]
@@ -81,13 +81,13 @@ def build_graph(given):
     builder.add_edge("answer", END)
     return builder
 
-GRAPH = System(
+GRAPH = EvalSystem(
     kind="graph", about="a graph of its own", build=build_graph,
     searches=False, plans=False, options={"country": "Norway"},
 )
-READS = System(kind="reads", about="a model over triples", build=build_facts, baseline=True)
-FACTS = System(kind="facts", about="reads all that it found", build=build_facts)
-TINY = System(kind="tiny", about="knows one town", build=build, searches=False, plans=False)
+READS = EvalSystem(kind="reads", about="a model over triples", build=build_facts, baseline=True)
+FACTS = EvalSystem(kind="facts", about="reads all that it found", build=build_facts)
+TINY = EvalSystem(kind="tiny", about="knows one town", build=build, searches=False, plans=False)
 """
 
 
@@ -214,10 +214,10 @@ def test_an_option_is_of_the_kind_of_its_default(modules: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("mine", "There are: direct.*module:name for one of your own"),
+        ("mine", "direct.*registered.*module:attribute"),
         ("no_such_module:MINE", "cannot be imported.*no_such_module.*PYTHONPATH"),
         ("systems_of_mine:OTHER", "cannot be imported.*OTHER"),
-        ("systems_of_mine:Mine", "is a type: name a System"),
+        ("systems_of_mine:Mine", "is a type: name an EvalSystem"),
         (":MINE", "cannot be imported"),
         (".relative:MINE", "cannot be imported"),
     ],
@@ -230,7 +230,7 @@ def test_a_system_that_cannot_be_had_is_said_why(modules: Path, kind: str, messa
 ODD = """
 from typing import Any, TypedDict
 from langgraph.graph import END, START, StateGraph
-from ras_flow.evaluation.systems import System
+from ras_flow.evaluation.systems import EvalSystem
 
 class State(TypedDict):
     question: str
@@ -247,7 +247,7 @@ def build(given):
     builder.add_edge("answer", END)
     return builder
 
-ODD = System(kind="odd", about="says what is no text", build=build, baseline=True, plans=False)
+ODD = EvalSystem(kind="odd", about="says what is no text", build=build, baseline=True, plans=False)
 """
 
 

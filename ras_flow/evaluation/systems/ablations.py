@@ -1,4 +1,4 @@
-"""Parts that make RAS's ablations (table 2) and the sweep of figure 4 out of RAS itself."""
+"""RAS, its inference ablations (table 2) and the sweep of figure 4: the same graph, other parts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,51 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ras_flow.builder import SystemBuilder
+from ras_flow.errors import ConfigurationError
+from ras_flow.evaluation.systems.registry import Ingredients
+from ras_flow.graph import SYSTEM
 from ras_flow.parts.protocols import Answerer, Planner, reading_of
 from ras_flow.parts.records import AnswerRequest, AttributedGraph, ChainLink, PlanRequest, Reply
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Triple
+
+T = TypeVar("T")
+Graph = SystemBuilder[Any]
+
+
+def whole(given: Ingredients) -> Graph:
+    """Build RAS; some ablations are settings alone: no hops, or no extractor."""
+    return SYSTEM.build(given.parts)
+
+
+def without_encoding(given: Ingredients) -> Graph:
+    """Build RAS whose models read the graph as text only."""
+    planner = TextPlanner(_needed(given.parts.planner, "planner"))
+    answerer = TextAnswerer(_needed(given.parts.answerer, "answerer"))
+    return SYSTEM.build(replace(given.parts, planner=planner, answerer=answerer))
+
+
+def without_planning(given: Ingredients) -> Graph:
+    """Build RAS that searches for the question, once."""
+    return SYSTEM.build(replace(given.parts, planner=NoPlanner()))
+
+
+def with_share(given: Ingredients) -> Graph:
+    """Build RAS whose answerer sees a share of the triples."""
+    answerer = _needed(given.parts.answerer, "answerer")
+    shared = ShareAnswerer(answerer, **given.options, seed=given.seed)
+    return SYSTEM.build(replace(given.parts, answerer=shared))
+
+
+def _needed(part: T | None, role: str) -> T:
+    if part is None:
+        raise ConfigurationError(f"This ablation changes the {role}: pass it as an object.")
+    return part
 
 
 class NoPlanner:
@@ -67,6 +105,8 @@ class ShareAnswerer:
     """
 
     def __init__(self, answerer: Answerer, share: float, shuffle: int = 1, seed: int = 0) -> None:
+        if not 0 < share <= 1:
+            raise ConfigurationError(f"share = {share} must be over 0 and at most 1.")
         self._answerer = answerer
         self._share, self._shuffle, self._seed = share, shuffle, seed
         self.identity = f"{answerer.identity}|{share}:{shuffle}:{seed}"

@@ -1,0 +1,63 @@
+"""What methods have in common that decide on each step by asking their model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import ModuleType
+
+from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
+from ras_flow.evaluation.systems.prompting import Block, write
+from ras_flow.evaluation.systems.single import Reader
+from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Reply
+from ras_flow.settings.context import Context
+from ras_flow.state.channels import RasState
+
+
+class Stepwise(ABC):
+    """Asks for one step at a time; without a conclusion, it answers from what was found.
+
+    Its prompts are a module with an instruction, examples, and what is said after an invalid reply.
+    """
+
+    prompts: ModuleType
+    step_tokens: int
+    stop: tuple[str, ...]
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._reader = Reader(model)
+        self._prefix = few_shot(self.prompts.INSTRUCTION, self.prompts.EXAMPLES)
+
+    async def think(self, state: RasState, context: Context) -> Thought:
+        """Ask for the next step."""
+        blocks = self.blocks(state, context)
+        if problem := complaint(state):
+            blocks.append(Block(self.prompts.AGAIN.replace("{problem}", problem)))
+        reply = await write(
+            self._model, self._prefix, blocks, max_new_tokens=self.step_tokens, stop=self.stop
+        )
+        return self.decide(reply)
+
+    async def answer(self, state: RasState, context: Context) -> Reply | str:
+        """Give the answer of the step that concluded; else ask for it."""
+        if reply := concluding_reply(state, context):
+            return self.conclusion(reply)
+        return await self._reader.read(state, context, self.notes(state))
+
+    @abstractmethod
+    def blocks(self, state: RasState, context: Context) -> list[Block]:
+        """Write what the model sees before its next step."""
+
+    @abstractmethod
+    def decide(self, reply: Reply) -> Thought:
+        """Read a step."""
+
+    @abstractmethod
+    def conclusion(self, text: str) -> str:
+        """Return the answer in a step that concluded."""
+
+    def notes(self, state: RasState) -> str:
+        """Write what the steps came to, for the answer."""
+        return ""
