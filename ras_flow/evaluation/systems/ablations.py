@@ -104,7 +104,9 @@ class ShareAnswerer:
     larger share holds all that a smaller one of the same shuffle holds.
     """
 
-    def __init__(self, answerer: Answerer, share: float, shuffle: int = 1, seed: int = 0) -> None:
+    def __init__(
+        self, answerer: Answerer, share: float = 1.0, shuffle: int = 1, seed: int = 0
+    ) -> None:
         if not 0 < share <= 1:
             raise ConfigurationError(f"share = {share} must be over 0 and at most 1.")
         self._answerer = answerer

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations
+from operator import or_
 from typing import Annotated, Any
 
 from langgraph.graph import END, START, StateGraph
@@ -34,7 +35,6 @@ from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Message, Reply
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
-from ras_flow.state.reducers import by_key
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, Usage
 from ras_flow.state.usage import Cost, add_up
 
@@ -61,11 +61,11 @@ class SureState(TypedDict):
     passages: dict[str, Passage]
     usage: dict[str, Usage]
     candidates: list[str]
-    summaries: Annotated[dict[str, str], by_key]
-    valid: Annotated[dict[str, bool], by_key]
-    chosen: Annotated[dict[str, int], by_key]
-    costs: Annotated[dict[str, Usage], by_key]
-    lost: Annotated[dict[str, int], by_key]
+    summaries: Annotated[dict[str, str], or_]
+    valid: Annotated[dict[str, bool], or_]
+    chosen: Annotated[dict[str, int], or_]
+    costs: Annotated[dict[str, Usage], or_]
+    lost: Annotated[dict[str, int], or_]
 
 
 class SureTask(SureState):

@@ -80,6 +80,7 @@ FULL = Evidence(
                 searches=(QUESTION.question, "Who is Leo Fahr?"),
                 passages=(BRIDGE, OTHER),
                 stop_reason="max_hops",
+                cut_short=True,
             ),
             "Stopped by max_hops",
         ),

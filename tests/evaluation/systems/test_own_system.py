@@ -16,9 +16,13 @@ from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.evaluation.systems.loop import Thought, build_loop
 from ras_flow.parts import Reply
 from ras_flow.runs import open_runs
+from ras_flow.runs.databases.sqlite import open_saver
 from ras_flow.runs.reading import get_branch
+from ras_flow.systems import METADATA, System
 from tests.evaluation.running.small import World, config
+from tests.graph import own_graph
 
+NOTED = System(name="noted", about="one fact, without a search", build=own_graph.build)
 DOCS = Path(__file__).parents[3] / "docs" / "evaluation.md"
 TINY = """
 from typing import TypedDict
@@ -134,6 +138,24 @@ async def test_any_graph_that_answers_a_question_can_be_asked(
         "country": (False, "from_memory"),
         "harbour": (False, "from_memory"),
     }
+
+
+async def test_a_registered_system_is_asked_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = "tests.evaluation.systems.test_own_system:NOTED"
+    monkeypatch.setenv("RAS_FLOW_SYSTEMS", place)
+    systems = {"noted": {"top_k": 3}, "by_place": {"kind": place}}
+    world = World()
+    report = await evaluate(config(tmp_path, systems), tmp_path / "out", parts=world.parts)
+    for standing in report.standings:
+        rows = {row.id: row for row in standing.rows}
+        assert [len(row.outcome.hops) for row in rows.values()] == [1, 1, 1]
+        assert rows["born"].outcome.answer and rows["born"].outcome.stop_reason == "sufficient"
+        assert not any(row.error_class in ("stopped_early", "wandered") for row in rows.values())
+    async with open_saver(tmp_path / "out") as saver:
+        saved = [one async for one in saver.alist(None)]
+    assert {one.metadata[METADATA] for one in saved} == {"noted"}  # type: ignore[typeddict-item]
 
 
 async def test_a_step_of_several_calls_is_charged_for_each() -> None:
