@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ras_flow import build_graph
 from ras_flow.documents import SourceDocument
 from ras_flow.edits.operations import parse_edits
 from ras_flow.errors import (
@@ -29,10 +28,9 @@ from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, evaluate
-from ras_flow.graph import RasBuilder
+from ras_flow.graph import wire
 from ras_flow.indexes import CorpusIndex
 from ras_flow.parts import AnswerRequest, PlanRequest, Reply
-from ras_flow.parts.chosen import Parts
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
 from ras_flow.testing import ScriptedAnswerer, ScriptedModel, ScriptedPlanner
@@ -59,17 +57,6 @@ async def run(
 def rows_of(folder: Path, system: str) -> list[Row]:
     text = (folder / "out" / "predictions" / "small" / f"{system}.jsonl").read_text()
     return [Row.from_record(json.loads(line)) for line in text.splitlines()]
-
-
-def graph_of(parts: Parts) -> RasBuilder:
-    """Return RAS's own graph over an evaluation's parts, as one opens its runs elsewhere with."""
-    return build_graph(
-        planner=parts.planner,
-        retriever=parts.retriever,
-        extractor=parts.extractor,
-        answerer=parts.answerer,
-        encoder=parts.encoder,
-    )
 
 
 async def test_every_question_gets_a_row_in_the_benchmarks_order(tmp_path: Path) -> None:
@@ -246,7 +233,7 @@ async def test_what_another_system_began_is_not_gone_on_with_as_ras(
 
     await run(tmp_path, World(finished), {system: {}})
     failed = rows_of(tmp_path, system)[0]
-    async with open_runs(tmp_path / "out", builder=graph_of(World().parts)) as runs:
+    async with open_runs(tmp_path / "out", builder=wire(World().parts)) as runs:
         before = await runs.document(failed.run)
         step = get_branch(before)["steps"][-1]
         for go_on in (
@@ -273,7 +260,7 @@ async def test_what_was_made_of_a_run_elsewhere_is_no_answer_of_the_evaluation(
     await run(tmp_path, World(finished), {"ras": {}})
     [failed] = [row for row in rows_of(tmp_path, "ras") if row.outcome.error]
     parts = replace(World().parts, answerer=ScriptedAnswerer("what another model says"))
-    async with open_runs(tmp_path / "out", builder=graph_of(parts)) as runs:
+    async with open_runs(tmp_path / "out", builder=wire(parts)) as runs:
         if edits:
             step = get_branch(await runs.document(failed.run))["steps"][2]
             await events(runs.fork(failed.run, step, parse_edits(edits)))
@@ -851,7 +838,7 @@ async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
     rows = rows_of(tmp_path, "ras")
     [wrong] = [row for row in rows if not row.right]
     assert wrong.error_class == "answerer_wrong"
-    async with open_runs(tmp_path / "out", builder=graph_of(World().parts)) as runs:
+    async with open_runs(tmp_path / "out", builder=wire(World().parts)) as runs:
         document = await runs.document(wrong.run)
         edits = [{"op": "drop_triple", "triple": id} for id in document["triples"]]
         await events(runs.fork(wrong.run, before(document, "answer"), parse_edits(edits)))
