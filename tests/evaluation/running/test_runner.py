@@ -16,6 +16,7 @@ import pytest
 
 from ras_flow.documents import SourceDocument
 from ras_flow.edits.operations import parse_edits
+from ras_flow.edits.planning import OPERATIONS
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -239,7 +240,7 @@ async def test_what_another_system_began_is_not_gone_on_with_as_ras(
         for go_on in (
             runs.resume(failed.run),
             runs.fork(failed.run, step),
-            runs.fork(failed.run, step, parse_edits([{"op": "plan", "text": "[NO_RETRIEVAL]"}])),
+            runs.fork(failed.run, step, parse_edits([{"op": "plan", "text": "[NO_RETRIEVAL]"}], OPERATIONS)),
         ):
             if is_ras:
                 assert (await events(go_on))[-1]["type"] == "answer"
@@ -263,7 +264,7 @@ async def test_what_was_made_of_a_run_elsewhere_is_no_answer_of_the_evaluation(
     async with open_runs(tmp_path / "out", builder=wire(parts)) as runs:
         if edits:
             step = get_branch(await runs.document(failed.run))["steps"][2]
-            await events(runs.fork(failed.run, step, parse_edits(edits)))
+            await events(runs.fork(failed.run, step, parse_edits(edits, OPERATIONS)))
         else:
             await events(runs.resume(failed.run))
         assert (await runs.get(failed.run)).state["answer"] == "what another model says"
@@ -841,7 +842,7 @@ async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
     async with open_runs(tmp_path / "out", builder=wire(World().parts)) as runs:
         document = await runs.document(wrong.run)
         edits = [{"op": "drop_triple", "triple": id} for id in document["triples"]]
-        await events(runs.fork(wrong.run, before(document, "answer"), parse_edits(edits)))
+        await events(runs.fork(wrong.run, before(document, "answer"), parse_edits(edits, OPERATIONS)))
     monkeypatch.setattr(judging, "JUDGING", judging.JUDGING + 1)
     monkeypatch.setattr(asking, "JUDGING", judging.JUDGING)
     await run(tmp_path, World(), {"ras": {}})
