@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ras_flow.parts.chosen import Parts
     from ras_flow.parts.protocols import LanguageModel
-    from ras_flow.state.schema import StopReason
+    from ras_flow.state.stop_reasons import StopReason
 
     Graph = StateGraph[Any, Any, Any, Any]
 

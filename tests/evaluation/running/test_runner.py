@@ -240,7 +240,11 @@ async def test_what_another_system_began_is_not_gone_on_with_as_ras(
         for go_on in (
             runs.resume(failed.run),
             runs.fork(failed.run, step),
-            runs.fork(failed.run, step, parse_edits([{"op": "plan", "text": "[NO_RETRIEVAL]"}], OPERATIONS)),
+            runs.fork(
+                failed.run,
+                step,
+                parse_edits([{"op": "plan", "text": "[NO_RETRIEVAL]"}], OPERATIONS),
+            ),
         ):
             if is_ras:
                 assert (await events(go_on))[-1]["type"] == "answer"
@@ -842,7 +846,9 @@ async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
     async with open_runs(tmp_path / "out", builder=wire(World().parts)) as runs:
         document = await runs.document(wrong.run)
         edits = [{"op": "drop_triple", "triple": id} for id in document["triples"]]
-        await events(runs.fork(wrong.run, before(document, "answer"), parse_edits(edits, OPERATIONS)))
+        await events(
+            runs.fork(wrong.run, before(document, "answer"), parse_edits(edits, OPERATIONS))
+        )
     monkeypatch.setattr(judging, "JUDGING", judging.JUDGING + 1)
     monkeypatch.setattr(asking, "JUDGING", judging.JUDGING)
     await run(tmp_path, World(), {"ras": {}})
