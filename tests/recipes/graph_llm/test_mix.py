@@ -15,7 +15,6 @@ from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
 from ras_flow.llms import load_language_model
 from ras_flow.support.paths import short_names
 from ras_flow.testing import HashEncoder
-from ras_flow.training.data import stats, writer
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.graph_llm.graphs import nearest_records
@@ -481,23 +480,6 @@ def test_two_builds_do_not_write_to_one_folder_at_once(folder: Path) -> None:
         assert ours.read_bytes() == alone.read_bytes()
 
 
-def test_a_set_is_one_builds_until_it_is_complete(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = load_config(folder / "mix.toml")
-
-    def late(*given: Any) -> None:
-        monkeypatch.undo()
-        # Its card would say that what the other is writing is complete.
-        with pytest.raises(ConfigurationError, match="Another build writes to"):
-            write_mix(config.override({"seed": 6}), folder / "out")
-        stats.write_card(*given)
-
-    monkeypatch.setattr(writer, "write_card", late)
-    write_mix(config, folder / "out")
-    assert json.loads((folder / "out/stats.json").read_text())["settings"]["seed"] == config.seed
-
-
 def test_a_build_that_fails_leaves_the_data_set_that_is_there(folder: Path) -> None:
     config, out = load_config(folder / "mix.toml"), folder / "out"
     write_mix(config, out)
@@ -561,38 +543,9 @@ def test_the_command_converts_and_checks(folder: Path) -> None:
     assert done.code == 1 and "none.toml" in done.err
 
 
-def test_nothing_but_a_data_set_is_replaced(folder: Path) -> None:
-    """`--out` that is no folder, none at all, or somebody's project."""
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    for out, said in (
-        ("", "the name is empty"),
-        (folder / "films.jsonl", "cannot be written to"),
-        (folder / "films.jsonl/out", "cannot be written to"),
-        (folder, "holds something else than a data set"),
-    ):
-        done = recipe("convert", str(folder / "mix.toml"), "--out", str(out))
-        assert done.code and said in done.err
-        assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    # What a build leaves that was killed at once is one's own.
-    (folder / "out").mkdir()
-    (folder / "out/store.sqlite.lock").touch()
-    (folder / "out/README.md").touch()
-    assert recipe("convert", str(folder / "mix.toml"), "--out", str(folder / "out")).code == 0
-
-
-def test_passages_are_written_instead_of_triples_on_request(folder: Path) -> None:
-    whole, texts = folder / "whole", folder / "texts"
-    for out, options in ((whole, []), (texts, ["--as-text"])):
-        done = recipe("convert", str(folder / "mix.toml"), "--out", str(out), *options)
-        assert (done.code, done.err) == (0, "")
-    for split in SPLITS:
-        targets = {one["id"]: one["target"] for one in read_split(whole, split)}
-        records = read_split(texts, split)
-        assert {one["id"]: one["target"] for one in records} == targets
-        links = [link for one in records for link in one["chain"]]
-        assert not any(link["triples"] for link in links)
-        said = [passage for link in links for passage in link["passages"]]
-        places = {title: text for title, text in said if title.startswith("Place")}
-        assert places
-        for title, text in places.items():
-            assert text == f"{title} is a town. It lies on River{title[5:]}."
+def test_as_text_is_an_option_of_the_command(folder: Path) -> None:
+    mix, out = str(folder / "mix.toml"), folder / "out"
+    assert recipe("convert", mix, "--as-text", "--out", str(out)).code == 0
+    links = [link for one in read_all(out) for link in one["chain"]]
+    assert links and not any(link["triples"] for link in links)
+    assert any(link["passages"] for link in links)

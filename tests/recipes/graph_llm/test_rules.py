@@ -57,7 +57,6 @@ SENTENCES = [
         "In 1931, after two years, Pier House opened in Halden.",
         [("Pier House", "opened in", "Halden")],
     ),
-    ("Salt Road", "In 1931 she moved to Oulu.", [("In 1931 she", "moved to", "Oulu")]),
     (
         "Salt Road",
         f"{'A very long name of a company ' * 3}owns it.",
@@ -65,7 +64,6 @@ SENTENCES = [
     ),
     ("Salt Road", f"It won {'a prize, ' * 30}", [("Salt Road", "won", "a prize, " * 17 + "a")]),
     ("x", "A list without any verb", []),
-    ("", "", []),
 ]
 
 

