@@ -239,14 +239,6 @@ def test_what_cannot_be_done_is_told_in_one_line(
     assert len(document(run)["branches"]) == 1, "something was changed"
 
 
-def test_why_names_sentence_and_subquery(run: str) -> None:
-    told = ok("why", run)
-    assert "Part Narvik" in told
-    assert f"{BORN} Mira Lund | place of birth | Narvik" in told
-    assert "Mira Lund: She was born in Narvik." in told
-    assert "edited" not in told
-
-
 def test_why_without_names_the_triple_that_the_answer_hangs_on(
     run: str, world_model: Model
 ) -> None:
@@ -296,30 +288,6 @@ def test_what_programs_read_is_whole_where_the_locale_has_few_letters(
     assert shown.isascii() and "Bodø" in exported
     assert json.loads(shown) == json.loads(exported)
     assert "Zoë 🐧" in printed("export", run, "--format", "turtle")
-
-
-def test_ids_and_times_are_whole_on_a_narrow_terminal(
-    run: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [found] = json.loads(ok("list", "--json"))
-    monkeypatch.setenv("COLUMNS", "60")
-    listed = ok("list")
-    assert run in listed and found["started"] in listed
-
-
-def test_questions_and_answers_lose_no_word_on_a_narrow_terminal(
-    run: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [found] = json.loads(ok("list", "--json"))
-    monkeypatch.setenv("COLUMNS", "66")
-    assert {*found["question"].split(), *found["answer"].split()} <= set(ok("list").split())
-
-
-def test_a_terminal_that_tells_no_width_is_shown_all(
-    run: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "0")
-    assert run in ok("list")
 
 
 @pytest.mark.parametrize("width", ["80", "160"])
@@ -580,13 +548,6 @@ def test_a_server_that_knows_of_no_runs_is_no_empty_one() -> None:
     assert "does not answer as a LangGraph server" in said
 
 
-def test_how_the_first_run_is_made_is_told_for_where_the_runs_are(own_home: Path) -> None:
-    assert ok("list").endswith("ras-flow ask 'Who …?' --docs FOLDER")
-    assert ok("list", "--database", str(own_home)).endswith(f"FOLDER --database {own_home}")
-    with site(200, "[]") as url:
-        assert ok("list", "--database", url).endswith(f"ras-flow ask 'Who …?' --database {url}")
-
-
 def answered(status: int, body: str, command: list[str]) -> str:
     """Return what a command is told where a server answers everything alike."""
     with site(status, body) as url:
@@ -695,3 +656,13 @@ def test_an_export_is_written_whole_or_not_at_all(run: str, tmp_path: Path) -> N
     link = tmp_path / "link.html"
     link.symlink_to(file.name)
     assert ras_flow(*arguments[:-1], str(link)).code == 0 and link.is_symlink()
+
+
+@pytest.mark.parametrize("columns", ["0", "60"])
+def test_a_list_loses_no_word_on_a_narrow_terminal(
+    columns: str, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [found] = json.loads(ok("list", "--json"))
+    monkeypatch.setenv("COLUMNS", columns)
+    words = {run, found["started"], *found["question"].split(), *found["answer"].split()}
+    assert words <= set(ok("list").split())

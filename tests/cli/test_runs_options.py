@@ -177,11 +177,6 @@ async def test_a_mistyped_folder_is_not_made(tmp_path: Path) -> None:
     assert not (tmp_path / "typo").exists()
 
 
-async def test_an_unknown_kind_of_address_is_refused_without_its_secrets() -> None:
-    message = await refused("mysql://me:secret@host/runs")
-    assert "mysql://" in message and "postgresql://" in message and "secret" not in message
-
-
 @pytest.mark.parametrize(
     "address",
     [

@@ -87,15 +87,6 @@ async def test_a_question_asked_on_the_page_is_streamed_and_kept(tmp_path: Path)
         assert (summary["id"], summary["answer"]) == (run, "Narvik")
 
 
-async def test_what_a_question_leaves_unsaid_is_set_by_the_graph(tmp_path: Path) -> None:
-    own = Context(top_k=2, max_hops=1)
-    async with opened(tmp_path, defaults=own) as (runs, page):
-        told = await page.events("api/runs", {"question": QUESTION, "settings": {}})
-        assert (await runs.get(told[0]["run"])).context == own
-        run = await ask(page)
-        assert (await runs.get(run)).context == own.override(SETTINGS)
-
-
 async def test_what_the_page_reads_is_what_the_library_says(tmp_path: Path) -> None:
     async with opened(tmp_path) as (runs, page):
         run = await ask(page)
@@ -161,22 +152,6 @@ async def test_the_list_is_filtered(tmp_path: Path) -> None:
         assert await listed("stop_reason=error") == []
         assert await listed("stop_reason=sufficient&text=") == ["Where is Narvik?"]
         assert len(await listed("since=1h")) == 3 and await listed("since=2999-01-01") == []
-
-
-async def test_an_edit_makes_a_branch_and_leaves_the_run_as_it_was(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_, page):
-        run = await ask(page)
-        before = await page.get(f"api/runs/{run}")
-        url, step = f"api/fork/{run}", at(before, 1, "answer")
-        told = await page.events(url, {"checkpoint": step, "edits": [DROP]})
-        assert [event["type"] for event in told] == ["forked", "answer", "done"]
-        assert told[1]["answer"] == "unknown" and told[-1]["branch"] == 2
-        told = await page.events(url, {"checkpoint": step})
-        assert told[1]["answer"] == "Narvik" and told[-1]["branch"] == 3
-        after = await page.get(f"api/runs/{run}")
-        assert [branch["answer"] for branch in after["branches"]] == ["Narvik", "unknown", "Narvik"]
-        assert after["branches"][0] == before["branches"][0]
-        assert {id: after["steps"][id] for id in before["steps"]} == before["steps"]
 
 
 async def test_two_forks_at_once_both_succeed_and_are_told_apart(tmp_path: Path) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from ras_flow.errors import RunError
 from ras_flow.runs.compare import compare
 from ras_flow.state.kg import triple_id
 from tests.runs.documents import ADA, ADA_BORN, BORN, DESIGNER, SUBQUERY, Writer, first_answer
@@ -126,16 +124,6 @@ def test_swapping_the_sides_swaps_the_findings() -> None:
     assert one["parting"] == two["parting"]
 
 
-def test_a_branch_is_like_itself() -> None:
-    document = forked().document()
-    found = compare(document, 1, document, 1)
-    assert found["same_answer"] and found["deciding"] == [] and found["settings"] == []
-    assert found["parting"]["what"] is None
-    assert all(plan["same"] for plan in found["plans"])
-    assert found["triples"]["only_a"] == found["triples"]["only_b"] == []
-    assert json.loads(json.dumps(found))["a"]["run"] == "run1"
-
-
 def test_spelling_alone_is_no_difference() -> None:
     a, b = Writer("a"), Writer("b")
     first_answer(a)
@@ -208,9 +196,3 @@ def test_an_unfinished_branch_can_be_compared() -> None:
     fork.step("edit")
     found = compare(writer.document(), 1, writer.document(), 2)
     assert found["b"]["stop_reason"] is None and not found["same_answer"]
-
-
-def test_an_unknown_branch_is_named() -> None:
-    document = forked().document()
-    with pytest.raises(RunError, match=r"Run run1 has no branch 3: it has branches 1 to 2\."):
-        compare(document, 1, document, 3)

@@ -184,13 +184,6 @@ def test_any_text_that_xml_can_hold_survives_graphml(
     assert edge["titles"] == xml(text or "p"), "without a title it is named by its id"
 
 
-@settings(max_examples=60)
-@given(NAME, NAME, NAME, TEXT)
-def test_any_text_survives_json(subject: str, predicate: str, object: str, text: str) -> None:
-    document = with_texts(subject, predicate, object, text)
-    assert json.loads(to_json(document)) == json.loads(json.dumps(document))
-
-
 def test_an_unanswered_run_without_a_graph_is_exported() -> None:
     writer = Writer()
     writer.ask()

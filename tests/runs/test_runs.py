@@ -41,9 +41,9 @@ async def test_a_stored_run_tells_the_story_that_was_streamed(saver: Any) -> Non
     assert result["settings"] == {"top_k": 1}
 
 
-async def test_settings_that_are_named_leave_the_rest_to_the_graph(saver: Any) -> None:
+async def test_settings_that_are_named_leave_the_rest_to_the_graph(memory: Any) -> None:
     parts = world(["[SUBQ] x"] * 6, defaults=Context(top_k=2, max_hops=1))
-    runs = Runs(build(parts, checkpointer=saver))
+    runs = Runs(build(parts, checkpointer=memory))
     own = Context(top_k=2, max_hops=1)
     named: list[tuple[Any, Context]] = [
         ({"top_k": 1}, Context(top_k=1, max_hops=1)),
@@ -96,9 +96,9 @@ async def test_a_failed_run_is_unfinished_until_it_is_resumed(saver: Any) -> Non
         [event async for event in runs.resume("a")]
 
 
-async def test_an_unfinished_question_never_shows_the_answer_to_the_last_one(saver: Any) -> None:
+async def test_an_unfinished_question_never_shows_the_answer_to_the_last_one(memory: Any) -> None:
     parts = world(planner=ScriptedPlanner(["[NO_RETRIEVAL]"]), answerer=ScriptedAnswerer("old"))
-    runs = Runs(build(parts, checkpointer=saver))
+    runs = Runs(build(parts, checkpointer=memory))
     await told(runs, "old?", "a")
 
     def fail(requests: Any) -> Any:
@@ -112,8 +112,8 @@ async def test_an_unfinished_question_never_shows_the_answer_to_the_last_one(sav
     assert [event["type"] for event in events_of((await runs.get("a")).state)] == ["start"]
 
 
-async def test_an_unknown_run_is_named(saver: Any) -> None:
-    runs = Runs(build(world(), checkpointer=saver))
+async def test_an_unknown_run_is_named(memory: Any) -> None:
+    runs = Runs(build(world(), checkpointer=memory))
     with pytest.raises(RunError, match="no run 'nope'"):
         await runs.get("nope")
     with pytest.raises(RunError, match="no run 'nope'"):
@@ -165,12 +165,12 @@ async def test_other_apps_threads_are_no_runs(saver: Any) -> None:
     assert await runs.recent() == [], "a thread of both is not only ours"
 
 
-async def test_a_run_is_listed_though_another_app_had_its_thread_before(saver: Any) -> None:
+async def test_a_run_is_listed_though_another_app_had_its_thread_before(memory: Any) -> None:
     def talk(state: Talk) -> dict[str, str]:
         return {"answer": "hello"}
 
-    await app(talk, Talk, saver).ainvoke({"question": "Hello?"}, thread("a"))
-    runs = Runs(build(world(), checkpointer=saver))
+    await app(talk, Talk, memory).ainvoke({"question": "Hello?"}, thread("a"))
+    runs = Runs(build(world(), checkpointer=memory))
     assert await runs.recent() == []
     await told(runs, QUESTION, "a")
     assert await runs.recent() == [(await runs.get("a")).summary]
@@ -192,17 +192,6 @@ async def test_a_run_is_listed_though_one_of_its_parts_is_a_graph(saver: Any) ->
     kept = [each.config["configurable"] async for each in saver.alist(thread("a"))]
     assert any(keys["checkpoint_ns"] for keys in kept), "the inner graph's are in the same thread"
     assert [(run.id, run.answer) for run in await runs.recent()] == [("a", "Narvik")]
-
-
-async def test_a_run_is_known_where_its_state_was_just_stored_whole(
-    saver: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = "langgraph.pregel._checkpoint.DELTA_MAX_SUPERSTEPS_SINCE_SNAPSHOT"
-    monkeypatch.setattr(steps, 1)
-    runs = Runs(build(world(), checkpointer=saver))
-    await told(runs, QUESTION, "a")
-    [summary] = await runs.recent()
-    assert (summary.id, summary.answer) == ("a", "Narvik")
 
 
 async def test_a_question_that_was_no_text_is_listed_as_empty(saver: Any) -> None:
@@ -231,21 +220,14 @@ async def test_history_goes_from_the_first_step_to_the_last(saver: Any) -> None:
     assert replayed["answer"] == "Narvik"
 
 
-async def test_runs_share_triples_through_the_store(saver: Any) -> None:
+async def test_runs_share_triples_through_the_store(memory: Any) -> None:
     parts = world(["[SUBQ] x", SECOND, "[SUFFICIENT]", "[SUBQ] x", SECOND])
-    runs = Runs(build(parts, checkpointer=saver, store=InMemoryStore()))
+    runs = Runs(build(parts, checkpointer=memory, store=InMemoryStore()))
     await told(runs, QUESTION, "a")
     calls = len(parts["extractor"].calls)
     events = await told(runs, QUESTION, "b")
     assert len(parts["extractor"].calls) == calls
     assert [event["cached"] for event in events if event["type"] == "extracted"] == [1, 1]
-
-
-async def test_default_runs_are_kept_in_files(tmp_path: Path) -> None:
-    async with open_runs(tmp_path / "new" / "home", builder=build_graph(**world())) as runs:
-        await told(runs, QUESTION, "a")
-    async with open_runs(tmp_path / "new" / "home", builder=build_graph(**world())) as runs:
-        assert (await runs.get("a")).summary.answer == "Narvik"
 
 
 def rows(path: Path, table: str) -> int:

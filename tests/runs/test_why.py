@@ -64,8 +64,8 @@ def test_a_long_answer_is_read_in_no_time(answer: str) -> None:
     assert process_time() - began < 5, "it took half a minute"
 
 
-async def test_a_triple_that_a_person_added_in_a_review_is_edited(saver: Any) -> None:
-    runs = runs_with(saver)
+async def test_a_triple_that_a_person_added_in_a_review_is_edited(memory: Any) -> None:
+    runs = runs_with(memory)
     waits = Context(top_k=1, pause_before_answer=True)
     await events(runs.start({"question": QUESTION}, waits, run_id="a"))
     fact = dict(zip(("subject", "predicate", "object"), ADA, strict=True))
@@ -246,10 +246,10 @@ async def test_an_unfinished_branch_has_nothing_to_try() -> None:
         await asked(writer.document(), ScriptedAnswerer("x"))
 
 
-async def test_the_answerer_is_asked_what_the_run_asked_it(saver: object) -> None:
+async def test_the_answerer_is_asked_what_the_run_asked_it(memory: object) -> None:
     """The first question, with the whole graph, is the run's own."""
     answerer = ScriptedAnswerer(read_birthplace)
-    runs = Runs(build(world(answerer=answerer), checkpointer=saver))
+    runs = Runs(build(world(answerer=answerer), checkpointer=memory))
     context = Context(top_k=2, instruction="Be brief.")
     [_ async for _ in runs.start({"question": QUESTION}, context, run_id="a")]
     document = await runs.document("a")

@@ -23,7 +23,7 @@ from ras_flow.errors import (
     InputError,
     RunError,
 )
-from ras_flow.runs import server as server_runs
+from ras_flow.runs.databases import server as server_runs
 from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.databases.server import ServerThreads, open_server_runs
 from ras_flow.runs.reading import branch_with
