@@ -43,7 +43,7 @@ def save_graph_llm(
         )
     if folder.exists() and not is_checkpoint(folder) and any(folder.iterdir()):
         raise ConfigurationError(
-            f"{str(folder)!r} holds files that are no Graph LLM. Name a new folder."
+            f"{str(folder)!r} holds other files than a Graph LLM's. Name a new folder."
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder) as scratch:

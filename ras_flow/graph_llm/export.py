@@ -69,7 +69,7 @@ def export_graph_llm(name: str, folder: Path, *, dtype: DType = "float32") -> Ex
     source = find_graph_llm(name)
     if source is None:
         raise ConfigurationError(
-            f"{name!r} is no Graph LLM. Name local:default, or local: with a folder that "
+            f"{name!r} does not name a Graph LLM. Name local:default, or local: with a folder that "
             "`ras-flow train graph-llm` wrote."
         )
     with export_folder(folder) as scratch:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SHIPPED = WEIGHTS / "graph-llm"
-"""Where the package keeps its own Graph LLM, if it has one."""
+"""Where the package keeps its own Graph LLM."""
 
 
 _Asked = tuple[Prompt, AttributedGraph | None]
@@ -97,13 +97,13 @@ class SharedGraphLLM(GraphLLMSource):
         except RasFlowError as error:
             if len(calls) == 1:
                 return {calls[0]: error}
-            # Whose error it is, is not known.
+            # Any of them may have caused it.
             return {call: self._serve([call], given_up)[call] for call in calls}
         return {call: list(islice(made, len(call.items))) for call in calls}
 
 
 def open_graph_llm(name: str) -> GraphLLM:
-    """Load a Graph LLM of one's own, as training and measuring read it."""
+    """Load a Graph LLM that is not shared, for training and measuring."""
     source = find_graph_llm(name)
     return load_graph_llm(source.folder if source else Path(name))
 

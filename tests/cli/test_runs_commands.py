@@ -224,7 +224,7 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
         ),
         (
             ["fork", "RUN", "--from", "plan:1", "--model", "answerer=local:/nowhere/x"],
-            ["no model folder '/nowhere/x'"],
+            ["model folder '/nowhere/x'"],
         ),
         (["show", "RUN", "--database", "mysql://me:secret@host/x"], ["mysql://", "postgresql://"]),
     ],

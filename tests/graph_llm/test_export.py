@@ -123,7 +123,7 @@ def test_folders_that_are_in_use_are_left_alone(
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("keep")
     for folder in (".", str(tmp_path), "/", "out"):
-        with pytest.raises(ConfigurationError, match="Name a new one"):
+        with pytest.raises(ConfigurationError, match="Name a new folder"):
             export_graph_llm(f"local:{trained}", Path(folder))
     assert [path.name for path in tmp_path.rglob("*")] == ["out", "mine.txt"]
     assert list(tmp_path.parent.glob("*.unfinished")) == []
@@ -189,7 +189,7 @@ def test_the_command_says_how_to_serve(trained: Path, tmp_path: Path) -> None:
         "--dtype", "float32", "--enable-prompt-embeds",
     ]  # fmt: skip
     again = ras_flow("export", str(trained), "--out", str(tmp_path / "out"))
-    assert again.code == 1 and "no empty folder" in again.err
+    assert again.code == 1 and "not empty" in again.err
     assert "Traceback" not in again.err
     other = ras_flow("export", str(tmp_path), "--out", str(tmp_path / "new"))
-    assert other.code == 1 and "is no Graph LLM" in other.err
+    assert other.code == 1 and "does not name a Graph LLM" in other.err

@@ -417,7 +417,7 @@ def test_constructing_loads_nothing() -> None:
 
 
 def test_missing_and_empty_folders(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="no model folder"):
+    with pytest.raises(ConfigurationError, match="does not exist"):
         load_language_model(f"local:{tmp_path / 'nowhere'}")
     with pytest.raises(ConfigurationError, match="config.json"):
         load_language_model(f"local:{tmp_path}").count_tokens("a")

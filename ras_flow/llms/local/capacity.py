@@ -38,7 +38,7 @@ def tokens_at_once(model: Any) -> int:
 
 
 def rows_at_once(model: Any, batch_size: int) -> int:
-    """Return how many prompts are decoded at once where memory is no limit."""
+    """Return how many prompts are decoded at once if memory suffices."""
     return batch_size * GPU_ROWS if on_gpu(model) else batch_size
 
 

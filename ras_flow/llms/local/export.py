@@ -24,8 +24,8 @@ def export_extractor(name: str, folder: Path, *, dtype: DType = "float32") -> st
     tuned = find_tuned(source)
     if tuned is None:
         raise ConfigurationError(
-            f"{name!r} is no trained extractor. Name local:default, or local: with a folder that "
-            "`ras-flow train triples` wrote."
+            f"{name!r} does not name a trained extractor. Name local:default, or local: with a "
+            "folder that `ras-flow train triples` wrote."
         )
     if tuned.kind != "causal":
         raise ConfigurationError(
@@ -63,7 +63,7 @@ def export_folder(folder: Path) -> Iterator[Path]:
         # It is replaced: a shell would stay in the one that is gone.
         raise ConfigurationError(
             f"The export cannot take the place of {str(folder)!r}, the current folder or the "
-            "root. Name a new one."
+            "root. Name a new folder."
         )
     memory = (
         "Memory ran out: an export has all weights in memory, in float32. Use a machine with "
@@ -71,9 +71,7 @@ def export_folder(folder: Path) -> Iterator[Path]:
     )
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ConfigurationError(
-                f"{str(folder)!r} is there already and is no empty folder. Name a new one."
-            )
+            raise ConfigurationError(f"{str(folder)!r} exists and is not empty. Name a new folder.")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with whole_folder(folder) as scratch, memory_errors_say(memory):
             yield scratch

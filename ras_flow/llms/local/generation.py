@@ -64,7 +64,7 @@ class Encoded:
     Attributes:
         prefix: Token ids; empty where nothing is shared.
         rest: Token ids, or embeddings of shape (tokens, width).
-        words: Token ids of the rest; negative ones for what is no word.
+        words: Token ids of the rest; negative ones for soft tokens.
     """
 
     prefix: tuple[int, ...]
@@ -191,14 +191,14 @@ def _controls(tokenizer: Any) -> list[str]:
 
 
 _ONE_DAY = "{% macro strftime_now(format) %}26 Jul 2024{% endmacro %}"
-"""Stands before a template and hides the clock; the day is what Llama's has where there is none."""
+"""Precedes a template and hides the clock; Llama's template falls back to this day."""
 
 
 def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: bool = True) -> str:
     """Write messages by a tokenizer's chat template, the same on every day.
 
-    Some templates tell the model the date: what was trained would be asked otherwise than it
-    learnt, and figures could not be had again.
+    Some templates tell the model the date: prompts would differ from those in training, and
+    measurements could not be repeated.
     """
     written: str = tokenizer.apply_chat_template(
         messages,

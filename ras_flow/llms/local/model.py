@@ -88,7 +88,7 @@ def load_model(
     kind: str = "AutoModelForCausalLM",
     precision: Precision = "float32",
 ) -> LoadedModel:
-    """Return a model, loaded once per process, on the GPU where there is one."""
+    """Return a model, loaded once per process, on a GPU if there is one."""
     place = name, kind, precision
     with _loading:
         if place not in _models or _models[place].key != key:

@@ -16,7 +16,7 @@ WINDOW = 2500
 """Input tokens that callers are offered, where the model can read so many."""
 
 ROOM_FOR_OUTPUT = 512
-"""Tokens of a model's limit that are left for the output; a quarter where there are few."""
+"""Tokens of a model's limit that are left for the output, or a quarter of a small limit."""
 
 
 class TokenizedModel:

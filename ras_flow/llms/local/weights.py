@@ -168,7 +168,7 @@ def _folder(name: str) -> Path | None:
     if path.is_dir():
         return path
     if name.startswith((".", "/", "~", "\\")) or path.is_absolute():
-        raise ConfigurationError(f"There is no model folder {name!r}. Check the path.")
+        raise ConfigurationError(f"The model folder {name!r} does not exist. Check the path.")
     return None
 
 
@@ -216,7 +216,7 @@ def _convert(file: Path, folder: Path) -> None:
         # Some versions of transformers (5.17) end texts with the token that begins a turn: what is
         # trained so writes on and on with others.
         tokenizer.eos_token = tokenizer.convert_ids_to_tokens(model.config.eos_token_id)
-        # Both would make save_pretrained refuse, though nothing is quantised any more.
+        # With either of these save_pretrained refuses, though nothing is quantised any more.
         del model.config.quantization_config
         model.hf_quantizer = None
         model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
