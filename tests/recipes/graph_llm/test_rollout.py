@@ -16,7 +16,6 @@ from ras_flow.training.data.records import Record, check_record
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.noise import Noise
 from recipes.graph_llm.pool import Pool
-from recipes.graph_llm.recorder import no_retrieval
 from recipes.graph_llm.rollout import roll_out
 
 Q = "When was the director of Salt Road born?"
@@ -310,12 +309,6 @@ def test_the_planner_gets_no_instruction_of_the_answerers() -> None:
         )
 
 
-def test_what_a_model_knows_is_not_retrieved() -> None:
-    plan, answer = no_retrieval(CASE, "train")
-    assert (plan["chain"], plan["target"]) == ([], {"label": "NO_RETRIEVAL"})
-    assert (answer["chain"], answer["target"]) == ([], {"answer": "3 May 1921"})
-
-
 names = st.sampled_from(["Ash", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Gum", "Hazel"])
 
 
@@ -408,17 +401,6 @@ def test_with_passages_a_run_has_the_same_plans_and_tells_a_fact_no_sooner(
         assert (BORN in visible(with_triples)) == ("born on 3 May 1921" in said)
         [shown] = {len(link["passages"]) <= noise.passages for link in record["chain"]} or {True}
         assert shown
-
-
-def test_answers_have_passages_beside_their_triples_and_plans_have_none() -> None:
-    records, alone = both(), play()
-    assert records[:-1] == alone[:-1]
-    [answer] = [record for record in records if record["task"] == "answer"]
-    assert [link["passages"] for link in answer["chain"]] == [
-        [[title, TEXTS[title]]] for title in ("Salt Road", "Aino Laine")
-    ]
-    bare = [{**link, "passages": None} for link in answer["chain"]]
-    assert bare == [{**link, "passages": None} for link in alone[-1]["chain"]]
 
 
 @pytest.mark.parametrize(("ranked", "first"), [(0.0, {0, 1, 2, 3, 4}), (1.0, {0})])

@@ -103,11 +103,6 @@ async def test_a_set_as_algorithm_1_makes_it(tmp_path: Path) -> None:
     assert "| [SUFFICIENT] | 12 | – |" in (tmp_path / "out/README.md").read_text()
 
 
-async def test_as_in_the_appendix_one_document_a_hop(tmp_path: Path) -> None:
-    _, records, _ = await build(tmp_path, 3, distractors=0)
-    assert {len(link["triples"]) for record in records for link in record["chain"]} == {1}
-
-
 async def test_graphs_are_refined_as_in_a_run(tmp_path: Path) -> None:
     def loose(body: dict[str, Any]) -> Answer:
         if not str(body["messages"][0]["content"]).startswith("Turn the text"):
