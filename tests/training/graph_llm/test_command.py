@@ -12,9 +12,10 @@ from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
 from ras_flow.errors import ConfigurationError
-from tests.training.graph_llm.samples import ENCODER, records, write_set
-
-WEIGHTS = {"adapter_model.safetensors", "gnn.safetensors"}
+from ras_flow.support.validation import read_toml
+from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.run import Progress
+from tests.training.graph_llm.samples import ENCODER, records, report, write_set
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,24 +67,6 @@ def graph_llm(settings: Path, *more: str | Path) -> Result:
     return CliRunner().invoke(app, [*map(str, arguments)])
 
 
-def report_of(done: Result, folder: Path) -> Any:
-    """Return what a finished training reports, once its folder is printed."""
-    assert (done.exit_code, done.stdout) == (0, f"{folder}\n"), done.output
-    return json.loads((folder / "training.json").read_text())
-
-
-def weights(folder: Path) -> set[str]:
-    return {path.name for path in folder.glob("*.safetensors")}
-
-
-@pytest.fixture(scope="module")
-def trained(settings: Path) -> Path:
-    folder = settings.parent / "trained"
-    report = report_of(graph_llm(settings, folder, "--steps", "1"), folder)
-    assert report["steps"] == 1 and weights(folder) == WEIGHTS
-    return folder
-
-
 def test_a_run_stops_in_time_and_goes_on_in_a_folder_named_as_its_settings(
     settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,42 +77,45 @@ def test_a_run_stops_in_time_and_goes_on_in_a_folder_named_as_its_settings(
     assert [path.name for path in tmp_path.glob("small*")] == ["small.run"]
     finished = graph_llm(settings, "--steps", "2")
     assert "going on from checkpoint-1" in finished.stderr
-    assert report_of(finished, Path("small"))["steps"] == 2
+    assert (finished.exit_code, finished.stdout) == (0, "small\n"), finished.output
+    assert report(Path("small"))["steps"] == 2
 
 
 @pytest.mark.parametrize(
-    ("option", "changed", "left"),
+    ("options", "table", "changed"),
     [
-        ("--no-graph", {"without": ["graph"]}, WEIGHTS - {"gnn.safetensors"}),
-        ("--no-lora", {"without": ["lora"]}, WEIGHTS - {"adapter_model.safetensors"}),
-        ("--shuffle-graphs", {"graphs": "shuffled"}, WEIGHTS),
+        (["--no-graph"], "model", {"without": ("graph",)}),
+        (["--no-graph", "--no-lora"], "model", {"without": ("graph", "lora")}),
+        (["--shuffle-graphs"], "model", {"graphs": "shuffled"}),
+        (["--task", "answer"], "model", {"task": "answer"}),
+        (["--steps", "1", "--seed", "9"], "optimizer", {"steps": 1, "seed": 9}),
+        (["--records", "3"], "data", {"most": 3}),
     ],
 )
-def test_an_ablation_is_trained_as_such(
-    settings: Path, tmp_path: Path, option: str, changed: dict[str, Any], left: set[str]
+def test_options_change_the_settings_that_they_name_and_no_others(
+    settings: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    table: str,
+    changed: dict[str, Any],
 ) -> None:
-    out = tmp_path / "out"
-    model = report_of(graph_llm(settings, out, "--steps", "1", option), out)["settings"]["model"]
-    whole = {"without": [], "graphs": "own", "task": "both"}
-    assert {name: model[name] for name in whole} == whole | changed
-    assert weights(out) == left
+    given: list[TrainingConfig] = []
 
+    def train(config: TrainingConfig, *_: object, **__: object) -> Progress:
+        given.append(config)
+        return Progress(True, 1, 1)
 
-def test_one_task_a_few_records_and_another_seed_can_be_trained(
-    settings: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    options = ["--steps", "1", "--task", "answer", "--records", "3", "--seed", "9"]
-    report = report_of(graph_llm(settings, out, *options), out)
-    assert report["records"]["train"] == {"places/answer": 3}
-    assert "| Seed | 9 |" in (out / "README.md").read_text()
+    monkeypatch.setattr("ras_flow.training.graph_llm.training.train_graph_llm", train)
+    assert graph_llm(settings, "out", *options).exit_code == 0
+    before = read_toml(settings, TrainingConfig)
+    assert given == [before.override({table: getattr(before, table).override(changed)})]
 
 
 def test_a_trained_folder_is_measured_on_the_split_and_records_asked_for(
-    settings: Path, trained: Path
+    settings: Path, unbroken: Path
 ) -> None:
     before = {path.name for path in settings.parent.iterdir()}
-    measure = ["--evaluate", trained, "--split", "test", "--records", "4"]
+    measure = ["--evaluate", unbroken, "--split", "test", "--records", "4"]
     done = graph_llm(settings, *measure, "--json")
     assert done.exit_code == 0, done.output
     measured = json.loads(done.stdout)
