@@ -28,11 +28,7 @@ ASKED = "ras_flow_asked"
 
 
 class Asker:
-    """Asks a system the questions of a benchmark.
-
-    Attributes:
-        cell: System and benchmark.
-    """
+    """Asks a system the questions of a benchmark."""
 
     def __init__(self, cell: Cell, saver: BaseCheckpointSaver[str], calls: KeptCalls) -> None:
         self.cell = cell

@@ -42,12 +42,7 @@ class _NoRetriever:
 
 
 class Read(NamedTuple):
-    """What an answerer read of a run's graph.
-
-    Attributes:
-        triples: Triples by id; None for all.
-        texts: Passages that it read as text beside them.
-    """
+    """What an answerer read of a run's graph (None for all of it), and the passages beside it."""
 
     triples: Mapping[str, Triple] | None = None
     texts: Sequence[Passage] = ()
@@ -55,16 +50,9 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A system on a benchmark.
+    """A system on a benchmark: its settings there, its graph (to be compiled) and its parts.
 
-    Attributes:
-        benchmark: The questions.
-        system: The system.
-        context: Its settings there.
-        graph: Its graph, to be compiled.
-        parts: What the graph is made of.
-        identities: Names of the parts' models by role.
-        seed: What chance depends on.
+    ``identities`` are the names of the parts' models by role.
     """
 
     benchmark: Benchmark

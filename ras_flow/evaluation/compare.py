@@ -14,13 +14,7 @@ from ras_flow.formats.normalize import normalize_question
 
 @dataclass(frozen=True)
 class Flip:
-    """A question that only one of two has right.
-
-    Attributes:
-        first: The first one's row.
-        second: The second one's.
-        parted: Where the two runs went different ways.
-    """
+    """A question that only one of two has right, and where their runs parted."""
 
     first: Row
     second: Row
@@ -36,14 +30,7 @@ class Flip:
 class Comparison:
     """Two systems on the questions of a benchmark that both have.
 
-    Attributes:
-        benchmark: The benchmark.
-        first: Name of the first.
-        second: Name of the second.
-        questions: How many questions both have.
-        difference: By how much the first is ahead; None without questions.
-        lost: Questions that only the first has right.
-        gained: Questions that only the second has right.
+    Only the first has the ``lost`` ones right, only the second the ``gained`` ones.
     """
 
     benchmark: str

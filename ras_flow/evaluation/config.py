@@ -104,15 +104,10 @@ class BenchmarkConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SystemConfig:
-    """A system to be asked.
+    """A system to be asked, and its settings.
 
-    Attributes:
-        name: Its name in reports.
-        system: What it is.
-        shared: Settings that a benchmark's own override.
-        settings: Those of its own table, which override a benchmark's.
-        reader: Its model, for a baseline.
-        options: Its own options.
+    A benchmark's settings override the ``shared`` ones, and the system's own override both. The
+    reader is a baseline's model.
     """
 
     name: str

@@ -58,14 +58,11 @@ class Evidence:
 
     Attributes:
         searches: What it searched for, in order.
-        passages: What it found.
         triples: Its graph; None for systems that read passages alone.
-        stop_reason: Why it stopped.
         cut_short: Whether a limit stopped it.
         plans: Whether the system decides by itself what to search for, and when to stop.
-        may_search: Whether it can search at all; one that cannot may have triples all the same, of
-            a graph of its own.
-        error: Why it failed; empty where it did not.
+        may_search: Whether it can search; one that cannot may have triples of its own graph.
+        error: Why it failed; empty if it did not.
         read: What the answerer read of the graph; None for all of it.
         texts: The passages that it read as text beside the graph.
     """
@@ -84,12 +81,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class ErrorFinding:
-    """A class, and what it was decided from, in a sentence.
-
-    Attributes:
-        kind: The class.
-        why: The sentence.
-    """
+    """A class, and in a sentence what it was decided from."""
 
     kind: ErrorKind
     why: str

@@ -12,13 +12,7 @@ from ras_flow.state.usage import usage_by_role
 
 @dataclass(frozen=True)
 class SearchedHop:
-    """A hop: what was searched for, and what was found, best first.
-
-    Attributes:
-        subquery: The search.
-        passages: Ids of the passages.
-        titles: Their titles.
-    """
+    """A hop: what was searched for, and what was found (ids and titles), best first."""
 
     subquery: str
     passages: tuple[str, ...] = ()
@@ -27,16 +21,9 @@ class SearchedHop:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a system made of a question.
+    """What a system made of a question; of a failed run, ``error`` says why.
 
-    Attributes:
-        answer: The answer; empty where there is none.
-        hops: The searches.
-        triples: Triples in the graph at the end; 0 for systems that make none.
-        stop_reason: Why the search ended; None where the run failed.
-        usage: What it cost by role, as if this question had been asked alone.
-        seconds: Working time, as if asked alone.
-        error: Why it failed; empty where it did not.
+    Usage (by role) and seconds are those of the question asked alone.
     """
 
     answer: str = ""

@@ -34,24 +34,11 @@ WRONG_BELOW = 0.5
 class Row:
     """What a system made of one question, and what that is worth.
 
-    Attributes:
-        benchmark: Name of the benchmark.
-        system: Name of the system.
-        id: The question's id.
-        question: The question.
-        answers: Its gold answers.
-        kind: Its type; empty where not known.
-        run: Id of the run, whose thread has every step.
-        outcome: What became of it.
-        scores: By metric, the main one first.
-        measures: Of the steps: recall of the support after the last hop, and others.
-        error_class: Why the answer is wrong; empty where it is not.
-        why: What that was decided from.
-        saved_tokens: Tokens in the outcome that were not paid for, since another system had asked
-            the same.
-        judging: Version of the judging that scores, measures and error class are by.
-        gold: Checksum of the gold and the metrics that they are by; empty in rows of before.
-        given: Checksum of the documents that the run was given; empty in rows of before.
+    The main metric is the first of ``scores``; ``measures`` are those of the steps, such as recall.
+    ``saved_tokens`` (read and written, by role) are in the outcome but were not paid for, since
+    another system had asked the same. ``judging`` is the version of the judging; ``gold`` is a
+    checksum of gold and metrics, ``given`` of the documents that the run was given, empty if not
+    known.
     """
 
     benchmark: str

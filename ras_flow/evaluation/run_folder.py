@@ -40,12 +40,7 @@ CORPUS_SCORES = "corpus_scores.json"
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder that is being written.
-
-    Attributes:
-        path: The folder.
-        rows: Its rows.
-    """
+    """A folder that is being written."""
 
     path: Path
     rows: Rows

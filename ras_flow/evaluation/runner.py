@@ -34,12 +34,7 @@ from ras_flow.support.concurrency import to_its_end
 class Standing:
     """How far a system is on a benchmark.
 
-    Attributes:
-        benchmark: Name of the benchmark.
-        system: Name of the system.
-        metric: Name of the main metric.
-        total: Questions.
-        rows: What is done; a failure that is to be asked again until it was.
+    A failure stays among the rows until it was asked again.
     """
 
     benchmark: str
@@ -56,12 +51,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Report:
-    """What an evaluation did.
-
-    Attributes:
-        standings: How far every system is on every benchmark.
-        ceiling: What stopped it before its end; empty where nothing did.
-    """
+    """How far every system is on every benchmark, and which ceiling stopped it, if one did."""
 
     standings: Sequence[Standing]
     ceiling: str = ""

@@ -24,12 +24,7 @@ MIN_PIECE = 5
 
 @dataclass(frozen=True)
 class Found:
-    """What was found of a question's support.
-
-    Attributes:
-        recall: The share of its support, in [0, 1].
-        all_support: Whether it is all there.
-    """
+    """The share of a question's support that was found, and whether that is all of it."""
 
     recall: float
     all_support: bool

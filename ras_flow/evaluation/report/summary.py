@@ -17,16 +17,9 @@ from ras_flow.evaluation.statistics import Difference, Interval, bootstrap, comp
 class Summary:
     """A system on a benchmark.
 
-    Attributes:
-        system: Name of the system.
-        config: Its settings; None where it is no longer among them.
-        rows: Its rows.
-        scores: Mean and confidence interval by metric, the main one first.
-        reference: Whether the others are held against it.
-        ahead: By how much it is ahead of the reference on the questions that both have, by the
-            main metric; None for the reference itself, and where both have none. Its p-value is a
-            permutation test's.
-        together: Scores of all answers together, by metric.
+    Scores are by metric, the main one first; ``ahead`` is the distance from the reference in the
+    main metric, on the questions that both have. ``together`` are scores of all answers together.
+    The config is None for a system that the settings no longer name.
     """
 
     system: str

@@ -27,15 +27,7 @@ LONGEST = 120
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes:
-        title: What it shows.
-        header: Names of its columns; the first holds names, the others numbers.
-        rows: Its cells, as text.
-        note: A sentence below it; possibly empty.
-        text: Whether all columns hold text.
-    """
+    """A table: the first column holds names, the others numbers, or all hold text."""
 
     title: str
     header: Sequence[str]

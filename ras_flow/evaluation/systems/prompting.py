@@ -23,11 +23,8 @@ from ras_flow.state.schema import Passage
 class Block:
     """Some lines of a prompt.
 
-    Attributes:
-        text: The lines.
-        rank: Blocks of the highest rank are left out first, later ones before earlier ones; None
-            for those that are always there.
-        passage: Whether it is a passage, whose loss is reported.
+    Blocks of the highest rank are left out first, later ones before earlier ones; those without a
+    rank are always there. The loss of a passage is reported.
     """
 
     text: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from ras_flow.evaluation import kept as kept_calls
 from ras_flow.evaluation.kept import ASKING, NAMESPACE, KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.parts import AttributedGraph, ChainLink, Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage, Triple
-from ras_flow.testing import ScriptedPlanner
 
 
 class SlowExtractor:
@@ -171,15 +169,3 @@ async def test_a_plan_is_asked_for_again_only_where_something_differs() -> None:
     again = await kept.plan(requests)
     assert planner.asked == len(requests)
     assert again == first == [Reply(f"[SUBQ] {n}", 9, 2, 1, 2) for n in range(1, len(requests) + 1)]
-
-
-async def test_what_earlier_versions_kept_is_found_by_runs_that_name_no_window() -> None:
-    store = InMemoryStore()
-    planner = ScriptedPlanner(["[SUBQ] new"])
-    key = f'planner\0{planner.identity}\0["q", [], null, "", null]'
-    kept = {"text": "[SUBQ] kept", "input_tokens": 9, "output_tokens": 2, "seconds": 1.0}
-    store.put((*NAMESPACE, "planner"), sha256(key.encode()).hexdigest()[:32], kept, index=False)
-    for window, text in ((None, "[SUBQ] kept"), (2000, "[SUBQ] new")):
-        asked = KeptPlanner(planner, KeptCalls(store), window=window)
-        [reply] = await asked.plan([PlanRequest("q")])
-        assert reply.text == text

@@ -234,17 +234,6 @@ def test_the_page_asks_for_nothing_and_runs_nothing(tmp_path: Path) -> None:
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
 
 
-def test_wrong_answers_are_shown_with_their_runs_and_reasons(tmp_path: Path) -> None:
-    rows = [row("react", str(n), 0.0, run=f"run{n}", why="Not found: Narvik.") for n in range(3)]
-    write_report(config(tmp_path, {"react": {}}), rows, tmp_path)
-    text = (tmp_path / "report.md").read_text()
-    assert "run0" in text and "run1" not in text
-    numbers, texts = (text.split(f"### {title}\n")[1] for title in ("Scores", "Some wrong answers"))
-    assert "| --- | ---: | ---: |" in numbers and "---:" not in texts
-    assert (tmp_path / "report.html").read_text().count("<table class=text>") == 1
-    assert "Not found: Narvik." in text
-
-
 def test_scores_of_all_answers_together_have_a_column(tmp_path: Path) -> None:
     (tmp_path / "corpus_scores.json").write_text('{"small/ras": {"mauve": 0.875}}')
     write_report(settings(tmp_path), all_rows(), tmp_path)

@@ -422,17 +422,6 @@ async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> Non
     assert "Narvik\ufffd" in (tmp_path / "out" / "report.md").read_text()
 
 
-async def test_a_passage_that_fails_among_others_stops_no_other_question(tmp_path: Path) -> None:
-    def finished(call: str) -> None:
-        if call == "extract Mira Lund":
-            raise ZeroDivisionError("a bug of somebody's extractor")
-
-    report = await run(tmp_path, World(finished), {"ras": {}})
-    assert report.finished
-    errors = {row.id: row.outcome.error for row in rows_of(tmp_path, "ras")}
-    assert errors["born"].startswith("ZeroDivisionError") and errors["harbour"] == ""
-
-
 async def test_a_refused_key_stops_the_evaluation_and_costs_no_row(tmp_path: Path) -> None:
     def finished(call: str) -> None:
         if call.startswith("answer In which country"):
@@ -761,22 +750,6 @@ async def test_support_and_metrics_that_changed_are_judged_by_without_asking_aga
             assert (next(iter(row.scores)), "recall" in row.measures) == (metric, recall)
 
 
-async def test_a_failed_question_that_is_another_one_now_is_not_gone_on_with(
-    tmp_path: Path,
-) -> None:
-    def finished(call: str) -> None:
-        if call.startswith("answer"):
-            raise ModelResponseError("the server said no")
-
-    settings = config(tmp_path, {"ras": {}})
-    failing, world = World(finished), World()
-    await evaluate(settings, tmp_path / "out", parts=failing.parts, reader=failing.reader)
-    write_questions(tmp_path, [{**QUESTIONS[0], "question": "Who?"}])
-    with pytest.raises(ConfigurationError, match="'born' is another one"):
-        await evaluate(settings, tmp_path / "out", parts=world.parts, retry=True)
-    assert world.calls == []
-
-
 async def test_answers_of_before_are_judged_as_they_would_be_today(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -815,6 +788,7 @@ async def test_what_was_not_given_to_the_answerer_is_no_fault_of_its(tmp_path: P
     world = World()
     nearest = {"kind": "ras", "max_triples": 1}
     systems = {"ras": nearest, "whole": {"kind": "ras"}, "texts": nearest | {"answer_passages": 5}}
+    systems["share"] = {"kind": "ras_share", "share": 0.1}
     settings = config(tmp_path, systems)
     parts = replace(world.parts, encoder=FarFrom("Leo Fahr"))
     await evaluate(settings, tmp_path / "out", parts=parts, reader=world.reader)
@@ -822,18 +796,11 @@ async def test_what_was_not_given_to_the_answerer_is_no_fault_of_its(tmp_path: P
         ("ras", "not_read"),
         ("whole", "answerer_wrong"),
         ("texts", "answerer_wrong"),
+        ("share", "not_read"),
     ):
         [row] = [row for row in rows_of(tmp_path, system) if row.id == "harbour"]
         assert (row.error_class, row.outcome.triples) == (kind, 3)
     assert "not read" in (tmp_path / "out" / "report.md").read_text()
-
-
-async def test_what_the_answerers_share_lacks_is_no_fault_of_its(tmp_path: Path) -> None:
-    share = {"kind": "ras_share", "share": [0.1, 1.0]}
-    await run(tmp_path, World(), {"share": share})
-    [cut] = [row for row in rows_of(tmp_path, "share-0.1") if row.id == "harbour"]
-    [whole] = [row for row in rows_of(tmp_path, "share-1.0") if row.id == "harbour"]
-    assert (cut.error_class, whole.error_class) == ("not_read", "answerer_wrong")
 
 
 async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(

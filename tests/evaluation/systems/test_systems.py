@@ -1,4 +1,4 @@
-"""Each system answers the two-hop question over the same corpus, on every checkpointer."""
+"""Each system answers the two-hop question over the same corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
 
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
@@ -20,8 +20,6 @@ from ras_flow.runs import Runs
 from ras_flow.runs.reading import get_branch, spent
 from ras_flow.testing import ListRetriever, ScriptedModel
 from tests.graph.world import DOCUMENTS, QUESTION, world
-
-Saver = BaseCheckpointSaver[str]
 
 
 def react(text: str) -> str:
@@ -76,10 +74,11 @@ def build(kind: str, model: Any = None, *, top_k: int | None = 1, **changes: Any
     return system.build(Ingredients(parts=parts, reader=model, options=options))
 
 
-async def test_a_baseline_searches_for_five_whatever_ras_s_answerer_reads(saver: Saver) -> None:
+async def test_a_baseline_searches_for_five_whatever_ras_s_answerer_reads() -> None:
     """The settings name `local:default`, which reads two and which no baseline asks."""
     documents = [{"title": f"Bridge {at}", "text": "A bridge."} for at in range(9)]
     graph = build("single", ScriptedModel(str), top_k=None, retriever=ListRetriever(documents))
+    saver = InMemorySaver()
     await ask(graph, saver)
     state = await graph.compile(checkpointer=saver).aget_state(
         {"configurable": {"thread_id": "t1"}}
@@ -87,7 +86,7 @@ async def test_a_baseline_searches_for_five_whatever_ras_s_answerer_reads(saver:
     assert len(state.values["passages"]) == 5
 
 
-async def ask(graph: Any, saver: Saver | None = None, **given: Any) -> dict[str, Any]:
+async def ask(graph: Any, saver: InMemorySaver | None = None, **given: Any) -> dict[str, Any]:
     compiled = graph.compile(checkpointer=saver)
     result = await compiled.ainvoke(
         {"question": QUESTION, **given}, {"configurable": {"thread_id": "t1"}}
@@ -96,9 +95,10 @@ async def ask(graph: Any, saver: Saver | None = None, **given: Any) -> dict[str,
 
 
 @pytest.mark.parametrize("kind", list(REPLIES))
-async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str, saver: Saver) -> None:
+async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str) -> None:
     model = ScriptedModel(REPLIES[kind])
     top_k = 4 if kind in ("single", "sure") else 1
+    saver = InMemorySaver()
     result = await ask(build(kind, model, top_k=top_k), saver)
     assert result["answer"] == "Narvik"
     calls = sum(use["calls"] for use in result["usage"].values())
@@ -265,14 +265,6 @@ async def test_passages_that_do_not_fit_are_left_out_from_the_end_and_the_questi
         await ask(build("single", ScriptedModel(window=100), top_k=4))
 
 
-async def test_sure_tells_of_passages_that_do_not_fit() -> None:
-    model = ScriptedModel(sure)
-    assert not (await ask(build("sure", model, top_k=4)))["warnings"]
-    small = ScriptedModel(sure, window=_used(model) - 20)
-    cut = await ask(build("sure", small, top_k=4))
-    assert cut["answer"] == "Narvik" and "did not fit" in cut["warnings"][0]
-
-
 @pytest.mark.parametrize("kind", ["direct", "single", "react"])
 async def test_an_answer_that_is_cut_off_is_told(kind: str) -> None:
     class Limited(ScriptedModel):
@@ -365,10 +357,8 @@ async def test_a_reader_that_fails_after_a_hop_leaves_the_answer_to_what_was_fou
         ("ras_share", 2, "Narvik"),
     ],
 )
-async def test_an_ablation_leaves_out_one_thing(
-    kind: str, hops: int, answer: str, saver: Saver
-) -> None:
-    result = await ask(build(kind), saver)
+async def test_an_ablation_leaves_out_one_thing(kind: str, hops: int, answer: str) -> None:
+    result = await ask(build(kind))
     assert (len(result["hops"]), result["answer"]) == (hops, answer)
     plans = sum(use["calls"] for use in result["usage"].values() if use["role"] == "planner")
     asked = {"ras_no_retrieval": 0, "ras_no_planning": 0}
@@ -442,13 +432,6 @@ async def test_the_form_of_the_answer_is_asked_of_the_answer_alone(kind: str) ->
     assert first.index("Question: ") < first.index("How to give")
 
 
-async def test_react_keeps_its_action_after_a_guess_in_words() -> None:
-    step = "Thought: The answer is probably in her page.\nAction: Search[Mira Lund]"
-    model = ScriptedModel(lambda text: "Action: Finish[x]" if "Observation" in text else step)
-    await ask(build("react", model))
-    assert step in model.prompts[1][-1]["content"]
-
-
 async def test_react_searches_for_its_action_not_for_what_its_thought_tells() -> None:
     thought = "Thought: My first search (designer of the Aurora Bridge) found Mira Lund."
 
@@ -468,13 +451,6 @@ async def test_ircot_reads_a_reply_that_begins_with_newlines(before: str) -> Non
     result = await ask(build("ircot", model))
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
     assert [hop["subquery"] for hop in result["hops"]][1:] == ["She was Mira Lund, an engineer."]
-
-
-async def test_ircot_takes_nothing_from_the_lines_after_the_first() -> None:
-    model = ScriptedModel(lambda text: f"{ircot(text)}\nSo the answer is: Oslo")
-    result = await ask(build("ircot", model))
-    assert result["answer"] == "Narvik"
-    assert "Oslo" not in model.prompts[-1][-1]["content"]
 
 
 @pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
@@ -503,9 +479,3 @@ async def test_self_ask_forgets_no_answer_whose_follow_up_is_refused() -> None:
     await ask(build("self_ask", model))
     known = "Follow up: Who designed the Aurora Bridge?\nIntermediate answer: Mira Lund"
     assert known in model.prompts[-1][-1]["content"]
-
-
-async def test_self_ask_reads_no_answer_that_was_not_given() -> None:
-    model = ScriptedModel(lambda text: "Follow up: Who designed the Aurora Bridge?")
-    await ask(build("self_ask", model, settings={"max_hops": 1}))
-    assert "unknown" not in model.prompts[-1][-1]["content"]
