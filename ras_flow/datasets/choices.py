@@ -31,7 +31,7 @@ def read_choices(row: Row) -> tuple[str, list[str], int]:
         row.fail("choices", "expected 2 to 26 options, each with a label")
     answer = row.text(key)
     if answer not in labels:
-        row.fail(key, f"{answer!r} is none of {', '.join(labels)}")
+        row.fail(key, f"{answer!r} is not one of {', '.join(labels)}")
     return stem, choices, labels.index(answer)
 
 

@@ -130,7 +130,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
         except (ValueError, RecursionError) as error:
             if first and getattr(error, "pos", 0) >= len(line):
                 _refuse_one_value(path)
-            raise InputError(f"{path}:{number}: this line is no JSON ({error}).") from error
+            raise InputError(f"{path}:{number}: this line is not JSON ({error}).") from error
         if first and isinstance(value, list):
             _refuse_one_value(path)
         first = False
@@ -138,7 +138,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _refuse_one_value(path: Path) -> None:
-    """Say so where a file is one JSON value, and no JSON lines."""
+    """Say so if a file is one JSON value instead of JSON lines."""
     try:
         value = read_json(path)
     except InputError:
@@ -146,8 +146,7 @@ def _refuse_one_value(path: Path) -> None:
     kind = "list" if isinstance(value, list) else "object"
     name = "" if _is_named_json(path) else "name it .json, or "
     raise InputError(
-        f"{path}: this file is one JSON {kind}, where JSON lines are expected: {name}write each "
-        "object on a line of its own."
+        f"{path}: this file is one JSON {kind}, not JSON lines: {name}write one object per line."
     )
 
 
@@ -158,7 +157,7 @@ def read_json(path: Path) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        raise InputError(f"{path}:{line}: the file is no JSON ({error}).") from error
+        raise InputError(f"{path}:{line}: the file is not JSON ({error}).") from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -179,7 +178,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     except UnicodeEncodeError as error:
         byte = ord(error.object[error.start]) - 0xDC00
         raise InputError(
-            f"{path}:{number}: the byte 0x{byte:02x} in this line is no UTF-8. Save the file as "
+            f"{path}:{number}: the byte 0x{byte:02x} in this line is not UTF-8. Save the file as "
             "UTF-8."
         ) from error
     except _UNREADABLE as error:

@@ -18,7 +18,7 @@ def parse_time(text: str, option: str) -> datetime:
         time = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
         raise InputError(
-            f"{option} {text!r} is no time: write 2h, 30d, or a date like 2026-11-01."
+            f"{option} {text!r} is not a time: write 2h, 30d, or a date like 2026-11-01."
         ) from None
     return with_zone(time)
 

@@ -81,7 +81,7 @@ def test_a_time_can_be_a_date(text: str, time: datetime) -> None:
 
 @given(st.sampled_from(["", "h", "2", "-2h", "2y", "1.5h", "yesterday", "9" * 20 + "w", "²h"]))
 def test_any_other_time_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--since .* is no time: write 2h"):
+    with pytest.raises(InputError, match="--since .* write 2h"):
         parse_time(text, "--since")
 
 

@@ -389,7 +389,7 @@ async def test_what_cannot_be_done_is_told_and_leaves_nothing(tmp_path: Path) ->
             (f"api/explain/{run}?branch={'9' * 5000}", 400, "whole number"),
             ("api/runs?limit=99999", 400, "at most 1000"),
             ("api/runs?limit=٣", 400, "whole number"),
-            ("api/runs?since=yesterday", 400, "since 'yesterday' is no time: write 2h"),
+            ("api/runs?since=yesterday", 400, "since 'yesterday' is not a time: write 2h"),
             (f"api/export/{run}?format=exe", 400, "one of json"),
         ]:
             answer = await page.client.get(path)

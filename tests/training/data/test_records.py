@@ -102,10 +102,10 @@ def test_a_first_plan_is_never_that_the_graph_suffices() -> None:
 def test_a_torn_line_and_a_missing_file_are_told(tmp_path: Path) -> None:
     path = tmp_path / "dev.jsonl"
     path.write_text(json.dumps(PLAN) + '\n{"id": "b", "so')
-    with pytest.raises(InputError, match=r"dev\.jsonl:2: this line is no JSON"):
+    with pytest.raises(InputError, match=r"dev\.jsonl:2: this line is not JSON"):
         list(read_records(path))
     path.write_bytes(b'{"id": "\xff"}\n')
-    with pytest.raises(InputError, match=r"dev\.jsonl:1: the byte 0xff in this line is no UTF-8"):
+    with pytest.raises(InputError, match=r"dev\.jsonl:1: the byte 0xff in this line is not UTF-8"):
         list(read_records(path))
     with pytest.raises(InputError, match="cannot be read"):
         list(read_records(tmp_path / "none.jsonl"))
