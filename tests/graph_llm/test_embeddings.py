@@ -57,12 +57,7 @@ async def test_those_used_longest_ago_are_forgotten() -> None:
     for texts in (["a", "b"], ["a"], ["c"], ["a"], ["b"]):
         await cache.encode(encoder, texts)
     assert encoder.calls == [["a", "b"], ["c"], ["b"]] and len(cache) == 2
+    assert (await cache.encode(encoder, [])).shape == (0, 8) and len(encoder.calls) == 3
     many = await cache.encode(encoder, list("defgh"))
     np.testing.assert_array_equal(many, await HashEncoder().encode(list("defgh")))
     assert len(cache) == 2
-
-
-async def test_no_texts_ask_no_encoder() -> None:
-    encoder = CountingEncoder()
-    assert (await EmbeddingCache().encode(encoder, [])).shape == (0, 8)
-    assert encoder.calls == []

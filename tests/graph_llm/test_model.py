@@ -152,6 +152,9 @@ def test_batched_texts_are_those_of_plain_greedy_generation(
     assert texts(model, asked[::-1], batch_size=2)[::-1] == expected
     assert [texts(model, [one])[0] for one in asked] == expected
     assert texts(model, []) == []
+    model.train()
+    assert texts(model, asked) == expected, "dropout is off"
+    assert model.training and model.encoder.training and model.base.training
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -192,13 +195,6 @@ def test_the_instruction_is_read_once(model: GraphLLM, monkeypatch: pytest.Monke
     model.train().eval()
     assert (texts(model, requests()[:2], 2), texts(model, requests()[2:4], 2)) == before
     assert len(read) == 2, "weights may have changed in training"
-
-
-def test_generation_in_training_turns_dropout_off_and_on_again(model: GraphLLM) -> None:
-    expected = texts(model, requests()[:2])
-    model.train()
-    assert texts(model, requests()[:2]) == expected
-    assert model.training and model.encoder.training and model.base.training
 
 
 def test_the_graph_changes_what_is_predicted(model: GraphLLM) -> None:

@@ -319,14 +319,3 @@ def test_a_guess_is_what_followed_the_last_time(tokens: list[int], most: int) ->
             assert guess == (followed[: followed.index(-1)] if -1 in followed else followed)
             return
     assert guess == []
-
-
-def test_words_that_are_written_are_looked_up_too() -> None:
-    lookup = Lookup([1, 2, 3, 4])
-    assert lookup.guess(3) == []
-    lookup.extend([2])
-    assert lookup.guess(3) == [3, 4, 2]
-    lookup.extend([9])
-    assert lookup.guess(3) == []
-    lookup.extend([3, 9])
-    assert lookup.guess(3) == [3, 9, 3]

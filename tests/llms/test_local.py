@@ -296,26 +296,6 @@ async def test_prompts_beyond_the_models_positions_are_refused(
         await model.generate([chat("a"), chat("x" * 700)], max_new_tokens=5)
 
 
-async def test_concurrent_calls_and_a_free_event_loop(model: LocalLanguageModel) -> None:
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            ticks += 1
-            await asyncio.sleep(0.001)
-
-    ticking = asyncio.create_task(tick())
-    results = await asyncio.gather(
-        *(model.generate([chat(text)], max_new_tokens=30) for text in TEXTS)
-    )
-    ticking.cancel()
-    assert [one for (one,) in results] == await model.generate(
-        [chat(text) for text in TEXTS], max_new_tokens=30
-    )
-    assert ticks > 10
-
-
 async def test_a_cancelled_call_stops_computing(
     model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
