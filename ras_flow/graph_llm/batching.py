@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Graphs = Sequence[AttributedGraph | None]
-"""One a row; None for an empty one."""
+"""One per row; None for an empty graph."""
 
 
 class _Part(NamedTuple):

@@ -24,8 +24,8 @@ from ras_flow.support.extras import require
 class GraphLLM(nn.Module):
     """A frozen causal language model with LoRA, a graph encoder and a projector.
 
-    Only LoRA, graph encoder and projector are trainable. Another module may be put in the place of
-    ``encoder``: it takes a list of graphs, None for an empty one, and returns for each a tensor of
+    Only LoRA, graph encoder and projector are trainable. Another module may replace ``encoder``: it
+    takes a list of graphs, None for an empty one, and returns for each a tensor of
     shape (``config.gnn.count_tokens(graph)``, ``config.gnn.width``). What was saved of such a
     model, :func:`ras_flow.graph_llm.checkpoint.load_weights` reads once it is made again; a
     subclass of :class:`ras_flow.graph_llm.shared.SharedGraphLLM` with its ``config``, whose

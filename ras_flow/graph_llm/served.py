@@ -89,7 +89,7 @@ class ServedGraphLLM(GraphLLMSource):
         return await asyncio.to_thread(written.generation, self.formatter.tokenizer)
 
     def _explained(self, error: ModelResponseError) -> ModelResponseError | ConfigurationError:
-        """Return what a rejection means where it tells of a server that was started otherwise."""
+        """Explain a rejection by a server that was started with other options."""
         said, server = str(error), self.server.endpoint.host
         name = self.exported.served_name
         if "enable-prompt-embeds" in said:

@@ -138,7 +138,7 @@ def serve_together(
     encode: Callable[[PromptCall], list[P]],
     make: Callable[[list[P]], list[Generation]],
 ) -> dict[PromptCall, Outcome]:
-    """Serve calls by one, each different prompt once; what is wrong with a call is its own."""
+    """Make calls together, each distinct prompt once; an error fails its own call only."""
     encoded: dict[PromptCall, list[P]] = {}
     outcomes: dict[PromptCall, Outcome] = {}
     for call in calls:

@@ -38,9 +38,9 @@ class Choice(NamedTuple):
 class Text:
     """A text that is being written.
 
-    Greedy decoding of small models often comes into a loop, and what the text had yet to say is
-    lost. Such a text can turn back to its second copy of what it repeats, and go on there with the
-    second likeliest token, at the word where that was nearest to the likeliest.
+    Greedy decoding of small models often falls into a loop, and the rest of the text is lost. Such
+    a text can turn back to its second copy of what it repeats, and go on there with the second
+    likeliest token, at the word where that was nearest to the likeliest.
 
     Attributes:
         tokens: The token ids that are written.

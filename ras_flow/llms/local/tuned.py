@@ -94,7 +94,7 @@ class Tuned(Settings, extra="ignore"):
 
 @contextmanager
 def without_peft_warnings() -> Iterator[None]:
-    """Ignore that peft asks transformers about checkpointing by a name that is about to go."""
+    """Silence peft's use of a deprecated name of transformers."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
         yield
