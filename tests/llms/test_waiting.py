@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import re
 import threading
@@ -143,7 +144,9 @@ async def test_a_limit_that_is_none_is_named(limit: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("kind", "name"), [(OpenAIServer, "openai:a"), (AnthropicServer, "anthropic:claude-haiku-4-5")]
 )
-def test_connections_are_kept_within_an_event_loop(kind: Any, name: str) -> None:
+def test_connections_are_kept_within_an_event_loop_and_closed_with_it(
+    kind: Any, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with kind(lambda _: Answer("Paris")) as server:
         opened: list[Any] = []
         accept = server.http.get_request
@@ -164,6 +167,8 @@ def test_connections_are_kept_within_an_event_loop(kind: Any, name: str) -> None
         asyncio.run(ten())
         assert len(opened) == 2, "those of a loop that has ended are not used again"
         assert len(model._clients._of._of) == 1, "nor kept"  # type: ignore[attr-defined]
+        gc.collect()
+        assert "Unclosed" not in caplog.text
 
 
 async def test_a_client_that_the_owner_of_a_chat_model_chose_is_used() -> None:

@@ -124,7 +124,7 @@ async def test_the_same_plans_and_answers_as_here(served: Served, asked: list[Pl
     here = SharedGraphLLM(served.trained)
     parts, settings = Parts(), context(served, f"vllm:{served.exported}")
     planner, answerer = await parts.get_planner(settings), await parts.get_answerer(settings)
-    assert parts.takes_soft_tokens(settings, plans=True)
+    assert await parts.encodes(["planner"], settings) == ["planner"]
     plans, answers = await asyncio.gather(planner.plan(asked), answerer.answer(answered))
     expected = await GraphPlanner(here).plan(asked)
     assert texts(plans) == texts(expected)
@@ -163,7 +163,7 @@ async def test_a_wrong_key_is_refused(
     served: Served, asked: list[PlanRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VLLM_API_KEY", "wrong")
-    settings = replace(context(served, f"vllm:{served.exported}"), model_timeout=241.0)
+    settings = context(served, f"vllm:{served.exported}").override({"model_timeout": 241.0})
     planner = await Parts().get_planner(settings)
     with pytest.raises(AuthenticationError, match="VLLM_API_KEY"):
         await planner.plan(asked[:1])
