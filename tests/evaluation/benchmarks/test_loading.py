@@ -219,7 +219,7 @@ def test_every_benchmark_has_a_wrong_row_here() -> None:
             r"f\.json:Data\[0\]:Answer: expec",
         ),
         ("triviaqa", "{}", "f.json:Data: expected a list"),
-        ("triviaqa", '{"Data": [\n{,', "f.json:2: the file is no JSON"),
+        ("triviaqa", '{"Data": [\n{,', "f.json:2: the file is not JSON"),
         ("asqa", "{}", "f.json:dev: expected an object with one of train, dev, test"),
         ("asqa", json.dumps({"dev": {"7": {}}}), "f.json:dev:7:answer: expected a text"),
         ("hotpotqa", "[{}]", "f.json:item 1:question: expected a text"),
