@@ -121,7 +121,8 @@ async def test_planner_and_answerer_share_one_model(
     planner, answerer = await asyncio.gather(
         parts.get_planner(context), parts.get_answerer(context)
     )
-    assert await parts.encodes(context) == ["planner", "answerer"]
+    roles = ["planner", "answerer"]
+    assert await parts.encodes(roles, context) == roles
     assert loads == [], "choosing a model loads nothing"
     await asyncio.gather(
         planner.plan(requests()), answerer.answer([AnswerRequest("Why?", max_new_tokens=2)])

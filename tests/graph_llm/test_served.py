@@ -223,7 +223,8 @@ async def test_names_find_exports(
     assert isinstance(planner, GraphPlanner) and isinstance(planner.source, ServedGraphLLM)
     assert isinstance(answerer, GraphAnswerer) and isinstance(answerer.source, SharedGraphLLM)
     assert planner.identity == answerer.identity, "the same weights, wherever they run"
-    assert await parts.encodes(context) == ["planner", "answerer"]
+    roles = ["planner", "answerer"]
+    assert await parts.encodes(roles, context) == roles
     with pytest.raises(ConfigurationError, match="extracts no triples"):
         await parts.get_extractor(Context(extractor=name, base_url=address))
     monkeypatch.setenv("VLLM_BASE_URL", "localhost:1")
