@@ -50,26 +50,23 @@ def found(state):
     triples = to_new_triples([{"passage": passage["id"], "triples": facts}])
     return {"hops": [hop], "passages": {passage["id"]: passage}, "triples": triples}
 
-def build_facts(given):
-    builder = StateGraph(RasState, input_schema=RasInput)
-    builder.add_node("retrieve", found)
+def wired(retrieve, state=RasState):
+    builder = StateGraph(state, input_schema=RasInput)
+    builder.add_node("retrieve", retrieve)
     builder.add_node("answer", lambda state: {"answer": "Oslo", "stop_reason": "sufficient"})
     builder.add_edge(START, "retrieve")
     builder.add_edge("retrieve", "answer")
     builder.add_edge("answer", END)
     return builder
+
+def build_facts(given):
+    return wired(found)
 
 class Clues(RasState):
     clues: list[str]
 
 def build_clues(given):
-    builder = StateGraph(Clues, input_schema=RasInput)
-    builder.add_node("retrieve", lambda state: {**found(state), "clues": ["Narvik"], "plans": []})
-    builder.add_node("answer", lambda state: {"answer": "Oslo", "stop_reason": "sufficient"})
-    builder.add_edge(START, "retrieve")
-    builder.add_edge("retrieve", "answer")
-    builder.add_edge("answer", END)
-    return builder
+    return wired(lambda state: {**found(state), "clues": ["Narvik"], "plans": []}, Clues)
 
 CLUES = EvalSystem(kind="clues", about="with a channel of its own", build=build_clues)
 
@@ -77,13 +74,7 @@ def build_graph(given):
     facts = [["Narvik", "country", given.options["country"]]]
     triples = to_new_triples([{"passage": "a graph", "triples": facts}])
     hop = {"index": 0, "subquery": "?", "passages": [], "scores": []}
-    builder = StateGraph(RasState, input_schema=RasInput)
-    builder.add_node("retrieve", lambda state: {"hops": [hop], "triples": triples})
-    builder.add_node("answer", lambda state: {"answer": "Oslo", "stop_reason": "sufficient"})
-    builder.add_edge(START, "retrieve")
-    builder.add_edge("retrieve", "answer")
-    builder.add_edge("answer", END)
-    return builder
+    return wired(lambda state: {"hops": [hop], "triples": triples})
 
 GRAPH = EvalSystem(
     kind="graph", about="a graph of its own", build=build_graph,
@@ -127,17 +118,34 @@ async def test_a_system_of_ones_own_is_asked_beside_the_others(
     assert world.calls == []
 
 
-async def test_any_graph_that_answers_a_question_can_be_asked(
+async def test_graphs_of_all_kinds_are_asked_and_judged_by_what_they_found(
     modules: Path, tmp_path: Path
 ) -> None:
-    asked = config(tmp_path, {"tiny": {"kind": "tiny_system:TINY"}, "ras": {}})
-    report = await evaluate(asked, tmp_path / "out", parts=World().parts, reader=World().reader)
-    tiny, _ = report.standings
-    assert {row.id: (row.right, row.error_class) for row in tiny.rows} == {
-        "born": (True, ""),
-        "country": (False, "from_memory"),
-        "harbour": (False, "from_memory"),
+    systems = {
+        "tiny": {"kind": "tiny_system:TINY"},
+        # RAS's answerer would read one triple alone; of another graph, all count as read.
+        "facts": {"kind": "tiny_system:FACTS", "max_triples": 1},
+        "reads": {"kind": "tiny_system:READS"},
+        "graph": {"kind": "tiny_system:GRAPH", "country": ["Norway", "Sweden"]},
+        "direct": {},
     }
+    world = World()
+    asked = config(tmp_path, systems)
+    report = await evaluate(asked, tmp_path / "out", parts=world.parts, reader=world.reader)
+    rows = {one.system: {row.id: row for row in one.rows} for one in report.standings}
+    assert rows["tiny"]["born"].right
+    assert {name: of["country"].error_class for name, of in rows.items()} == {
+        "tiny": "from_memory",
+        "facts": "answerer_wrong",
+        "reads": "answerer_wrong",
+        "graph-Norway": "answerer_wrong",
+        "graph-Sweden": "retrieval_missed",
+        "direct": "from_memory",
+    }
+    assert rows["facts"]["country"].outcome.triples == 10
+    # Without a search for passages, none is missed.
+    for name in ("graph-Norway", "graph-Sweden", "direct"):
+        assert not rows[name]["country"].measures
 
 
 async def test_a_registered_system_is_asked_as_it_is(
@@ -174,14 +182,6 @@ async def test_a_step_of_several_calls_is_charged_for_each() -> None:
     assert calls == {"plan:0": 2, "plan:1": 0, "answer": 3}
 
 
-async def test_of_another_graph_all_triples_count_as_read(modules: Path, tmp_path: Path) -> None:
-    # RAS's answerer would read one triple alone.
-    asked = config(tmp_path, {"facts": {"kind": "tiny_system:FACTS", "max_triples": 1}})
-    report = await evaluate(asked, tmp_path / "out", parts=World().parts, reader=World().reader)
-    [norway] = [row for row in report.standings[0].rows if row.id == "country"]
-    assert (norway.error_class, norway.outcome.triples) == ("answerer_wrong", 10)
-
-
 async def test_a_run_of_a_graph_with_channels_of_its_own_is_shown_as_the_others(
     modules: Path, tmp_path: Path
 ) -> None:
@@ -197,33 +197,6 @@ async def test_a_run_of_a_graph_with_channels_of_its_own_is_shown_as_the_others(
     builder = find_system("tiny_system:CLUES").build(Ingredients(parts=World().parts))
     async with open_runs(tmp_path / "out", builder=builder) as runs:
         assert (await runs.history(rows[0].run))[-1].values["clues"] == ["Narvik"]
-
-
-async def test_of_a_baseline_too_the_triples_that_it_has_are_looked_at(
-    modules: Path, tmp_path: Path
-) -> None:
-    asked = config(tmp_path, {"reads": {"kind": "tiny_system:READS"}})
-    world = World()
-    report = await evaluate(asked, tmp_path / "out", parts=world.parts, reader=world.reader)
-    [norway] = [row for row in report.standings[0].rows if row.id == "country"]
-    assert norway.why == "'Norway' is in the graph."
-
-
-async def test_a_system_with_a_graph_of_its_own_is_judged_by_its_triples(
-    modules: Path, tmp_path: Path
-) -> None:
-    table = {"kind": "tiny_system:GRAPH", "country": ["Norway", "Sweden"]}
-    asked = config(tmp_path, {"graph": table, "direct": {}})
-    world = World()
-    report = await evaluate(asked, tmp_path / "out", parts=world.parts, reader=world.reader)
-    rows = {one.system: row for one in report.standings for row in one.rows if row.id == "country"}
-    assert {name: row.error_class for name, row in rows.items()} == {
-        "graph-Norway": "answerer_wrong",
-        "graph-Sweden": "retrieval_missed",
-        "direct": "from_memory",
-    }
-    # No passage was searched for, so that none was missed.
-    assert not any(row.measures for row in rows.values())
 
 
 def test_an_option_is_of_the_kind_of_its_default(modules: Path, tmp_path: Path) -> None:
