@@ -22,7 +22,8 @@ from ras_flow.nodes.encode import encode
 from ras_flow.nodes.merge_graph import merge_graph
 from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
-from ras_flow.nodes.reviews import Review, Route, add_routes
+from ras_flow.nodes.review import Review
+from ras_flow.nodes.routes import Route, add_routes
 from ras_flow.nodes.start import start
 from ras_flow.nodes.to_triples import to_triples
 from ras_flow.parts.chosen import Parts

@@ -19,9 +19,9 @@ from ras_flow.settings.context import Context
 from ras_flow.state.stop_reasons import StopReason
 
 if TYPE_CHECKING:
-    from ras_flow.builder import SystemBuilder
-    from ras_flow.edits.draft import EditPoint
-    from ras_flow.edits.operations import Operation
+    from langgraph.graph import StateGraph
+
+    from ras_flow.edits.draft import EditPoint, Operation
     from ras_flow.parts.source import PartsSource
 
 DEFAULT = "ras"
@@ -43,7 +43,7 @@ class System:
     Attributes:
         name: Its name, for ``--system`` and in what is stored of its runs.
         about: What it does, in a few words.
-        build: Wires its graph over the parts given, to be compiled.
+        build: Wires its graph over the parts given, by a :class:`ras_flow.builder.SystemBuilder`.
         context: The class of its settings.
         stop_reasons: What its stop reasons mean, by name.
         edit_points: By the node that comes next, "" at the end: which edits make sense there, and
@@ -53,13 +53,13 @@ class System:
 
     name: str
     about: str
-    build: Callable[[PartsSource], SystemBuilder[Any]]
+    build: Callable[[PartsSource], StateGraph[Any, Any, Any, Any]]
     context: type[Context] = Context
     stop_reasons: Mapping[str, StopReason] = field(default_factory=dict)
     edit_points: Mapping[str, EditPoint] = field(default_factory=dict)
     operations: Mapping[str, Operation] = field(default_factory=dict)
 
-    def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:
+    def builder(self, defaults: Context | None = None) -> StateGraph[Any, Any, Any, Any]:
         """Return its graph's builder over the parts that settings name."""
         from ras_flow.parts.chosen import Parts  # noqa: PLC0415  (loads what knows models)
 

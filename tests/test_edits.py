@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.types import Overwrite
 
-from ras_flow.edits.draft import apply_edits
-from ras_flow.edits.operations import parse_edits
+from ras_flow.edits.apply import apply_edits
+from ras_flow.edits.parse import parse_edits
 from ras_flow.errors import EditError, InputError
 from ras_flow.graph import SYSTEM
 from ras_flow.state.kg import merge_triples, triple_id

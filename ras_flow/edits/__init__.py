@@ -1,6 +1,7 @@
 """What a person may change in a run: one JSON form for command line, page, SDK and reviews."""
 
-from ras_flow.edits.operations import (
+from ras_flow.edits.parse import parse_edits
+from ras_flow.edits.records import (
     AddTriple,
     DropPassage,
     DropTriple,
@@ -8,7 +9,6 @@ from ras_flow.edits.operations import (
     SetModel,
     SetPlan,
     SetSubquery,
-    parse_edits,
 )
 
 __all__ = [

@@ -1,21 +1,17 @@
-"""Edits applied to a state: what to write, and after which node the run goes on."""
+"""A state that is being edited, and what a system says of its edits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from langgraph.types import Overwrite
 
-from ras_flow.edits.operations import Edit
 from ras_flow.errors import ConfigurationError, EditError
 from ras_flow.settings.context import Context
 from ras_flow.state.kg import merge_triples
 from ras_flow.state.schema import Extracted, Hop, Passage, Plan, Triple
-
-if TYPE_CHECKING:
-    from ras_flow.systems import System
 
 BEGINNING = ("__start__", "start")
 """The nodes before which a run has only been asked."""
@@ -26,62 +22,6 @@ class EditPoint(NamedTuple):
 
     allowed: tuple[str, ...]
     as_node: str
-
-
-@dataclass(frozen=True)
-class EditedState:
-    """What edits come to.
-
-    Attributes:
-        values: The update of the state, for ``aupdate_state`` or as what a node returns.
-        as_node: The node that the update counts as: the run goes on as after it.
-    """
-
-    values: dict[str, Any]
-    as_node: str
-
-
-def apply_edits(system: System, state: Any, edits: Sequence[Edit], before: str) -> EditedState:
-    """Work out what edits do to a state; later ones see what earlier ones did.
-
-    An edited graph leads to the next node again; at the end of a run, to a new answer.
-
-    Args:
-        system: The system that the run is of.
-        state: The state that is edited; not changed.
-        edits: The edits, well-formed (:func:`ras_flow.edits.parse_edits`).
-        before: The node that comes next; ``""`` where the run is over.
-
-    Returns:
-        The update and where it goes on; an empty update for no edits.
-
-    Raises:
-        EditError: An edit makes no sense in this state; names it by number, from 1.
-    """
-    point = system.edit_points.get(before)
-    if point is None:
-        raise EditError(
-            f"This step comes before {before!r}, where a run of {system.name} cannot be edited: "
-            "edit another step, or use the version that made the run."
-        )
-    if not edits:
-        return EditedState({}, point.as_node)
-    draft = Draft(state, before, system.context)
-    for number, edit in enumerate(edits, 1):
-        draft.at = f"Edit {number} ({edit['op']})"
-        if edit["op"] not in point.allowed:
-            draft.refuse(_not_here(edit["op"], before))
-        system.operations[edit["op"]].apply(draft, edit)
-    return EditedState(draft.values(), draft.as_node or point.as_node)
-
-
-def _not_here(op: str, before: str) -> str:
-    if before in BEGINNING:
-        return "nothing is known before the run's first step: edit the step after `start`."
-    return (
-        f"the run is about to {before}, where `{op}` has no effect: fork from the step before "
-        "the hop's retrieval, or from the one after its merge."
-    )
 
 
 @dataclass
@@ -181,3 +121,16 @@ class Draft:
         # The reducer adds passages to a known triple, but takes none away.
         merged = merge_triples(known, change)
         return change if merged == self.triples else Overwrite(self.triples)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A kind of edit.
+
+    Attributes:
+        record: The TypedDict of its JSON form, with its ``op``.
+        apply: Makes the change in a draft, or refuses it there.
+    """
+
+    record: Any
+    apply: Callable[[Draft, Any], None]

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from ras_flow.edits.draft import Draft
-from ras_flow.edits.operations import (
-    AddTriple,
-    DropPassage,
-    DropTriple,
-    Operation,
-    SetModel,
-)
+from ras_flow.edits.draft import Draft, Operation
+from ras_flow.edits.records import AddTriple, DropPassage, DropTriple, SetModel
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import MAX_FIELD, clean_field
 from ras_flow.settings.context import NO_EXTRACTOR

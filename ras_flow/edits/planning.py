@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ras_flow.edits.draft import Draft, EditPoint
+from ras_flow.edits.draft import Draft, EditPoint, Operation
 from ras_flow.edits.graph import GRAPH_EDITS, SHARED, set_model
-from ras_flow.edits.operations import Operation, SetModel, SetPlan, SetSubquery
+from ras_flow.edits.records import SetModel, SetPlan, SetSubquery
 from ras_flow.errors import InputError
 from ras_flow.formats.plan import PlanLabel, format_plan
 from ras_flow.routing import decide, may_retrieve, pending_plan, read_plan

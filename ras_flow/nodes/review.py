@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from langgraph.errors import GraphInterrupt
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from ras_flow.edits.draft import apply_edits
-from ras_flow.edits.operations import Edit, check_models, parse_edits
+from ras_flow.edits.apply import apply_edits
+from ras_flow.edits.parse import check_models, parse_edits
+from ras_flow.edits.records import Edit
 from ras_flow.errors import EditError
-from ras_flow.events import ReviewEvent
+from ras_flow.events import ReviewEvent, ReviewPoint
+from ras_flow.nodes.merge_graph import Readers
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.systems import System
 
-if TYPE_CHECKING:
-    from ras_flow.nodes.reviews import Review
+Decide = Callable[[Any, Context], str]
+"""A pure function of state and settings: the label of the edge to follow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """A pause for a person, before one node or after another.
+
+    Attributes:
+        node: The name of the node that waits.
+        point: Where on a run's way it is; ``pause_{point}`` is the setting that asks for it.
+        before: The node that it comes before, whatever leads there.
+        after: The node that it comes after.
+        allowed: Which edits can be made there.
+        then: Where the run goes on.
+        readers: The roles that ``then`` wants to know of whether their models take soft tokens.
+    """
+
+    node: str
+    point: ReviewPoint
+    before: str = ""
+    after: str = ""
+    allowed: Callable[[Any, Context], list[str]]
+    then: Decide
+    readers: Readers | None = None
+
+    def is_wanted(self, settings: Context) -> bool:
+        """Tell whether the run is to wait here."""
+        return bool(getattr(settings, f"pause_{self.point}"))
 
 
 async def review(

@@ -12,7 +12,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
-from ras_flow.edits.operations import Edit, check_models
+from ras_flow.edits.parse import check_models
+from ras_flow.edits.records import Edit
 from ras_flow.errors import EditError, RecordError, RunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.formats.text import UNSTORABLE

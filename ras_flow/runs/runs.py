@@ -11,8 +11,9 @@ from typing import Any, cast
 from langgraph.graph import StateGraph
 from langgraph.types import Command, StateSnapshot
 
-from ras_flow.edits.draft import apply_edits
-from ras_flow.edits.operations import Edit, parse_edits
+from ras_flow.edits.apply import apply_edits
+from ras_flow.edits.parse import parse_edits
+from ras_flow.edits.records import Edit
 from ras_flow.errors import InputError, RecordError, RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent
 from ras_flow.formats.text import UNSTORABLE

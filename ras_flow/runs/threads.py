@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from langgraph.types import Command
 
 from ras_flow.edits.draft import BEGINNING
-from ras_flow.edits.operations import Edit
+from ras_flow.edits.records import Edit
 from ras_flow.events import Event
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput

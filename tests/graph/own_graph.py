@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 from ras_flow import Runs
 from ras_flow.builder import SystemBuilder
 from ras_flow.nodes.answer import answer
-from ras_flow.nodes.reviews import add_route
+from ras_flow.nodes.routes import add_route
 from ras_flow.nodes.start import start
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context

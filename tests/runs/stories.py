@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ras_flow import Context, Runs
-from ras_flow.edits.operations import Edit
+from ras_flow.edits.records import Edit
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import triple_id
 from tests.graph.world import QUESTION, build, world

@@ -12,7 +12,7 @@ import pytest
 from langgraph.pregel.remote import RemoteGraph
 
 from ras_flow import Context, as_tool
-from ras_flow.edits.operations import Edit
+from ras_flow.edits.records import Edit
 from ras_flow.runs.databases.server import open_server_runs
 from tests.cli.command import Command
 from tests.graph.world import QUESTION

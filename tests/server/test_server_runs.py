@@ -15,7 +15,7 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
 from ras_flow import Context, Runs
-from ras_flow.edits.operations import Edit
+from ras_flow.edits.records import Edit
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,

@@ -12,7 +12,7 @@ import typer
 from ras_flow.errors import InputError
 
 if TYPE_CHECKING:
-    from ras_flow.edits.operations import Edit
+    from ras_flow.edits.records import Edit
 
 DropTriples = Annotated[
     list[str] | None,

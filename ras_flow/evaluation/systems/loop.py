@@ -23,7 +23,7 @@ from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, clean_subquery
 from ras_flow.formats.text import has_word
 from ras_flow.nodes.retrieve import retrieve
-from ras_flow.nodes.reviews import add_route
+from ras_flow.nodes.routes import add_route
 from ras_flow.nodes.start import start
 from ras_flow.nodes.warn import end_of, loss_of, warn
 from ras_flow.parts.records import Reading, Reply

@@ -18,7 +18,8 @@ from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import UnprocessableEntityError
 from langgraph_sdk.schema import StreamPart
 
-from ras_flow.edits.operations import Edit, check_models
+from ras_flow.edits.parse import check_models
+from ras_flow.edits.records import Edit
 from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts.chosen import Parts

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ras_flow.documents import SourceDocument
-from ras_flow.edits.operations import parse_edits
+from ras_flow.edits.parse import parse_edits
 from ras_flow.edits.planning import OPERATIONS
 from ras_flow.errors import (
     AuthenticationError,

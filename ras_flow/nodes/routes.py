@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args, get_type_hints
 
 from ras_flow.builder import SystemBuilder
-from ras_flow.events import ReviewPoint
-from ras_flow.nodes.merge_graph import Readers
-from ras_flow.nodes.review import review
+from ras_flow.nodes.review import Decide, Review, review
 from ras_flow.nodes.router import Router
-from ras_flow.settings.context import Context
 from ras_flow.systems import System
-
-Decide = Callable[[Any, Context], str]
-"""A pure function of state and settings: the label of the edge to follow."""
-
 
 Route = Decide | tuple[Decide, Mapping[str, str]]
 """What decides, with the nodes by its labels where its return type does not name them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Review:
-    """A pause for a person, before one node or after another.
-
-    Attributes:
-        node: The name of the node that waits.
-        point: Where on a run's way it is; ``pause_{point}`` is the setting that asks for it.
-        before: The node that it comes before, whatever leads there.
-        after: The node that it comes after.
-        allowed: Which edits can be made there.
-        then: Where the run goes on.
-        readers: The roles that ``then`` wants to know of whether their models take soft tokens.
-    """
-
-    node: str
-    point: ReviewPoint
-    before: str = ""
-    after: str = ""
-    allowed: Callable[[Any, Context], list[str]]
-    then: Decide
-    readers: Readers | None = None
-
-    def is_wanted(self, settings: Context) -> bool:
-        """Tell whether the run is to wait here."""
-        return bool(getattr(settings, f"pause_{self.point}"))
 
 
 def add_routes(
