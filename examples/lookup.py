@@ -30,7 +30,7 @@ from ras_flow.systems import System
 def build(parts: PartsSource) -> SystemBuilder[RunState]:
     """Wire the graph: one node after the other."""
     builder = SystemBuilder(SYSTEM.name, RunState, parts)
-    builder.add_work("start", partial(start, plans=False))
+    builder.add_work("start", partial(start, plans=SYSTEM.plans))
     builder.add_work("retrieve", retrieve)
     builder.add_work("to_triples", to_triples)
     builder.add_work("merge_graph", merge_graph)
@@ -45,6 +45,7 @@ SYSTEM = System(
     name="lookup",
     about="one search, its triples, the answer",
     build=build,
+    plans=False,
     stop_reasons={"looked_up": StopReason("one search was made")},
     edit_points={
         "answer": EditPoint((*GRAPH_EDITS, "model"), as_node="merge_graph"),

@@ -34,6 +34,8 @@ METADATA = "ras_flow_system"
 """Key of a checkpoint's metadata: the name of the system whose run it is."""
 
 _BUILT_IN = {DEFAULT: "ras_flow.graph:SYSTEM"}
+_named: dict[str, str] = {}
+"""What a person named by ``module:attribute`` in this process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,7 @@ class System:
         about: What it does, in a few words.
         build: Wires its graph over the parts given, by a :class:`ras_flow.builder.SystemBuilder`.
         context: The class of its settings.
+        plans: Whether it asks the planner.
         stop_reasons: What its stop reasons mean, by name.
         edit_points: By the node that comes next, "" at the end: which edits make sense there, and
             where the run goes on. A system without any can be replayed but not edited.
@@ -55,6 +58,7 @@ class System:
     about: str
     build: Callable[[PartsSource], StateGraph[Any, Any, Any, Any]]
     context: type[Context] = Context
+    plans: bool = True
     stop_reasons: Mapping[str, StopReason] = field(default_factory=dict)
     edit_points: Mapping[str, EditPoint] = field(default_factory=dict)
     operations: Mapping[str, Operation] = field(default_factory=dict)
@@ -105,7 +109,11 @@ def named_system(name: str) -> System:
     Raises:
         ConfigurationError: It is unknown, or cannot be imported.
     """
-    return _load(name) if ":" in name else find_system(name)
+    if ":" not in name:
+        return find_system(name)
+    found = _load(name)
+    _named[found.name] = name
+    return found
 
 
 def system_names() -> list[str]:
@@ -117,7 +125,8 @@ def _places() -> dict[str, str]:
     """Return ``module:attribute`` of all known systems by name."""
     installed = {found.name: found.value for found in entry_points(group="ras_flow.systems")}
     places = [place.strip() for place in os.environ.get(VARIABLE, "").split(",") if place.strip()]
-    return {**{_load(place).name: place for place in places}, **installed, **_BUILT_IN}
+    listed = {_load(place).name: place for place in places}
+    return {**_named, **listed, **installed, **_BUILT_IN}
 
 
 def _load(place: str) -> System:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, cast
 from uuid import uuid4
 
@@ -15,7 +16,8 @@ from ras_flow.settings.context import Context
 from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
 from ras_flow.state.schema import name_passages
-from ras_flow.systems import DEFAULT, System, find_system
+from ras_flow.state.stop_reasons import RAS, StopReason
+from ras_flow.systems import DEFAULT, find_system, system_names
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
 """A limit that an agent has for its own steps is not one for the steps of a search."""
@@ -65,9 +67,11 @@ def as_tool(
         ``ToolRetryMiddleware(on_failure="continue")`` tells the agent's model of it instead.
     """
     own: str = getattr(getattr(graph, "builder", None), "system", DEFAULT)
-    known = find_system(system or own)
+    name_of_system = system or own
     if graph is None:
-        graph = known.builder().compile(name=known.name)
+        graph = find_system(name_of_system).builder().compile(name=name_of_system)
+    listed = name_of_system in system_names()
+    meanings = find_system(name_of_system).stop_reasons if listed else {}
 
     # A server would be sent every field of a Context, whether it was named or not.
     named: Any = context and context.given()
@@ -83,11 +87,11 @@ def as_tool(
     async def run(question: str) -> tuple[str, RasOutput]:
         answered = await graph.ainvoke({"question": question}, config(), context=named)
         result = cast(RasOutput, answered)
-        return describe(result, known), result
+        return describe(result, meanings), result
 
     def run_sync(question: str) -> tuple[str, RasOutput]:
         result = cast(RasOutput, graph.invoke({"question": question}, config(), context=named))
-        return describe(result, known), result
+        return describe(result, meanings), result
 
     return StructuredTool(
         name=name,
@@ -99,12 +103,12 @@ def as_tool(
     )
 
 
-def describe(result: RasOutput, system: System | None = None) -> str:
+def describe(result: RasOutput, stop_reasons: Mapping[str, StopReason] = RAS) -> str:
     """Write an answer with its citations as text.
 
     Args:
         result: A finished run's output.
-        system: The system that it is of; RAS by default.
+        stop_reasons: Those of its system.
 
     Returns:
         The answer, then a line for each cited triple with the titles of its passages; of one
@@ -121,7 +125,7 @@ def describe(result: RasOutput, system: System | None = None) -> str:
         lines.append(f"- {fact}[{titles}]")
     if result["answer"] and not result["citations"]:
         lines.append("No fact that was found supports this answer.")
-    stop = (system or find_system(DEFAULT)).meaning(result["stop_reason"])
-    if stop.cut_short:
+    stop = stop_reasons.get(result["stop_reason"])
+    if stop is not None and stop.cut_short:
         lines.append(f"The search ended before the facts sufficed: {stop.meaning}.")
     return "\n".join(lines)

@@ -15,8 +15,9 @@ from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
 from ras_flow.errors import InputError
-from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, Context
+from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 from ras_flow.settings.tasks import TASKS
+from ras_flow.systems import DEFAULT, named_system
 
 DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
 
@@ -119,6 +120,9 @@ def ask(
         list[Pause] | None,
         typer.Option(help="Wait for your approval or edits there; may be given several times."),
     ] = None,
+    system: Annotated[
+        str, typer.Option(help="Which system answers: ras, or another's name or module:attribute.")
+    ] = DEFAULT,
     database: Database = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -175,7 +179,7 @@ def ask(
     for role, name in {"planner": planner, "extractor": extractor, "answerer": answerer}.items():
         if name or model:
             values[role] = name or model
-    asyncio.run(_ask(question, given, docs, values, skip, database, as_json))
+    asyncio.run(_ask(system, question, given, docs, values, skip, database, as_json))
 
 
 def _is_given(arguments: typer.Context, option: str) -> bool:
@@ -184,6 +188,7 @@ def _is_given(arguments: typer.Context, option: str) -> bool:
 
 
 async def _ask(
+    system: str,
     question: str,
     given: Path | None,
     docs: Path | None,
@@ -199,7 +204,8 @@ async def _ask(
     from ras_flow.parts.chosen import Parts
     from ras_flow.runs.databases.opening import is_server, open_runs_at
 
-    context = Context.from_mapping(settings)
+    known = named_system(system)
+    context = known.context.from_mapping(settings)
     is_demo = docs is None and context.index == DEMO_INDEX
     on_server = is_server(database)
     if on_server and not is_demo:
@@ -210,17 +216,17 @@ async def _ask(
     # What is wrong with a name or key is said before any work is done or paid for.
     parts = Parts()
     if not on_server:  # It has keys and models of its own.
-        await parts.check(context, plans=True, extracts=True)
+        await parts.check(context, plans=known.plans, extracts=True)
     documents = [] if given is None else _documents(given, skip)
-    screen = Screen(quiet=as_json)
+    screen = Screen(system=known.name, quiet=as_json)
     if docs is not None:
         with progress_on(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
         settings["index"] = str(path)
-        context = Context.from_mapping(settings)
+        context = known.context.from_mapping(settings)
     if not is_demo:
         await parts.get_retriever(context)
-    async with open_runs_at(database, new=True) as runs:
+    async with open_runs_at(database, system=system, new=True) as runs:
         run_id = runs.new_id()
         with resumable(run_id), screen:
             note = is_demo and not documents and not on_server

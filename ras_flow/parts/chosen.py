@@ -101,17 +101,32 @@ class Parts:
         )
 
     def resolve(self, given: Mapping[str, Any], runtime: Runtime[Any]) -> Context:
-        """Return the settings of a new run: the graph's own, overridden by the caller's."""
+        """Return the settings of a new run; a part given as an object holds over a model's name."""
         named = {**as_mapping(given), **settings_given(runtime.context)}
-        return self._allowed(self.defaults.override(named), runtime)
+        replaceable = {name: value for name, value in named.items() if not self._has(name)}
+        return self._allowed(self.defaults.override(replaceable), runtime)
 
     def context(self, state: Mapping[str, Any], runtime: Runtime[Any] | None = None) -> Context:
         """Return the settings that ``start`` stored with a run."""
         try:
-            return self._allowed(type(self.defaults).from_mapping(state["context"]), runtime)
+            context = type(self.defaults).from_mapping(state["context"])
+            for role in context.model_roles:
+                if getattr(context, role) != getattr(self.defaults, role):
+                    self._check_replaceable(role)
+            return self._allowed(context, runtime)
         except ConfigurationError as error:
             # Of what an edit raises, LangGraph's server tells its clients only a ValueError.
             raise InputError(f"The run's settings cannot be used: {error}") from error
+
+    def _has(self, role: str) -> bool:
+        return role in self.defaults.model_roles and getattr(self, role, None) is not None
+
+    def _check_replaceable(self, role: str) -> None:
+        if self._has(role):
+            raise ConfigurationError(
+                f"This graph was built with an object as its {role}, which no name replaces: "
+                "leave its model as it is, or build the graph without it."
+            )
 
     def _allowed(self, context: Context, runtime: Runtime[Any] | None) -> Context:
         check_names(context, self.defaults)
@@ -155,11 +170,7 @@ class Parts:
 
     async def check_model(self, role: str, name: str, context: Context) -> None:
         """Find out whether a model can take over a role."""
-        if getattr(self, role) is not None:
-            raise ConfigurationError(
-                f"This graph was built with an object as its {role}, which no name replaces: "
-                "leave its model as it is, or build the graph without it."
-            )
+        self._check_replaceable(role)
         changed = context.override({role: name})
         check_names(changed, self.defaults)
         await asyncio.to_thread(_ROLES[role], changed)

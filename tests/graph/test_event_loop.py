@@ -12,6 +12,7 @@ import pytest
 from ras_flow import Context
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Triple
+from ras_flow.support import concurrency
 from ras_flow.testing import HashEncoder, ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import QUESTION, SECOND, build, read_birthplace, world
 
@@ -31,6 +32,7 @@ async def test_reading_the_graph_does_not_block_the_event_loop(
         return read(triples)
 
     monkeypatch.setattr(QueryKG, "from_triples", held)
+    monkeypatch.setattr(concurrency, "SMALL", -1)  # As for a large graph.
     parts = world(
         planner=ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=True),
         answerer=ScriptedAnswerer(read_birthplace, takes_soft_tokens=True),

@@ -11,7 +11,7 @@ from examples.replay_and_fork import fork_without
 from ras_flow import Context, Runs
 from ras_flow.errors import ConfigurationError, IndexMissingError, InputError
 from ras_flow.state.kg import triple_id
-from tests.graph.world import DOCUMENTS, QUESTION, SECOND, build, world
+from tests.graph.world import DOCUMENTS, QUESTION, build, world
 
 TOP1 = Context(top_k=1)
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -187,34 +187,6 @@ async def test_an_index_that_is_missing_is_told_before_any_model_is_asked(saver:
     never = Context(**nowhere, max_hops=1)
     given = {"question": QUESTION, "documents": DOCUMENTS}
     assert (await graph.ainvoke(given, THREAD, context=never))["answer"] == "Narvik"
-
-
-@pytest.mark.parametrize("pauses", [False, True])
-async def test_a_run_goes_on_after_a_model_that_could_not_be_set_up(
-    saver: Any, monkeypatch: pytest.MonkeyPatch, pauses: bool
-) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    node = "review_graph" if pauses else "merge_graph"
-    settings = {"top_k": 1, "answerer": "anthropic:x", "pause_after_merge": pauses}
-    # Of both places that settings come from.
-    given = {"settings": settings} if pauses else {}
-    context = None if pauses else Context(**settings)
-    await build(world(), checkpointer=saver).ainvoke(
-        {"question": QUESTION, **given},
-        THREAD,
-        context=context,
-        interrupt_before=[node] if not pauses else [],
-    )
-    go_on = Command(resume={"edits": []}) if pauses else None
-    graph = build(world(answerer=None), checkpointer=saver)
-    with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
-        await graph.ainvoke(go_on, THREAD, context=context)
-    assert (await graph.aget_state(THREAD)).next == (node,)
-    mended = build(world([SECOND]), checkpointer=saver)
-    result = await mended.ainvoke(None, THREAD)
-    while "__interrupt__" in result:
-        result = await mended.ainvoke(go_on, THREAD)
-    assert result["answer"] == "Narvik"
 
 
 async def test_a_source_that_is_no_text_is_refused_in_an_edit(saver: Any) -> None:

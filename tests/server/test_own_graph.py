@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from langgraph.pregel.remote import RemoteGraph
 
 from ras_flow import Context, as_tool
 from ras_flow.edits.records import Edit
+from ras_flow.errors import InputError
 from ras_flow.runs.databases.server import open_server_runs
 from tests.cli.command import Command
 from tests.graph.world import QUESTION
@@ -53,7 +55,10 @@ def server(own: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Ite
     (folder / "my_graph.py").write_text(GRAPH.format(settings=own))
     (folder / "web.py").write_text(APP)
     config = folder / "langgraph.json"
-    names = {"graphs": {"ras": "./my_graph.py:graph"}, "http": {"app": "./web.py:app"}}
+    lookup = Path(__file__).parents[2] / "examples" / "lookup.py"
+    (folder / "lookup.py").write_text(lookup.read_text())
+    graphs = {"ras": "./my_graph.py:graph", "lookup": "./lookup.py:graph"}
+    names = {"graphs": graphs, "http": {"app": "./web.py:app"}}
     config.write_text(json.dumps({"dependencies": ["."], **names}))
     with langgraph_dev(folder, folder / "cache", config) as running:
         yield running
@@ -72,9 +77,24 @@ async def test_a_run_of_the_servers_own_graph_is_forked(server: DevServer) -> No
         run = runs.new_id()
         await events(runs.start({"question": QUESTION}, run_id=run))
         [branch] = (await runs.document(run))["branches"]
-        edits: list[Edit] = [{"op": "model", "role": "extractor", "name": "openai:other"}]
+        edits: list[Edit] = [{"op": "model", "role": "answerer", "name": "openai:other"}]
+        with pytest.raises(InputError, match="an object as its answerer"):
+            await events(runs.fork(run, branch["steps"][4], edits))
+        edits = [{"op": "model", "role": "extractor", "name": "openai:other"}]
         await events(runs.fork(run, branch["steps"][4], edits))
         assert len((await runs.document(run))["branches"]) == 2
+
+
+async def test_another_system_is_served_beside_ras(
+    server: DevServer, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAS_FLOW_SYSTEMS", "examples.lookup:SYSTEM")
+    async with open_server_runs(server.url, system="lookup") as runs:
+        run = runs.new_id()
+        await events(runs.start({"question": QUESTION}, settings, run_id=run))
+        [branch] = (await runs.document(run))["branches"]
+        assert branch["stop_reason"] == "looked_up"
+        assert run in [found.id for found in await runs.recent()]
 
 
 async def test_the_page_is_served_beside_an_app_of_ones_own(server: DevServer) -> None:

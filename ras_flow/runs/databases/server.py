@@ -237,8 +237,8 @@ class ServerThreads:
         """
         if self._parts is not None:
             await check_models(edits, context, self._parts)
-        chosen = {name: values[name] for name in ("settings", "context") if name in values}
-        await self._rehearse(system, chosen)
+        settings = values.get("context", values.get("settings")) or {}
+        await self._rehearse(system, {"context": settings})
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
