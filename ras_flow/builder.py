@@ -10,9 +10,11 @@ from langgraph.graph.state import CompiledStateGraph
 from ras_flow.nodes.node import Node, Work
 from ras_flow.parts.source import PartsSource
 from ras_flow.state.channels import RasInput, RasOutput, RunState
-from ras_flow.systems import METADATA
 
 S = TypeVar("S", bound=RunState)
+
+METADATA = "ras_flow_system"
+"""Key of a checkpoint's metadata: the name of the system whose run it is."""
 
 
 class SystemBuilder(StateGraph[S, Any, RasInput, RasOutput]):

@@ -19,8 +19,7 @@ from ras_flow.settings.context import Context
 from ras_flow.state.stop_reasons import StopReason
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
-
+    from ras_flow.builder import SystemBuilder
     from ras_flow.edits.draft import EditPoint, Operation
     from ras_flow.parts.source import PartsSource
 
@@ -29,9 +28,6 @@ DEFAULT = "ras"
 
 VARIABLE = "RAS_FLOW_SYSTEMS"
 """Environment variable: systems as ``module:attribute``, with commas between."""
-
-METADATA = "ras_flow_system"
-"""Key of a checkpoint's metadata: the name of the system whose run it is."""
 
 _BUILT_IN = {DEFAULT: "ras_flow.graph:SYSTEM"}
 _named: dict[str, str] = {}
@@ -56,14 +52,14 @@ class System:
 
     name: str
     about: str
-    build: Callable[[PartsSource], StateGraph[Any, Any, Any, Any]]
+    build: Callable[[PartsSource], SystemBuilder[Any]]
     context: type[Context] = Context
     plans: bool = True
     stop_reasons: Mapping[str, StopReason] = field(default_factory=dict)
     edit_points: Mapping[str, EditPoint] = field(default_factory=dict)
     operations: Mapping[str, Operation] = field(default_factory=dict)
 
-    def builder(self, defaults: Context | None = None) -> StateGraph[Any, Any, Any, Any]:
+    def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:
         """Return its graph's builder over the parts that settings name."""
         from ras_flow.parts.chosen import Parts  # noqa: PLC0415  (loads what knows models)
 

@@ -12,6 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
+from ras_flow.builder import METADATA
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, Read
 from ras_flow.evaluation.judging import JUDGING, gold_of, judge
@@ -21,7 +22,6 @@ from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.states import problem_of, readable, usage_in
 from ras_flow.state.schema import Usage
-from ras_flow.systems import METADATA
 
 ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""

@@ -12,6 +12,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
+from ras_flow.builder import METADATA
 from ras_flow.edits.parse import check_models
 from ras_flow.edits.records import Edit
 from ras_flow.errors import EditError, RecordError, RunError
@@ -24,7 +25,7 @@ from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
 from ras_flow.runs.times import stored_time
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
-from ras_flow.systems import METADATA, find_system
+from ras_flow.systems import find_system
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 

@@ -12,6 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from rich.console import Console
 
 from ras_flow import Runs
+from ras_flow.builder import METADATA
 from ras_flow.cli.render import Screen
 from ras_flow.errors import EditError, RunError
 from ras_flow.parts import Reply
@@ -21,7 +22,6 @@ from ras_flow.runs.why import explain
 from ras_flow.state.channels import RasInput, RasOutput, RasState
 from ras_flow.state.kg import to_new_triples
 from ras_flow.state.usage import Cost
-from ras_flow.systems import METADATA
 from tests.cli.command import ras_flow
 from tests.graph.world import QUESTION, build, world
 from tests.page.server import serving

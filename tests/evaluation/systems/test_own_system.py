@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ras_flow import Context, RasState
+from ras_flow.builder import METADATA
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import evaluate
@@ -18,7 +19,7 @@ from ras_flow.parts import Reply
 from ras_flow.runs import open_runs
 from ras_flow.runs.databases.sqlite import open_saver
 from ras_flow.runs.reading import get_branch
-from ras_flow.systems import METADATA, System
+from ras_flow.systems import System
 from tests.evaluation.running.small import World, config
 from tests.graph import own_graph
 
