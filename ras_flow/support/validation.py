@@ -134,7 +134,7 @@ def explain(error: ValidationError, kind: object = None, what: str = "") -> str:
 def _known(kind: object, outer: Sequence[int | str]) -> list[str]:
     """Return the names of the model that a path leads to; none where it cannot be followed."""
     fields: dict[str, Any] = getattr(kind, "model_fields", None) or {}
-    if not fields and not outer:
+    if not fields and not outer and not isinstance(kind, TypeAdapter):
         return sorted(getattr(kind, "__annotations__", ()))
     for step in outer:
         if step not in fields:

@@ -25,7 +25,7 @@ class Inputs:
         cases: Cases of each source by split.
         pages: Pages of files of passages by split.
         counts: Questions of each file, and how many of each split.
-        dropped: Rows of each file that are no question's.
+        dropped: Rows of each file that no question could be made of.
     """
 
     cases: list[dict[Split, list[Case]]]

@@ -1,6 +1,6 @@
 """Several data sets to one: train.jsonl, dev.jsonl and test.jsonl, with statistics and a card.
 
-Each split has a pool of its own passages, and runs are played on its questions. Where two sources
+Each split has its own pool of passages, and runs are played on its questions. Where two sources
 have the same input, the first one's record is kept.
 """
 

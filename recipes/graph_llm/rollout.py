@@ -13,8 +13,7 @@ retriever and its failures:
 * A hop fails in three ways: the gold page is not among the five, the page is there but the
   extractor missed the facts, or (rarer) nothing could be extracted. The target is then the next
   subquery that can be asked, fewest asked first; where there is only one, another phrasing of it.
-  When all phrasings are used up there is no more sensible plan and the run ends without an answer:
-  better no example than a bad one.
+  When all phrasings are used up, no sensible plan is left and the run ends without an answer.
 * [SUFFICIENT] is the target when, and only when, the facts of all steps are in the graph. Some
   runs have a step that no passage answers: their last plans are [SUBQ], however long the chain.
 * The answer is trained on the same chain as [SUFFICIENT].

@@ -47,7 +47,7 @@ class Student:
             except ModelResponseError as error:
                 # This run alone ends here, as where the planner cannot be reached.
                 raise ModelUnavailableError(str(error)) from error
-            # What its window could not hold is no reason to leave the run out.
+            # A run is kept even if the window could not hold all its triples.
             reply = replace(reply, lost_triples=0)
         if subquery := _new_subquery(reply.text, request):
             self._teacher.ask(subquery, step)

@@ -164,7 +164,7 @@ class _Cleaner:
 
 
 def _is_wrong(example: Example, triple: Spo) -> bool:
-    """Tell whether a triple is none, or says what the text does not state."""
+    """Tell whether a triple is malformed, or says what the text does not state."""
     subject, _, object = triple
     text = f"{example.title} {example.text}"
     enough = 1.0 if example.source.startswith(ALIGNED) else 0.5

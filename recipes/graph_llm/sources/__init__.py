@@ -117,7 +117,7 @@ def _read(path: Path, texts: Texts, kb: Path | None, seen: Counter[str]) -> Iter
         yield from pathquestion.read(rows, pathquestion.read_kb(kb))
         return
     if kb is not None:
-        raise ConfigurationError(f"{path.name} is no PathQuestion file: leave out `kb`.")
+        raise ConfigurationError(f"{path.name} is not a PathQuestion file: leave out `kb`.")
     yield from detect(first).read(rows, texts)
 
 
@@ -137,7 +137,7 @@ def detect(row: Row) -> Format:
         for known in FORMATS
     )
     raise InputError(
-        f"{row.where}: this is no format that can be converted: it has the fields "
+        f"{row.where}: this format cannot be converted. It has the fields "
         f"{', '.join(sorted(row.value))}. Known are {listed}; PathQuestion: question, path, "
         "answers."
     )

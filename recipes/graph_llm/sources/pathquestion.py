@@ -46,7 +46,7 @@ def read(rows: Iterable[Row], kb: dict[str, Graph]) -> Iterator[Case]:
         name = row.text("kb") if row.has("kb") else ""
         graph = kb.get(name)
         if graph is None:
-            row.fail("kb", f"there is no graph {name!r} in the file given as `kb`")
+            row.fail("kb", f"the file given as `kb` has no graph {name!r}")
         steps = _follow(path, graph, set(row.texts("answers")))
         if not _gender_fits(row.text("question").replace(path[0], ""), path, graph):
             continue

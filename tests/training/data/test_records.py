@@ -89,7 +89,7 @@ def test_a_broken_record_is_told_by_file_line_and_field(
 ) -> None:
     path = tmp_path / "train.jsonl"
     path.write_text(f"{json.dumps(PLAN)}\n\n{json.dumps({**PLAN, field: value})}\n")
-    with pytest.raises(InputError, match=rf"train\.jsonl:3: (unknown setting )?{place}"):
+    with pytest.raises(InputError, match=rf"train\.jsonl:3: (unknown name )?{place}"):
         list(read_records(path))
 
 
