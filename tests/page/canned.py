@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 from ras_flow.page import STATIC
 from ras_flow.page.access import CONTENT_SECURITY_POLICY
 from ras_flow.runs.document import RunDocument
+from ras_flow.runs.systems import stop_reasons
 
 TOKEN = "canned-token"
 
@@ -100,7 +101,8 @@ class CannedServer:
                         "answer": branch["answer"],
                     }
                 )
-        return JSONResponse({"runs": found[: int(request.query_params["limit"])]})
+        listed = found[: int(request.query_params["limit"])]
+        return JSONResponse({"runs": listed, "stop_reasons": stop_reasons()})
 
     async def _document(self, request: Request) -> Response:
         refused = await self._refused(request)

@@ -124,7 +124,7 @@ async def test_a_model_named_in_a_review_holds_over_the_context_of_the_run(
     )
     assert result["answer"] == "Narvik"
     state: Any = await client.threads.get_state(thread)
-    assert state["values"]["models"] == {"answerer": "openai:other"}
+    assert state["values"]["context"]["answerer"] == "openai:other"
 
 
 async def test_nothing_blocked_the_event_loop(
