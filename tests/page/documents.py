@@ -19,6 +19,11 @@ QUESTION = "On which river lies the birthplace of the designer of the Aurora Bri
 WRONG = ("Mira Lund", "born in", "Vargnes")
 """The triple of the wrong Mira Lund; it leads branch 1 to the wrong river."""
 
+_REVIEWS = {
+    "before_retrieval": "review_plan",
+    "after_merge": "review_graph",
+    "before_answer": "review_answer",
+}
 _START = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
@@ -151,7 +156,7 @@ class Story:
     def pause(self, point: str, allowed: Sequence[str]) -> None:
         """The run waits for a person after its last step."""
         last = self.document["steps"][self.branch["steps"][-1]]
-        last["next"] = [f"review_{point}"]
+        last["next"] = [_REVIEWS[point]]
         last["review"] = {
             "type": "review",
             "point": point,
