@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, cast
 from urllib.parse import urlsplit
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import httpx
 from langgraph.types import Command
@@ -30,19 +30,23 @@ from ras_flow.runs.databases.server_errors import (
     failure_of,
     no_server,
     translate_errors,
-    unknown_run,
+)
+from ras_flow.runs.databases.server_records import (
+    STATE,
+    objects_in,
+    oldest_of,
+    place_of,
+    saved_of,
+    thread_of,
 )
 from ras_flow.runs.runs import Runs
-from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
+from ras_flow.runs.threads import FORKED_FROM, Saved
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
 from ras_flow.systems import DEFAULT, system_names
 
 _PAGE = 100
 """Threads or checkpoints that are asked for at once; some servers give no more."""
-
-_STATE = ("checkpoint", "parent_checkpoint", "created_at", "metadata", "values", "tasks")
-"""What a checkpoint says, as far as it is read here."""
 
 _RETRY_SECONDS = 0.5
 """How often an edit is tried again while another run of the thread is at work."""
@@ -92,7 +96,7 @@ class ServerThreads:
         wanted = None
         try:
             with translate_errors():
-                wanted = None if run_id is None else _thread(run_id)
+                wanted = None if run_id is None else thread_of(run_id)
                 for system in dict.fromkeys([self._system, *system_names()]):
                     for id, time in await self._find(system, wanted):
                         # Some servers look at no ids.
@@ -109,7 +113,7 @@ class ServerThreads:
         found: list[tuple[str, str]] = []
         while len(found) % _PAGE == 0:
             page = await self._search(system, wanted, len(found))
-            for each in _objects(page, "thread_id", "created_at"):
+            for each in objects_in(page, "thread_id", "created_at"):
                 found.append((str(each["thread_id"]), f"{each['created_at']}"))
             if not page:
                 break
@@ -117,9 +121,9 @@ class ServerThreads:
 
     async def _system_of(self, run_id: str) -> str | None:
         """Return the system of a run; None where there is no such run."""
-        if _thread(run_id) not in self._found:
+        if thread_of(run_id) not in self._found:
             await self.find(run_id)
-        return self._found.get(_thread(run_id))
+        return self._found.get(thread_of(run_id))
 
     async def _search(self, system: str, wanted: str | None, offset: int) -> Any:
         search = partial(
@@ -138,16 +142,18 @@ class ServerThreads:
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
         """Return a checkpoint, by default the newest; None where there is none."""
-        where = None if checkpoint is None else _checkpoint(checkpoint)
+        where = None if checkpoint is None else place_of(checkpoint)
         try:
             with translate_errors():
                 if not (system := await self._system_of(run_id)):
                     return None
-                found: Any = await self._client.threads.get_state(_thread(run_id), checkpoint=where)
-                [state] = _objects([found], *_STATE)
+                found: Any = await self._client.threads.get_state(
+                    thread_of(run_id), checkpoint=where
+                )
+                [state] = objects_in([found], *STATE)
         except UnknownRunError:
             return None
-        return _saved(state, system) if state["created_at"] else None
+        return saved_of(state, system) if state["created_at"] else None
 
     async def history(self, run_id: str) -> list[Saved]:
         """Return every checkpoint of a run, oldest first; none for an unknown run."""
@@ -158,14 +164,14 @@ class ServerThreads:
                     return []
                 while len(states) % _PAGE == 0:
                     page: list[Any] = await self._client.threads.get_history(
-                        _thread(run_id), limit=_PAGE, before=_oldest(states)
+                        thread_of(run_id), limit=_PAGE, before=oldest_of(states)
                     )
-                    states += _objects(page, *_STATE)
+                    states += objects_in(page, *STATE)
                     if not page:
                         break
         except UnknownRunError:
             return []
-        saved = [_saved(state, system) for state in states]
+        saved = [saved_of(state, system) for state in states]
         return sorted(saved, key=lambda each: each.checkpoint)
 
     async def update(
@@ -175,8 +181,8 @@ class ServerThreads:
 
         The server edits no thread while a run of it is at work: this waits until that is over.
         """
-        copy = await self._post_state(run_id, _checkpoint(checkpoint), None, "__copy__")
-        where = {**_checkpoint(copy), FORKED_FROM: checkpoint}
+        copy = await self._post_state(run_id, place_of(checkpoint), None, "__copy__")
+        where = {**place_of(copy), FORKED_FROM: checkpoint}
         return await self._post_state(run_id, where, values, as_node)
 
     async def stream(
@@ -199,7 +205,7 @@ class ServerThreads:
         elif given is not None:
             asked |= {"input": dict(given), "if_not_exists": "create"}
         if checkpoint is not None:
-            asked["checkpoint"] = _checkpoint(checkpoint)
+            asked["checkpoint"] = place_of(checkpoint)
         while True:
             if seen is not None:
                 await check_not_gone_on(self, run_id, seen, checkpoint)
@@ -217,7 +223,7 @@ class ServerThreads:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
         at_work: Any = None
         forked = False
-        async for part in self._stream(run_id, {"checkpoint": _checkpoint(checkpoint)}):
+        async for part in self._stream(run_id, {"checkpoint": place_of(checkpoint)}):
             if part.event == "metadata":
                 at_work = part.data["run_id"]
             elif part.event == "custom":
@@ -244,7 +250,7 @@ class ServerThreads:
         """Delete all that is stored of a run."""
         try:
             with translate_errors():
-                await self._client.threads.delete(_thread(run_id))
+                await self._client.threads.delete(thread_of(run_id))
         except UnknownRunError:
             return
 
@@ -256,7 +262,7 @@ class ServerThreads:
         with translate_errors():
             system = None if new else await self._system_of(run_id)
             async for part in self._client.runs.stream(
-                _thread(run_id),
+                thread_of(run_id),
                 system or self._system,
                 stream_mode="custom",
                 durability="sync",
@@ -291,7 +297,7 @@ class ServerThreads:
         """Return the newest checkpoint that one of the server's own runs wrote."""
         with translate_errors():
             [state] = await self._client.threads.get_history(
-                _thread(run_id), limit=1, metadata={"run_id": at_work}
+                thread_of(run_id), limit=1, metadata={"run_id": at_work}
             )
         return cast(str, state["checkpoint"]["checkpoint_id"])
 
@@ -302,60 +308,8 @@ class ServerThreads:
             try:
                 with translate_errors():
                     made: Any = await self._client.threads.update_state(
-                        _thread(run_id), values, as_node=as_node, checkpoint=cast(Any, where)
+                        thread_of(run_id), values, as_node=as_node, checkpoint=cast(Any, where)
                     )
                 return cast(str, made["checkpoint"]["checkpoint_id"])
             except BusyThreadError:
                 await asyncio.sleep(_RETRY_SECONDS)
-
-
-def _objects(found: Any, *names: str) -> list[dict[str, Any]]:
-    """Return what the server answered, unless it is no list of objects that have these names."""
-    if isinstance(found, list) and all(
-        isinstance(each, dict) and each.keys() >= set(names) for each in found
-    ):
-        return found
-    raise no_server()
-
-
-def _thread(run_id: str) -> str:
-    """Return a run's id as the server takes it."""
-    try:
-        return str(UUID(run_id))
-    except ValueError as error:
-        raise unknown_run("its ids are UUIDs") from error
-
-
-def _checkpoint(checkpoint: str) -> Any:
-    return {"checkpoint_id": checkpoint, "checkpoint_ns": ""}
-
-
-def _oldest(states: list[Any]) -> Any:
-    if not states:
-        return None
-    where = _checkpoint(states[-1]["checkpoint"]["checkpoint_id"])
-    # One kind of server reads it as the client documents it, another as LangGraph's own config.
-    return {**where, "configurable": where}
-
-
-def _saved(state: Mapping[str, Any], system: str) -> Saved:
-    tasks, metadata, parent = state["tasks"], state["metadata"] or {}, state["parent_checkpoint"]
-    next = tuple(task["name"] for task in tasks)
-    given = tasks[0].get("result") if next == ("__start__",) else None
-    return Saved(
-        system=system,
-        checkpoint=state["checkpoint"]["checkpoint_id"],
-        parent=parent["checkpoint_id"] if parent else None,
-        forked_from=metadata.get(FORKED_FROM),
-        time=state["created_at"],
-        source=metadata.get("source"),
-        step=metadata.get("step", 0),
-        values=current_values(state["values"], next, given),
-        next=next,
-        interrupts=tuple(
-            interrupt["value"]
-            for task in tasks
-            for interrupt in task["interrupts"]
-            if isinstance(interrupt.get("value"), dict)
-        ),
-    )
