@@ -14,7 +14,7 @@ STATE = ("checkpoint", "parent_checkpoint", "created_at", "metadata", "values", 
 
 
 def objects_in(found: Any, *names: str) -> list[dict[str, Any]]:
-    """Return what the server answered, unless it is no list of objects that have these names."""
+    """Return the objects that the server answered; refuse an answer without these names."""
     if isinstance(found, list) and all(
         isinstance(each, dict) and each.keys() >= set(names) for each in found
     ):
@@ -31,10 +31,12 @@ def thread_of(run_id: str) -> str:
 
 
 def place_of(checkpoint: str) -> Any:
+    """Return where a checkpoint is, as the server takes it."""
     return {"checkpoint_id": checkpoint, "checkpoint_ns": ""}
 
 
 def oldest_of(states: list[Any]) -> Any:
+    """Return what the next page of a history comes before; None for the first page."""
     if not states:
         return None
     where = place_of(states[-1]["checkpoint"]["checkpoint_id"])
@@ -43,6 +45,7 @@ def oldest_of(states: list[Any]) -> Any:
 
 
 def saved_of(state: Mapping[str, Any], system: str) -> Saved:
+    """Return a checkpoint as the server tells it."""
     tasks, metadata, parent = state["tasks"], state["metadata"] or {}, state["parent_checkpoint"]
     next = tuple(task["name"] for task in tasks)
     given = tasks[0].get("result") if next == ("__start__",) else None
