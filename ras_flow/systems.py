@@ -84,6 +84,8 @@ def find_system(name: str) -> System:
     Raises:
         ConfigurationError: It is not installed, or cannot be imported.
     """
+    if name in _BUILT_IN:
+        return _load(_BUILT_IN[name])
     known = _places()
     if name not in known:
         raise ConfigurationError(
