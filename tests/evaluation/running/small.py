@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ras_flow.errors import ModelResponseError
 from ras_flow.evaluation.config import EvalConfig, parse_config
 from ras_flow.formats.triples import parse_triples
 from ras_flow.parts import (
@@ -94,6 +95,16 @@ class World:
     @property
     def reader(self) -> Reader:
         return Reader(self)
+
+
+def failing(start: str | tuple[str, ...], error: Exception | None = None) -> World:
+    """Return a world whose calls that start so fail."""
+
+    def finished(call: str) -> None:
+        if call.startswith(start):
+            raise error or ModelResponseError("the server said no")
+
+    return World(finished)
 
 
 class Planner:
