@@ -18,7 +18,7 @@ from ras_flow.parts.chosen import Parts
 from ras_flow.parts.prompted import KeptText
 from ras_flow.runs import Runs
 from ras_flow.runs.reading import get_branch, spent
-from ras_flow.testing import ListRetriever, ScriptedModel
+from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedModel, ScriptedPlanner
 from tests.graph.world import DOCUMENTS, QUESTION, world
 
 
@@ -62,6 +62,7 @@ REPLIES: dict[str, Callable[[str], str]] = {
     "self_ask": self_ask,
     "ircot": ircot,
 }
+SEARCH = {"react": "Action: Search[{}]", "self_ask": "Follow up: {}?", "ircot": "It is {}."}
 
 
 def build(kind: str, model: Any = None, *, top_k: int | None = 1, **changes: Any) -> Any:
@@ -74,16 +75,17 @@ def build(kind: str, model: Any = None, *, top_k: int | None = 1, **changes: Any
     return system.build(Ingredients(parts=parts, reader=model, options=options))
 
 
+def needs(kind: str) -> int:
+    """How many passages the system must find at once to answer the two-hop question."""
+    return 4 if kind in ("single", "sure") else 1
+
+
 async def test_a_baseline_searches_for_five_whatever_ras_s_answerer_reads() -> None:
     """The settings name `local:default`, which reads two and which no baseline asks."""
     documents = [{"title": f"Bridge {at}", "text": "A bridge."} for at in range(9)]
-    graph = build("single", ScriptedModel(str), top_k=None, retriever=ListRetriever(documents))
-    saver = InMemorySaver()
-    await ask(graph, saver)
-    state = await graph.compile(checkpointer=saver).aget_state(
-        {"configurable": {"thread_id": "t1"}}
-    )
-    assert len(state.values["passages"]) == 5
+    model = ScriptedModel(lambda text: "a")
+    await ask(build("single", model, top_k=None, retriever=ListRetriever(documents)))
+    assert model.prompts[0][-1]["content"].count("A bridge.") == 5
 
 
 async def ask(graph: Any, saver: InMemorySaver | None = None, **given: Any) -> dict[str, Any]:
@@ -92,36 +94,6 @@ async def ask(graph: Any, saver: InMemorySaver | None = None, **given: Any) -> d
         {"question": QUESTION, **given}, {"configurable": {"thread_id": "t1"}}
     )
     return dict(result)
-
-
-@pytest.mark.parametrize("kind", list(REPLIES))
-async def test_a_baseline_answers_and_its_run_can_be_shown(kind: str) -> None:
-    model = ScriptedModel(REPLIES[kind])
-    top_k = 4 if kind in ("single", "sure") else 1
-    saver = InMemorySaver()
-    result = await ask(build(kind, model, top_k=top_k), saver)
-    assert result["answer"] == "Narvik"
-    calls = sum(use["calls"] for use in result["usage"].values())
-    assert calls == len(model.prompts)
-    # RAS's own graph reads the thread.
-    builder = build("ras")
-    runs = Runs(builder.compile(checkpointer=saver))
-    document = await runs.document("t1")
-    branch = get_branch(document)
-    assert (branch["answer"], branch["status"]) == ("Narvik", "finished")
-    assert spent(document, branch)["calls"] == calls
-    assert [hop["subquery"] for hop in branch["hops"]] == [
-        hop["subquery"] for hop in result["hops"]
-    ]
-
-
-@pytest.mark.parametrize("kind", list(REPLIES))
-async def test_what_a_model_says_to_itself_first_is_no_reply(kind: str) -> None:
-    thought = "<think>\nSearch[Oslo]? So the final answer is: Oslo\n</think>\n\n"
-    model = ScriptedModel(lambda text: thought + REPLIES[kind](text))
-    result = await ask(build(kind, model, top_k=4 if kind in ("single", "sure") else 1))
-    assert result["answer"] == "Narvik"
-    assert not any("Oslo" in prompt[-1]["content"] for prompt in model.prompts)
 
 
 @pytest.mark.parametrize(
@@ -139,89 +111,77 @@ async def test_what_a_model_says_to_itself_first_is_no_reply(kind: str) -> None:
         ("ircot", [QUESTION, "She was Mira Lund, an engineer."], "sufficient"),
     ],
 )
-async def test_a_baseline_searches_as_its_method_says(
+async def test_a_baseline_answers_as_its_method_says_and_its_run_can_be_shown(
     kind: str, searches: list[str], reason: str
 ) -> None:
-    result = await ask(build(kind, ScriptedModel(REPLIES[kind])))
+    # What a model says to itself first is no reply.
+    thought = "<think>\nSearch[Oslo]? So the final answer is: Oslo\n</think>\n\n"
+    model = ScriptedModel(lambda text: thought + REPLIES[kind](text))
+    saver = InMemorySaver()
+    result = await ask(build(kind, model, top_k=needs(kind)), saver)
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", reason)
     assert [hop["subquery"] for hop in result["hops"]] == searches
-    assert result["stop_reason"] == reason
+    assert not any("Oslo" in prompt[-1]["content"] for prompt in model.prompts)
+    calls = sum(use["calls"] for use in result["usage"].values())
+    assert calls == len(model.prompts)
+    # RAS's own graph reads the thread.
+    document = await Runs(build("ras").compile(checkpointer=saver)).document("t1")
+    branch = get_branch(document)
+    assert (branch["answer"], branch["status"]) == ("Narvik", "finished")
+    assert spent(document, branch)["calls"] == calls
+    assert [hop["subquery"] for hop in branch["hops"]] == searches
 
 
 async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_second() -> None:
-    model = ScriptedModel(sure)
-    result = await ask(build("sure", model, top_k=4))
-    assert result["answer"] == "Narvik"
-    # Candidates, two summaries, two verdicts, and the comparison in both orders.
-    assert len(model.prompts) == 7
-    assert result["usage"]["answer"]["calls"] == 7
-
-
-async def test_sure_takes_no_longer_for_what_it_asks_at_once() -> None:
     took: list[float] = []
 
     class Slow(ScriptedModel):
         async def generate(self, *args: Any, **more: Any) -> Any:
             began = perf_counter()
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.05)
             made = await super().generate(*args, **more)
             took.append(perf_counter() - began)
             return made
 
     result = await ask(build("sure", Slow(sure), top_k=4))
-    # Candidates, then two summaries, then four votes.
-    assert 0.3 <= result["usage"]["answer"]["seconds"] < sum(took)
+    assert result["answer"] == "Narvik"
+    # Candidates, then two summaries, then two verdicts and the comparison in both orders.
+    assert len(took) == 7 == result["usage"]["answer"]["calls"]
+    assert 0.15 <= result["usage"]["answer"]["seconds"] < sum(took), "it asks at once"
 
 
 async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
     one = ScriptedModel(lambda text: "1. Narvik\n2. narvik")
     assert (await ask(build("sure", one)))["answer"] == "Narvik"
     assert len(one.prompts) == 1
-    none = ScriptedModel(
-        lambda text: "Narvik" if one.prompts != none.prompts and none.prompts[1:] else ""
-    )
+    replies = iter(["", "Narvik"])
+    none = ScriptedModel(lambda text: next(replies))
     assert (await ask(build("sure", none)))["answer"] == "Narvik"
-    assert len(none.prompts) == 2
 
 
 @pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
 async def test_a_model_that_writes_nonsense_is_asked_again_and_then_answers(kind: str) -> None:
     model = ScriptedModel(lambda text: "???")
     result = await ask(build(kind, model))
-    assert result["stop_reason"] == "no_progress"
-    # Two attempts, and one reading of what was found.
-    assert len(model.prompts) == 3
-    assert result["answer"] == "???"
+    assert (result["stop_reason"], result["answer"]) == ("no_progress", "???")
+    assert len(model.prompts) == 3, "two attempts, and one reading of what was found"
 
 
-@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+@pytest.mark.parametrize("kind", list(SEARCH))
 async def test_a_repeated_search_is_refused_once_and_then_ends_the_search(kind: str) -> None:
-    replies = {
-        "react": "Action: Search[Aurora]",
-        "self_ask": "Follow up: Aurora?",
-        "ircot": "Aurora is a bridge.",
-    }
-    model = ScriptedModel(lambda text: replies[kind])
-    result = await ask(build(kind, model))
+    result = await ask(build(kind, ScriptedModel(lambda text: SEARCH[kind].format("Aurora"))))
     searches = [hop["subquery"] for hop in result["hops"]]
     assert len(searches) == len(set(searches)) == (2 if kind == "ircot" else 1)
     assert result["stop_reason"] == "no_progress"
 
 
-@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+@pytest.mark.parametrize("kind", list(SEARCH))
 async def test_hops_and_tokens_are_limited(kind: str) -> None:
-    count = iter(range(100))
-
-    def again(text: str) -> str:
-        number = next(count)
-        return {
-            "react": f"Action: Search[bridge {number}]",
-            "self_ask": f"Follow up: bridge {number}?",
-            "ircot": f"Bridge {number} is one.",
-        }[kind]
-
-    result = await ask(build(kind, ScriptedModel(again), settings={"max_hops": 3}))
+    number = iter(range(100))
+    model = ScriptedModel(lambda text: SEARCH[kind].format(f"bridge {next(number)}"))
+    result = await ask(build(kind, model, settings={"max_hops": 3}))
     assert (len(result["hops"]), result["stop_reason"]) == (3, "max_hops")
-    result = await ask(build(kind, ScriptedModel(again), settings={"max_tokens": 10}))
+    result = await ask(build(kind, model, settings={"max_tokens": 10}))
     assert result["stop_reason"] == "budget"
     assert sum(use["calls"] for use in result["usage"].values()) <= 3
 
@@ -229,21 +189,15 @@ async def test_hops_and_tokens_are_limited(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["single", "sure", "react", "self_ask", "ircot"])
 async def test_given_documents_are_read_without_a_search_where_that_is_the_task(kind: str) -> None:
     model = ScriptedModel(REPLIES[kind])
-    graph = build(kind, model, settings={"planning": "static"})
-    result = await ask(graph, documents=[DOCUMENTS[0], DOCUMENTS[1]])
-    assert len(result["hops"]) == 1
-    assert result["stop_reason"] == "static"
+    result = await ask(build(kind, model, settings={"planning": "static"}), documents=DOCUMENTS[:2])
+    assert (len(result["hops"]), result["stop_reason"]) == (1, "static")
     assert "She was born in Narvik" in model.prompts[0][-1]["content"]
 
 
 @pytest.mark.parametrize("kind", ["single", "react", "self_ask", "ircot", "sure"])
 async def test_a_long_answer_is_a_text_of_its_own(kind: str) -> None:
-    def reply(text: str) -> str:
-        return REPLIES[kind](text)
-
-    model = ScriptedModel(reply)
-    graph = build(kind, model, settings={"task": "explain"}, top_k=4)
-    result = await ask(graph)
+    model = ScriptedModel(REPLIES[kind])
+    result = await ask(build(kind, model, settings={"task": "explain"}, top_k=4))
     if kind == "sure":
         assert result["answer"] == "for Narvik", "the summary of the best candidate"
         return
@@ -256,7 +210,8 @@ async def test_passages_that_do_not_fit_are_left_out_from_the_end_and_the_questi
     model = ScriptedModel(REPLIES["single"], window=400)
     whole = await ask(build("single", model, top_k=4))
     assert not whole["warnings"] and "Harbour Bridge" in model.prompts[0][-1]["content"]
-    small = ScriptedModel(REPLIES["single"], window=_used(model) - 20)
+    used = sum(model.count_tokens(m["content"]) + 8 for m in model.prompts[0])
+    small = ScriptedModel(REPLIES["single"], window=used - 20)
     cut = await ask(build("single", small, top_k=4))
     said = small.prompts[0][-1]["content"]
     assert QUESTION in said and "[Aurora Bridge]" in said
@@ -273,17 +228,14 @@ async def test_an_answer_that_is_cut_off_is_told(kind: str) -> None:
 
     result = await ask(build(kind, Limited(lambda text: "Narvik is a town in"), top_k=4))
     [warning] = result["warnings"]
-    assert warning == "The answer ends where the model came to its limit of new tokens."
-
-
-def _used(model: ScriptedModel) -> int:
-    return sum(model.count_tokens(m["content"]) + 8 for m in model.prompts[0])
+    assert "limit of new tokens" in warning
 
 
 async def test_react_forgets_old_passages_before_new_ones() -> None:
-    texts = [f"The bridge number {n} is long. {'word ' * 40}" for n in range(5)]
-    documents = [{"title": f"Bridge {n}", "text": text} for n, text in enumerate(texts)]
-
+    documents = [
+        {"title": f"Bridge {n}", "text": f"The bridge number {n} is long. {'word ' * 40}"}
+        for n in range(5)
+    ]
     steps = iter(f"Action: Search[number {n}]" for n in range(5))
     model = ScriptedModel(lambda text: next(steps, "Action: Finish[x]"), window=420)
     await ask(build("react", model, retriever=ListRetriever(documents)))
@@ -292,22 +244,16 @@ async def test_react_forgets_old_passages_before_new_ones() -> None:
     assert "Search[number 0]" in last
 
 
-@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
+@pytest.mark.parametrize("kind", list(SEARCH))
 async def test_the_last_answer_is_read_from_the_newest_passages(kind: str) -> None:
-
     documents = [
         {"title": f"Bridge {n}{part}", "text": f"The number{n} bridge{part}. {'word ' * 40}"}
         for n in range(3)
         for part in "ab"
     ]
-    form = {
-        "react": "Action: Search[number{}]",
-        "self_ask": "Follow up: number{}?",
-        "ircot": "It is number{}.",
-    }[kind]
     # IRCoT's first search is the question itself.
     hops = 4 if kind == "ircot" else 3
-    steps = iter(form.format(n) for n in range(3))
+    steps = iter(SEARCH[kind].format(f"number{n}") for n in range(3))
     model = ScriptedModel(lambda text: next(steps, "x"), window=360)
     retriever = ListRetriever(documents)
     graph = build(kind, model, retriever=retriever, top_k=2, settings={"max_hops": hops})
@@ -319,15 +265,13 @@ async def test_the_last_answer_is_read_from_the_newest_passages(kind: str) -> No
 
 
 async def test_a_passage_found_again_is_as_new_as_its_last_search() -> None:
-
     documents = [
         {"title": f"Bridge {n}", "text": f"The number{n} bridge. {'word ' * 100}"} for n in range(2)
     ]
     steps = iter(f"Action: Search[{search}]" for search in ("number0", "number1", "number0 bridge"))
     model = ScriptedModel(lambda text: next(steps, "x"), window=360)
     graph = build("react", model, retriever=ListRetriever(documents), settings={"max_hops": 3})
-    result = await ask(graph)
-    first, _, last = (hop["passages"] for hop in result["hops"])
+    first, _, last = (hop["passages"] for hop in (await ask(graph))["hops"])
     assert first == last
     said = model.prompts[-1][-1]["content"]
     assert "[Bridge 0]" in said and "[Bridge 1]" not in said
@@ -343,43 +287,39 @@ async def test_a_reader_that_fails_after_a_hop_leaves_the_answer_to_what_was_fou
         return react(text)
 
     result = await ask(build("react", ScriptedModel(reply)))
-    assert result["stop_reason"] == "error"
-    assert result["warnings"] == ["gone"]
+    assert (result["stop_reason"], result["warnings"]) == ("error", ["gone"])
 
 
 @pytest.mark.parametrize(
-    ("kind", "hops", "answer"),
+    ("kind", "hops", "answer", "plans"),
     [
-        ("ras", 2, "Narvik"),
-        ("ras_no_retrieval", 0, "unknown"),
-        ("ras_no_graph", 2, "Narvik"),
-        ("ras_no_planning", 1, "unknown"),
-        ("ras_share", 2, "Narvik"),
+        ("ras", 2, "Narvik", 3),
+        ("ras_no_retrieval", 0, "unknown", 0),
+        ("ras_no_graph", 2, "Narvik", 3),
+        ("ras_no_planning", 1, "unknown", 0),
+        ("ras_share", 2, "Narvik", 3),
     ],
 )
-async def test_an_ablation_leaves_out_one_thing(kind: str, hops: int, answer: str) -> None:
+async def test_an_ablation_leaves_out_one_thing(
+    kind: str, hops: int, answer: str, plans: int
+) -> None:
     result = await ask(build(kind))
     assert (len(result["hops"]), result["answer"]) == (hops, answer)
-    plans = sum(use["calls"] for use in result["usage"].values() if use["role"] == "planner")
-    asked = {"ras_no_retrieval": 0, "ras_no_planning": 0}
-    assert plans == asked.get(kind, 3)
+    planned = [use["calls"] for use in result["usage"].values() if use["role"] == "planner"]
+    assert sum(planned) == plans
 
 
-async def test_without_graph_encoding_no_role_gets_soft_tokens() -> None:
-    from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
-
-    for kind, soft in (("ras", True), ("ras_no_graph", False)):
-        planner = ScriptedPlanner(["[SUBQ] x"], takes_soft_tokens=True)
-        answerer = ScriptedAnswerer("a", takes_soft_tokens=True)
-        await ask(build(kind, planner=planner, answerer=answerer))
-        assert (planner.requests[-1].graph is not None) == soft
-        assert (answerer.requests[-1].graph is not None) == soft
-        assert answerer.requests[-1].chain[0].triples
+@pytest.mark.parametrize(("kind", "soft"), [("ras", True), ("ras_no_graph", False)])
+async def test_without_graph_encoding_no_role_gets_soft_tokens(kind: str, soft: bool) -> None:
+    planner = ScriptedPlanner(["[SUBQ] x"], takes_soft_tokens=True)
+    answerer = ScriptedAnswerer("a", takes_soft_tokens=True)
+    await ask(build(kind, planner=planner, answerer=answerer))
+    assert (planner.requests[-1].graph is not None) == soft
+    assert (answerer.requests[-1].graph is not None) == soft
+    assert answerer.requests[-1].chain[0].triples
 
 
 async def test_without_triples_the_answerer_reads_passages() -> None:
-    from ras_flow.testing import ScriptedAnswerer
-
     answerer = ScriptedAnswerer("a")
     await ask(build("ras_no_triples", answerer=answerer))
     [request] = answerer.requests
@@ -388,22 +328,16 @@ async def test_without_triples_the_answerer_reads_passages() -> None:
 
 
 async def test_a_larger_share_holds_all_that_a_smaller_one_does() -> None:
-    from ras_flow.testing import ScriptedAnswerer
-
     async def seen(share: float, shuffle: int = 1) -> set[tuple[str, str]]:
         answerer = ScriptedAnswerer("a", takes_soft_tokens=True)
         options = {"share": share, "shuffle": shuffle}
         await ask(build("ras_share", answerer=answerer, options=options, top_k=4))
         [request] = answerer.requests
         triples = {(t["predicate"], t["object"]) for one in request.chain for t in one.triples}
-        assert request.graph is not None
-        ends = request.graph.edge_index
-        edges = {
-            (relation, request.graph.nodes[ends[1][at]])
-            for at, relation in enumerate(request.graph.edges)
-        }
-        assert edges == triples
-        assert len(request.graph.nodes) == len(request.graph.node_attr)
+        assert (graph := request.graph) is not None
+        objects = [graph.nodes[at] for at in graph.edge_index[1]]
+        assert set(zip(graph.edges, objects, strict=True)) == triples
+        assert len(graph.nodes) == len(graph.node_attr)
         return triples
 
     whole, half, third = await seen(1.0), await seen(0.5), await seen(0.3)
@@ -434,21 +368,14 @@ async def test_the_form_of_the_answer_is_asked_of_the_answer_alone(kind: str) ->
 
 async def test_react_searches_for_its_action_not_for_what_its_thought_tells() -> None:
     thought = "Thought: My first search (designer of the Aurora Bridge) found Mira Lund."
-
-    def step(text: str) -> str:
-        said = react(text)
-        return said.replace("Thought: Mira Lund.", thought)
-
-    model = ScriptedModel(step)
+    model = ScriptedModel(lambda text: react(text).replace("Thought: Mira Lund.", thought))
     result = await ask(build("react", model))
     assert (result["answer"], len(model.prompts)) == ("Narvik", 3)
     assert f"{thought}\nAction: Search[Where" in model.prompts[-1][-1]["content"]
 
 
-@pytest.mark.parametrize("before", ["\n", "\n\n", " \n"])
-async def test_ircot_reads_a_reply_that_begins_with_newlines(before: str) -> None:
-    model = ScriptedModel(lambda text: before + ircot(text))
-    result = await ask(build("ircot", model))
+async def test_ircot_reads_a_reply_that_begins_with_newlines() -> None:
+    result = await ask(build("ircot", ScriptedModel(lambda text: " \n\n" + ircot(text))))
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
     assert [hop["subquery"] for hop in result["hops"]][1:] == ["She was Mira Lund, an engineer."]
 
