@@ -9,6 +9,7 @@ from typing import Any
 
 from ras_flow.errors import ModelResponseError
 from ras_flow.evaluation.config import EvalConfig, parse_config
+from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.formats.triples import parse_triples
 from ras_flow.parts import (
     AnswerRequest,
@@ -95,6 +96,14 @@ class World:
     @property
     def reader(self) -> Reader:
         return Reader(self)
+
+
+async def ask(
+    settings: EvalConfig, folder: Path, world: World, *, parts: Parts | None = None, **more: Any
+) -> Report:
+    """Run an evaluation into the folder's `out`."""
+    parts = parts or world.parts
+    return await evaluate(settings, folder / "out", parts=parts, reader=world.reader, **more)
 
 
 def failing(start: str | tuple[str, ...], error: Exception | None = None) -> World:

@@ -33,7 +33,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
         "You answe In which town",
         "You find  In which country",
         "You read ",
-        "You check",
         "plan 1 In which town",
         "extract Mira Lund",
         "answer Who designed",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
-from ras_flow.errors import InputError, ModelResponseError, RunError
-from tests.evaluation.running.small import QUESTIONS, World
+from ras_flow.errors import InputError, RunError
+from tests.evaluation.running.small import QUESTIONS, World, failing
 
 SETTINGS = """
 [settings]
@@ -57,17 +56,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def refuse(start: str) -> Callable[[str], None]:
-    def finished(call: str) -> None:
-        if call.startswith(start):
-            raise ModelResponseError("the server said no")
-
-    return finished
-
-
 def test_what_failed_is_asked_again_on_request_only(tmp_path: Path) -> None:
     folder = write_evaluation(tmp_path)
-    first = evaluate(folder, World(refuse("answer In which country is Narvik? 1")))
+    first = evaluate(folder, failing("answer In which country is Narvik? 1"))
     assert [one["failed"] for one in first] == [0, 0, 1, 0]
     world = World()
     assert evaluate(folder, world) == first and world.calls == []
@@ -85,6 +76,8 @@ def test_one_benchmark_is_compared_if_it_is_named(out: Path) -> None:
     assert one.exit_code == 0 and "bridges" not in one.stdout
     assert one.stdout.startswith("towns: A is ras, B is ras_no_retrieval; 1 questions.")
     assert "only A is right: In which country is Narvik?  [country]" in one.stdout
+    with pytest.raises(InputError, match=r"no benchmark 'twons'.*bridges, towns"):
+        run_cli("compare", *sides, "--benchmark", "twons")
 
 
 def test_a_comparison_is_printed_as_json(out: Path) -> None:
@@ -100,12 +93,6 @@ def test_a_comparison_is_printed_as_json(out: Path) -> None:
     assert sides == ["unknown", "Narvik"]
     assert flip["first"]["error_class"] == "from_memory" and flip["parted"]
     assert [flip["second"]["id"] for flip in towns["gained"]] == ["country"]
-
-
-def test_a_benchmark_that_is_not_there_is_named(out: Path) -> None:
-    sides = [f"{out}:ras", f"{out}:ras_no_retrieval"]
-    with pytest.raises(InputError, match=r"no benchmark 'twons'.*bridges, towns"):
-        run_cli("compare", *sides, "--benchmark", "twons")
 
 
 def test_damaged_scores_are_named_and_made_anew(tmp_path: Path) -> None:

@@ -26,33 +26,24 @@ from ras_flow.errors import (
 )
 from ras_flow.evaluation import asking, judging
 from ras_flow.evaluation.benchmarks import FORMS
-from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.metrics import CORPUS_METRICS
 from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
-from ras_flow.evaluation.runner import Report, Standing, evaluate
+from ras_flow.evaluation.runner import Report, Standing
 from ras_flow.graph import wire
 from ras_flow.indexes import CorpusIndex
 from ras_flow.parts import AnswerRequest, PlanRequest, Reply
-from ras_flow.parts.chosen import Parts
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
 from ras_flow.testing import ScriptedAnswerer, ScriptedModel, ScriptedPlanner
-from tests.evaluation.running.small import QUESTIONS, World, config, failing, write_questions
+from tests.evaluation.running.small import QUESTIONS, World, ask, config, failing, write_questions
 from tests.graph.world import DOCUMENTS, QUESTION
 from tests.runs.stories import before, events
 
 SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
 HALF = {"kind": "ras_share", "share": 0.5}
 COUNTRY = "answer In which country is Narvik?"
-
-
-async def ask(
-    settings: EvalConfig, folder: Path, world: World, *, parts: Parts | None = None, **more: Any
-) -> Report:
-    parts = parts or world.parts
-    return await evaluate(settings, folder / "out", parts=parts, reader=world.reader, **more)
 
 
 async def run(
