@@ -21,8 +21,8 @@ from ras_flow.parts.chosen import Parts
 from ras_flow.runs import open_store
 from ras_flow.settings.context import DEFAULT_MODEL, DEFAULTS, NO_EXTRACTOR, Context
 from ras_flow.support.validation import read_toml
-from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
+from ras_flow.training.data.writer import Progress
 from ras_flow.training.triples.comparing import drawn, kept_in, trained_extractor
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data

@@ -17,8 +17,8 @@ from ras_flow.cli.output import INTERRUPTED, log, print_json, tell_interrupted
 
 if TYPE_CHECKING:
     from ras_flow.parts.protocols import LanguageModel
-    from ras_flow.training.data.progress import Progress
     from ras_flow.training.data.stats import Stats
+    from ras_flow.training.data.writer import Progress
 
 T = TypeVar("T")
 

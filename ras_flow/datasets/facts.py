@@ -28,12 +28,7 @@ MOST_WORDS = 15
 
 @dataclass(frozen=True)
 class FactPassage:
-    """A whole passage and the answer-bearing facts that it states.
-
-    Attributes:
-        passage: The passage.
-        facts: Its facts.
-    """
+    """A whole passage and the answer-bearing facts that it states."""
 
     passage: Passage
     facts: tuple[Spo, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
@@ -53,17 +53,3 @@ def _unusable(name: str, error: Exception) -> ConfigurationError:
     return ConfigurationError(
         f"The path {name[:200]!r} cannot be used ({str(error)[:200]}). Check it."
     )
-
-
-def short_names(paths: Iterable[Path]) -> dict[Path, str]:
-    """Return for each path its last part, with as many before it as tell it from the others."""
-    known = dict.fromkeys(paths)
-
-    def name(path: Path) -> str:
-        for count in range(1, len(path.parts)):
-            last = path.parts[-count:]
-            if [other.parts[-count:] for other in known].count(last) == 1:
-                return "/".join(last)
-        return str(path)
-
-    return {path: name(path) for path in known}

@@ -35,7 +35,6 @@ class Progress:
 
     Attributes:
         finished: Whether the folder is written; otherwise a checkpoint is, to go on from.
-        step: Steps done.
         steps: Steps of the whole run.
     """
 

@@ -22,15 +22,12 @@ class OptimizerSettings(Settings):
     """How a model learns; the defaults are those of the paper's extractor (D.1).
 
     Attributes:
-        learning_rate: Peak of AdamW's learning rate.
-        schedule: How it falls after the warm-up.
+        learning_rate: AdamW's, at its peak.
         warmup: Share of the steps during which it rises.
-        weight_decay: AdamW's.
         clip: Norm at which gradients are cut.
         batch_size: Examples computed at once. A run may go on with another number if batch_size
             times accumulation stays the same.
         accumulation: Batches in a step.
-        epochs: Passes through the data.
         steps: Stop after so many steps if the epochs have more; 0 for no limit.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
         seed: Decides new weights, the order of the examples, and dropout.

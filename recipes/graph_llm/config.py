@@ -29,7 +29,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from ras_flow.support.paths import expanded, short_names
+from ras_flow.support.paths import expanded
 from ras_flow.support.validation import (
     FilePath,
     NonNegative,
@@ -39,6 +39,7 @@ from ras_flow.support.validation import (
     Texts,
     read_toml,
 )
+from ras_flow.training.data.writer import short_names
 from ras_flow.training.splits import Split, Splitter
 from recipes.graph_llm.noise import Noise
 

@@ -14,9 +14,8 @@ from ras_flow.parts.protocols import LanguageModel
 from ras_flow.support.concurrency import in_order
 from ras_flow.training.data.attempts import knows
 from ras_flow.training.data.calls import LoggedModel, StepUsage, open_log
-from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.stats import Stats
-from ras_flow.training.data.writer import check_folder, own_set
+from ras_flow.training.data.writer import Progress, check_folder, own_set
 from ras_flow.training.splits import SPLITS
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
-from ras_flow.support.paths import short_names
-from ras_flow.training.data.progress import Progress
+from ras_flow.training.data.writer import Progress, short_names
 from ras_flow.training.splits import SPLITS, Split, fraction
 from recipes.graph_llm.case import Case, Page
 from recipes.graph_llm.config import MixConfig

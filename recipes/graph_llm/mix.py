@@ -17,10 +17,9 @@ from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Hop, Triple
-from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
-from ras_flow.training.data.writer import check_folder, own_set, write_set
+from ras_flow.training.data.writer import Progress, check_folder, own_set, write_set
 from ras_flow.training.splits import Split, fraction
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig

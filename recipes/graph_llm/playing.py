@@ -30,10 +30,9 @@ from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasOutput
 from ras_flow.support.concurrency import in_order, to_its_end
 from ras_flow.training.data.calls import StepUsage
-from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
-from ras_flow.training.data.writer import check_folder, own_set, write_set
+from ras_flow.training.data.writer import Progress, check_folder, own_set, write_set
 from ras_flow.training.splits import SPLITS, Split, fraction
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig

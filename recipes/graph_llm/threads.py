@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from ras_flow.training.data.progress import Progress
+from ras_flow.training.data.writer import Progress
 
 T = TypeVar("T")
 

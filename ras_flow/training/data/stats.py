@@ -28,9 +28,6 @@ class Stats:
         numbers: Sizes by task and measure.
         dropped: What was left out, by reason.
         inputs: Questions by file and split.
-        checksums: SHA-256 by file.
-        settings: The settings of the build.
-        usage: Tokens by step, for builds that asked models.
     """
 
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -97,14 +94,7 @@ class Stats:
         labels = self.by(2)
         answers = labels.get("answer", 0)
         rows = [("records", str(sum(labels.values()) - answers), str(answers))]
-        for name in (
-            "input tokens",
-            "output tokens",
-            "subqueries",
-            "[SUBQ] tokens",
-            "nodes",
-            "edges",
-        ):
+        for name in "input tokens,output tokens,subqueries,[SUBQ] tokens,nodes,edges".split(","):
             plan, answer = (_cell(self.numbers.get((task, name))) for task in ("plan", "answer"))
             rows.append((f"{name} (min, mean, median, max)", plan, answer))
         rows += [(f"[{label}]", str(labels.get(label, 0)), "–") for label in LABELS]

@@ -10,12 +10,14 @@ from typing import Any
 
 from ras_flow.errors import InputError
 from ras_flow.support.files import checksum, whole_file, writing
-from ras_flow.support.paths import short_names
 from ras_flow.training.data.labels import check_labels, keep_first, leave_out_unaskable
 from ras_flow.training.data.records import Record, check_record
 from ras_flow.training.data.stats import Stats, write_card
 from ras_flow.training.lock import writer_lock
 from ras_flow.training.splits import SPLITS, Split
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
 
 _OURS = ("train.jsonl", "stats.json", "store.sqlite")
 """What a folder of a data set has, be it complete or not, and how its other files begin."""
@@ -36,15 +38,6 @@ def check_folder(folder: Path) -> None:
 def own_set(folder: Path) -> AbstractContextManager[None]:
     """Lock the folder of a data set until the set is written."""
     return writer_lock(folder / "train.jsonl")
-
-
-def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write a file of records; an error leaves the file that was there before."""
-    ids: set[str] = set()
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
-            file.writelines(_line(record, ids) for record in records)
 
 
 def write_set(
@@ -79,6 +72,20 @@ def write_set(
     with writing(folder):
         write_card(folder, stats)
     return stats
+
+
+def short_names(paths: Iterable[Path]) -> dict[Path, str]:
+    """Return for each path its last part, with as many before it as tell it from the others."""
+    known = dict.fromkeys(paths)
+
+    def name(path: Path) -> str:
+        for count in range(1, len(path.parts)):
+            last = path.parts[-count:]
+            if [other.parts[-count:] for other in known].count(last) == 1:
+                return "/".join(last)
+        return str(path)
+
+    return {path: name(path) for path in known}
 
 
 def _line(record: Record, ids: set[str]) -> str:

@@ -55,7 +55,6 @@ class ModelSettings(Settings):
     Attributes:
         base: A causal language model: a folder, or a name on the hub.
         encoder: The sentence encoder: a folder, or a name.
-        projector_hidden: Width of the projector's inner layer.
         window: Input tokens at most.
         top_k: Passages for each subquery in runs that the trained model answers.
         max_triples: Triples of each hop that the trained model reads in runs, those nearest to the
@@ -120,8 +119,6 @@ class PretrainSettings(Settings):
             thousandth of the time of a text, so there can be many more. Their questions must be
             split as those of ``data.sets``.
         epochs: Passes over the plans that follow a search; 0 to skip this.
-        learning_rate: AdamW's learning rate.
-        batch_size: Graphs in a step.
     """
 
     sets: Texts = ()
@@ -137,11 +134,9 @@ class WatchSettings(Settings):
         every: Steps between measurements, and between checkpoints.
         records: Records of ``dev`` for the loss, at most.
         generate: Of these, records that the model plans or answers for the other measures.
-        batch_size: Records measured at once.
         patience: Stop after so many measurements without a lower loss; 0 for never.
         keep: Write the weights with the lowest loss on ``dev``, or the last ones. The loss also
             rises if a model learns to say the right thing in other words.
-        dtype: Number format of the weights in the finished folder.
     """
 
     every: Positive[int] = 500

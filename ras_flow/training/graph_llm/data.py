@@ -27,12 +27,7 @@ from ras_flow.training.run import Logger
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a run learns from and is watched by.
-
-    Attributes:
-        train: Records to learn from.
-        dev: Records to measure on meanwhile; may be empty.
-    """
+    """What a run learns from, and is watched by (may be empty)."""
 
     train: list[Placed]
     dev: list[Placed]

@@ -14,9 +14,6 @@ from ras_flow.training.processes import examples_a_step
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
 
-REPORT = "training.json"
-"""Settings, losses and measures."""
-
 
 def write_folder(
     folder: Path, model: GraphLLM, config: TrainingConfig, report: Mapping[str, Any]
@@ -24,7 +21,7 @@ def write_folder(
     """Write a trained Graph LLM."""
     save_graph_llm(model, folder, card=_facts(config, report), dtype=config.watch.dtype)
     text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
-    (folder / REPORT).write_text(text, encoding="utf-8")
+    (folder / "training.json").write_text(text, encoding="utf-8")
 
 
 def _facts(config: TrainingConfig, report: Mapping[str, Any]) -> dict[str, object]:

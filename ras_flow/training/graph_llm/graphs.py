@@ -31,7 +31,6 @@ class Graphs:
     Attributes:
         shapes: The graphs, with a text's row in ``vectors`` in place of its vector.
         vectors: One row a text, shape (texts, dimension).
-        encoder: The sentence encoder's identity.
     """
 
     shapes: Sequence[AttributedGraph]

@@ -11,7 +11,7 @@ from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, check_record
-from ras_flow.training.data.requests import as_request, target_text
+from ras_flow.training.data.requests import as_request
 from ras_flow.training.graph_llm.config import Task
 from ras_flow.training.splits import Split, fraction
 
@@ -24,12 +24,7 @@ MEASURED_SEED = 7
 
 @dataclass(frozen=True)
 class Placed:
-    """A record and where it stands.
-
-    Attributes:
-        record: The record.
-        place: File and line, for messages.
-    """
+    """A record and its place, file and line, for messages."""
 
     record: Record
     place: str
@@ -49,10 +44,6 @@ def read_split(folders: Iterable[Path], split: Split, *, task: Task = "both") ->
                     f"{place}: split: this record is for {record['split']}, in a file for {split}. "
                     "Build the data set again."
                 )
-            try:
-                target_text(record)
-            except InputError as error:
-                raise InputError(f"{place}: target: {error}") from error
             if task in ("both", record["task"]):
                 found.append(Placed(record, place))
     return found

@@ -21,7 +21,6 @@ class Scores:
     """Sums over records; the properties are their means.
 
     Attributes:
-        records: How many.
         right: Plans with the right label; answers that are the gold answer, normalised.
         unusable: Plans without a label, and empty answers.
         f1: Sum of the words' F1 of answers, and of subqueries where both texts have one.

@@ -39,9 +39,7 @@ class DataSettings(Settings):
             proportionally fewer in the other splits.
         skip: Training examples of a source to leave out first, such as those that an earlier
             training with the same files and seed had as its ``most``.
-        dev: Share of the titles to watch the training by.
-        test: Share of the titles to keep untouched.
-        seed: Decides splits and limits.
+        dev: Share of the titles to watch the training by; ``test`` stays untouched.
     """
 
     files: Texts
@@ -54,14 +52,7 @@ class DataSettings(Settings):
 
 
 class LoraSettings(Settings):
-    """The adapter.
-
-    Attributes:
-        rank: Its rank; 0 trains the whole model instead, as in the paper.
-        alpha: Its scale, divided by the rank.
-        dropout: Dropout of its input, in training.
-        targets: Names of the layers, or ``all-linear``.
-    """
+    """The adapter; rank 0 trains the whole model instead, as in the paper."""
 
     rank: NonNegative[int] = 16
     alpha: Positive[int] = 32
@@ -70,24 +61,14 @@ class LoraSettings(Settings):
 
 
 class LengthSettings(Settings):
-    """How long a text and its triples may be, in tokens.
-
-    Attributes:
-        source: Longest text; examples with a longer one are left out.
-        target: Longest output; a longer one is cut after its last whole triple.
-    """
+    """Most tokens: longer texts are left out, longer outputs cut after a whole triple."""
 
     source: Positive[int] = 512
     target: Positive[int] = 256
 
 
 class SavingSettings(Settings):
-    """What is written.
-
-    Attributes:
-        every: Steps between checkpoints, and between measurements of the loss on ``dev``.
-        dtype: Number format of the weights in the finished folder.
-    """
+    """Steps between checkpoints and measurements on ``dev``; format of the final weights."""
 
     every: Positive[int] = 5000
     dtype: Literal["float16", "float32"] = "float16"

@@ -17,12 +17,7 @@ from ras_flow.training.triples.splits import Splits, limit, split
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a run learns from and is measured on.
-
-    Attributes:
-        splits: Examples; the limits apply to each split.
-        facts: Passages with answer-bearing facts, none of whose titles is in a split.
-    """
+    """Limited splits, and passages with answer-bearing facts whose titles are in no split."""
 
     splits: Splits
     facts: list[FactPassage]

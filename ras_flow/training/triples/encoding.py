@@ -28,13 +28,7 @@ Rows = Sequence[dict[str, list[int]]]
 
 @dataclass(frozen=True)
 class Encoder:
-    """Turns examples into token ids.
-
-    Attributes:
-        tokenizer: A fast tokenizer of transformers, with a chat template for causal models.
-        model: Kind of model, and its instruction.
-        lengths: Longest text and target.
-    """
+    """Turns examples into token ids; causal models need a chat template."""
 
     tokenizer: Any
     model: ModelSettings
@@ -42,7 +36,8 @@ class Encoder:
 
     def __call__(self, example: Example) -> dict[str, list[int]] | None:
         """Encode one example."""
-        if self._count(example.text) > self.lengths.source:
+        tokens = self.tokenizer.encode(example.text, add_special_tokens=False)
+        if len(tokens) > self.lengths.source:
             return None
         target, labels = self._target(example)
         if not target:
@@ -82,9 +77,6 @@ class Encoder:
             ]
             return ids + end, [*learnt, IGNORED]
         return [], []
-
-    def _count(self, text: str) -> int:
-        return len(self.tokenizer.encode(text, add_special_tokens=False))
 
 
 def batches_of(tokenizer: Any, model: Any, kind: str) -> Callable[[Rows], Any]:

@@ -18,10 +18,8 @@ class Example:
 
     Attributes:
         id: Names it among all files that are read together.
-        source: The data set that it comes from; metrics are given for each.
         title: What the text is about; empty where the source does not say.
-        text: The text.
-        triples: Its triples; empty only if nothing is left after cleaning.
+        triples: Empty only if nothing is left after cleaning.
         complete: Whether the triples are all that the text states. Of a partial example neither
             the last closing parenthesis nor the end is learnt, since more should follow.
     """

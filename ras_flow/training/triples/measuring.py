@@ -24,14 +24,11 @@ class Measured:
     """An extractor's figures.
 
     Attributes:
-        name: What it is called in tables.
         scores: On the untouched part, by source and for ``"all"``.
         fact_recall: Share of the answer-bearing facts of whole passages that it found.
-        facts: How many facts these are.
         unparsable: Share of the texts and passages from whose output no triple could be read.
         pronouns: Share of all triples whose subject is a pronoun.
         errors: Texts and passages that it could not read at all.
-        output_tokens: Tokens that it generated.
         seconds: How long it took, without loading.
     """
 

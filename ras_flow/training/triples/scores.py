@@ -26,14 +26,7 @@ ROUGE = ("rouge1", "rouge2", "rougeL")
 
 @dataclass(frozen=True)
 class Prediction:
-    """What an extractor made of one text, and what was expected.
-
-    Attributes:
-        source: The data set of the text.
-        predicted: The extractor's triples.
-        expected: The reference triples.
-        broken: Whether pieces of the output could not be read as triples.
-    """
+    """A text's triples, and those expected; ``broken`` if some output is not triples."""
 
     source: str
     predicted: Sequence[Spo]
@@ -43,13 +36,7 @@ class Prediction:
 
 @dataclass
 class Match:
-    """Matches of predicted with expected triples, summed up.
-
-    Attributes:
-        matched: Matches; at the soft level, the sum of the pairs' similarities.
-        predicted: Predicted triples, none twice.
-        expected: Expected triples, none twice.
-    """
+    """Matches of triples, none counted twice; at the soft level, the sum of similarities."""
 
     matched: float = 0.0
     predicted: int = 0
@@ -57,17 +44,17 @@ class Match:
 
     @property
     def precision(self) -> float:
-        """The matched share of the predicted triples, in [0, 1]."""
+        """In [0, 1]."""
         return self._share(self.predicted)
 
     @property
     def recall(self) -> float:
-        """The matched share of the expected triples, in [0, 1]."""
+        """In [0, 1]."""
         return self._share(self.expected)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both, in [0, 1]."""
+        """In [0, 1]."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
@@ -88,8 +75,6 @@ class Scores:
     """The measures of an extractor on texts of one source.
 
     Attributes:
-        texts: How many texts.
-        levels: Matches at each of :data:`LEVELS`.
         rouge: F-measures of ROUGE-1, ROUGE-2 and ROUGE-L of the triples as text, mean over texts.
         unparsable: Share of the texts, among those with expected triples, for which no triple
             could be read from the output.

@@ -19,13 +19,7 @@ from ras_flow.training.triples.examples import Example
 
 @dataclass(frozen=True)
 class Splits:
-    """Examples for training, for watching it, and untouched ones.
-
-    Attributes:
-        train: To learn from.
-        dev: To measure during training.
-        test: The untouched part.
-    """
+    """Examples for training, for watching it, and untouched ones."""
 
     train: list[Example] = field(default_factory=list)
     dev: list[Example] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +28,7 @@ from tests.servers import Answer, OpenAIServer
 from tests.servers.scripted import last_message
 from tests.training.data.examples import HOTPOT, write_lines
 
-COUNT = 30
+COUNT = 16
 
 
 def film(number: int) -> dict[str, Any]:
@@ -75,14 +76,23 @@ SAID["Clara Novak"] = "(S> Clara Novak| P> born in| O> Lindau)"
 SAID["Lindau"] = "(S> Lindau| P> lies on| O> River Aach)"
 
 
-@pytest.fixture
-def mix(tmp_path: Path) -> Path:
-    write_lines(tmp_path / "films.jsonl", *map(film, range(COUNT)))
-    write_lines(tmp_path / "hotpot.jsonl", HOTPOT)
+def write_mix(folder: Path) -> Path:
+    write_lines(folder / "films.jsonl", *map(film, range(COUNT)))
+    write_lines(folder / "hotpot.jsonl", HOTPOT)
     text = "seed = 5\ndev = 0.2\ntest = 0.1\n[noise]\nmax_hops = 4\n"
     text += "".join(f'[[source]]\nfile = "{name}.jsonl"\n' for name in ("films", "hotpot"))
-    (tmp_path / "mix.toml").write_text(text)
-    return tmp_path / "mix.toml"
+    (folder / "mix.toml").write_text(text)
+    return folder / "mix.toml"
+
+
+@pytest.fixture
+def mix(tmp_path: Path) -> Path:
+    return write_mix(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+    return asyncio.run(play(write_mix(tmp_path_factory.mktemp("played"))))
 
 
 def written(mix: Path) -> list[Record]:
@@ -129,11 +139,12 @@ def seen(record: Record) -> set[Spo]:
     return {(t[0], t[1], t[2]) for link in record["chain"] for t in link["triples"]}
 
 
-async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mix: Path) -> None:
-    records = await play(mix)
+def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(
+    played: list[Record],
+) -> None:
     for number in range(COUNT):
         facts = told(number)
-        own = of(records, number)
+        own = of(played, number)
         plans = [record for record in own if record["task"] == "plan"]
         assert plans[0]["chain"] == []
         assert plans[0]["target"] == {"label": "SUBQ", "subquery": film(number)["question"]}
@@ -145,10 +156,10 @@ async def test_the_teacher_says_sufficient_where_the_real_graph_has_all_facts(mi
         assert answer["task"] == "answer"
         assert answer["target"] == {"answer": f"{number} May 1921"}
         assert facts <= seen(answer)
-    hops = [link["triples"] for link in of(records, 3)[-1]["chain"]]
+    hops = [link["triples"] for link in of(played, 3)[-1]["chain"]]
     # Five passages of about a triple each, the distractors' too.
     assert all(5 <= len({triple[0] for triple in triples}) for triples in hops)
-    asked = {record["target"].get("subquery") for record in records}
+    asked = {record["target"].get("subquery") for record in played}
     assert any(f"When was Aino{n} Laine{n} born?" in asked for n in range(COUNT))
 
 
@@ -211,13 +222,12 @@ async def test_what_the_extractor_misses_is_asked_in_all_ways_and_never_sufficie
     assert 3 <= len(asked) <= 4
 
 
-async def test_training_never_shows_a_passage_of_a_held_out_question(mix: Path) -> None:
-    records = await play(mix)
-    split: dict[str, Split] = {record["question"]: record["split"] for record in records}
+def test_training_never_shows_a_passage_of_a_held_out_question(played: list[Record]) -> None:
+    split: dict[str, Split] = {record["question"]: record["split"] for record in played}
     held = {n for n in range(COUNT) if split[film(n)["question"]] != "train"}
     assert held
     subjects = {
-        triple[0] for record in records if record["split"] == "train" for triple in seen(record)
+        triple[0] for record in played if record["split"] == "train" for triple in seen(record)
     }
     assert subjects
     assert not subjects & {title for number in held for title in extracted(number)}
@@ -259,9 +269,9 @@ async def test_another_build_for_the_folder_is_refused_before_it_begins(mix: Pat
 
 
 async def test_a_limit_takes_a_part_of_what_a_larger_one_takes(mix: Path) -> None:
-    few = {one["question"] for one in await play(mix, limit=4) if one["split"] == "train"}
-    more = {one["question"] for one in await play(mix, limit=9) if one["split"] == "train"}
-    assert (len(few), len(more)) == (4, 9)
+    few = {one["question"] for one in await play(mix, limit=2) if one["split"] == "train"}
+    more = {one["question"] for one in await play(mix, limit=5) if one["split"] == "train"}
+    assert (len(few), len(more)) == (2, 5)
     assert few < more
 
 

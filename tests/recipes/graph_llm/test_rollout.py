@@ -117,15 +117,6 @@ def test_a_run_without_failures_is_the_papers() -> None:
     assert [record.get("page") for record in records] == [None, "Aino Laine", None, None]
 
 
-@pytest.mark.parametrize(("hops", "longest"), [(1, 0), (2, 2), (3, 2)])
-def test_a_run_has_as_many_hops_as_it_may(hops: int, longest: int) -> None:
-    records = play(noise=noisy(max_hops=hops))
-    whole = [f"[SUBQ] {Q}", "[SUBQ] When was Aino Laine born?", "[SUFFICIENT]"]
-    assert plans(records) == whole[:hops]
-    assert max(len(record["chain"]) for record in records) == longest
-    assert (records[-1]["task"] == "answer") == (hops > 1)
-
-
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_page_tells_its_facts_and_as_much_more_as_fits(most: int) -> None:
     first = CASE.steps[0]
@@ -287,14 +278,6 @@ def test_answers_are_spelled_as_the_graph_spells_them() -> None:
     assert spellings == {"3 May 1921", "May 3, 1921"}
 
 
-@pytest.mark.parametrize("passages", [1, 2, 5])
-def test_a_hop_has_no_more_passages_than_a_search_returns(passages: int) -> None:
-    own = tuple(Page(f"Own {n}", ((f"Own {n}", "is", f"thing {n}"),), "A text.") for n in range(9))
-    case = replace(WITH_TEXTS, context=own)
-    for link in play(case, noisy(passages=passages), as_text=True)[-1]["chain"]:
-        assert len(link["passages"]) == passages
-
-
 def test_given_documents_need_no_plan() -> None:
     static = replace(CASE, static=True, steps=CASE.steps[:1], instruction="Write a passage.")
     [record] = play(static, Noise(dead_end=1.0))
@@ -418,17 +401,6 @@ def test_the_passage_that_a_search_finds_is_the_first_where_results_are_ranked(
     assert places == first
 
 
-def test_a_passage_without_text_is_not_replaced_by_a_later_one() -> None:
-    """Else answers to questions whose passages are not known would only ever read wrong ones."""
-    pool = Pool(replace(page, text=f"About {page.title}.") for page in POOL.pages)
-    first = {
-        tuple(map(tuple, link.get("passages", ())))
-        for record in play(noise=noisy(ranked=1.0), pool=pool, answer_passages=1)
-        for link in record["chain"]
-    }
-    assert first == {()}
-
-
 @given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1), st.integers(1, 5))
 @settings(max_examples=60)
 def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
@@ -447,23 +419,6 @@ def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
         titles = {title for title, _ in shown}
         assert DIRECTED in visible(answer) or "Salt Road" in titles
         assert BORN in visible(answer) or "Aino Laine" in titles
-
-
-def test_a_page_is_not_taken_for_another_of_its_title() -> None:
-    one, two = WITH_TEXTS.steps
-    namesake = replace(two.page, title=one.page.title)
-    case = replace(WITH_TEXTS, steps=(one, replace(two, page=namesake)))
-    noise = noisy(found=0.3, missed=0.3)
-    answers = [
-        record
-        for seed in range(40)
-        for record in play(case, noise, seed, answer_passages=5)
-        if record["task"] == "answer"
-    ]
-    assert answers
-    for answer in answers:
-        texts = {text for link in answer["chain"] for _, text in link.get("passages", [])}
-        assert BORN in visible(answer) or namesake.text in texts
 
 
 def test_a_passage_whose_text_is_not_known_is_its_triples_written_out() -> None:

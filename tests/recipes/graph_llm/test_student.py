@@ -250,13 +250,6 @@ async def test_a_question_on_which_the_planner_fails_is_left_out_and_counted(
     assert written(folder) == records
 
 
-async def test_without_a_planner_records_and_statistics_name_none(mix: Path) -> None:
-    folder = mix.parent / "out"
-    stats = await play_mix(load_config(mix), folder, MappingExtractor(SAID), InMemoryStore())
-    assert "planner" not in stats.settings and stats.usage.keys() == {"extract"}
-    assert not any("played-by" in record["id"] for record in written(folder))
-
-
 def test_the_command_follows_the_model_that_it_is_given(
     mix: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from ras_flow.formats.triples import Spo, clean_field, format_triples, parse_tri
 from ras_flow.training.triples.examples import Example
 from recipes.triples.cleaning import clean
 from recipes.triples.spelling import date_as_written, locate
-from recipes.triples.support import coverage, supported
 
 
 def example(
@@ -197,13 +194,6 @@ def test_whatever_comes_in_what_comes_out_can_be_learnt(
             assert normalize_name(subject) != normalize_name(object)
             assert not is_pronoun(subject) and not is_pronoun(object)
             assert clean_field(predicate) == predicate
-
-
-@given(st.text(max_size=60), st.text(max_size=60), st.lists(st.tuples(NAME, NAME, NAME)))
-def test_shares_are_shares(text: str, field: str, triples: list[Any]) -> None:
-    assert 0 <= supported(field, text) <= 1
-    assert all(0 <= share <= 1 for share in coverage(text, field, triples))
-    assert all(share == 1 for share in coverage(text, text, []))
 
 
 @given(

@@ -19,7 +19,7 @@ from ras_flow.training.lock import writer_lock
 from ras_flow.training.triples.examples import read_examples
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, completed, facts_of_corpus
-from tests.training.triples.samples import Worker, fact_rows, write_rows
+from tests.training.triples.samples import Worker, write_rows
 
 SALT_ROAD = "Salt Road is a drama film directed by Aino Laine in 1952."
 AINO = "Aino Laine was born in Oulu and died in Turku."
@@ -67,16 +67,6 @@ def test_facts_are_found_in_the_passages_that_state_them(corpus: Path, questions
     assert titles(found) == ["Salt Road (film)", "Aino Laine", "Leda Koskinen"]
     assert found[0].facts == (("Salt Road", "director", "Aino Laine"),)
     assert [fact[2] for fact in found[1].facts] == ["Oulu", "Turku"]
-
-
-def test_what_is_held_out_is_not_used(corpus: Path, questions: Path, tmp_path: Path) -> None:
-    kept = write_rows(tmp_path / "measured.jsonl", fact_rows())
-    assert titles(facts_of_corpus(corpus, questions, held_out=[kept])) == ["Leda Koskinen"]
-    asked = facts_of_corpus(corpus, questions, held_out_if="measured")
-    assert titles(asked) == ["Salt Road (film)", "Aino Laine"]
-    assert titles(facts_of_corpus(corpus, questions, most_words=10)) == titles(asked)[1:] + [
-        "Leda Koskinen"
-    ]
 
 
 def test_files_that_do_not_fit_are_named(corpus: Path, questions: Path, tmp_path: Path) -> None:

@@ -148,12 +148,3 @@ def test_what_cannot_be_done_is_refused_before_any_work(
     refused = graph_llm(settings, tmp_path / "out", *options)
     assert isinstance(refused.exception, ConfigurationError) and said in str(refused.exception)
     assert not list(tmp_path.glob("out*"))
-
-
-@pytest.mark.parametrize("option", ["--steps", "--records"])
-def test_less_than_one_is_no_number_of_steps_or_records(
-    settings: Path, tmp_path: Path, option: str
-) -> None:
-    refused = graph_llm(settings, tmp_path / "out", option, "0")
-    assert refused.exit_code == 2 and option in refused.stderr
-    assert not list(tmp_path.glob("out*"))

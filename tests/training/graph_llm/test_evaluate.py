@@ -11,7 +11,6 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.indexes.queries import check_queries
 from ras_flow.parts import Generation, Message, ScoredPassage
 from ras_flow.testing import ListRetriever
-from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.data import load_data
 from ras_flow.training.graph_llm.evaluate import (
     evaluate,
@@ -20,7 +19,7 @@ from ras_flow.training.graph_llm.evaluate import (
 )
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.graph_llm.next_passage import NextPassage, find_next
-from ras_flow.training.graph_llm.scores import LATER, measure
+from ras_flow.training.graph_llm.scores import LATER
 from tests.graph_llm.test_nearest import SharedWords
 from tests.graph_llm.tiny import build
 from tests.training.graph_llm.samples import config, record, records, write_set
@@ -58,17 +57,6 @@ async def test_a_language_model_is_measured_as_a_graph_llm_is() -> None:
     assert (later.records, later.labels) == (4, {"SUBQ -> SUBQ": 2, "SUFFICIENT -> SUFFICIENT": 2})
     assert (answers.records, answers.right, answers.f1) == (2, 1, 1.0)
     assert measures.texts[3] == "Narvik"
-
-
-def test_a_source_may_be_called_all() -> None:
-    rows: list[Record] = [{**row, "source": "all"} for row in records(1)]
-    assert len(rows) == 4
-    scores = measure(rows, dict.fromkeys(range(4), "Narvik")).scores
-    assert {key: one.records for key, one in scores.items()} == {
-        ("plan", "all"): 3,
-        ("plan", LATER): 2,
-        ("answer", "all"): 1,
-    }
 
 
 def test_a_name_that_is_no_folder_is_a_model(tmp_path: object, base: object, data: object) -> None:

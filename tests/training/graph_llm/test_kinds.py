@@ -62,7 +62,6 @@ def train(base: Path, data: Path, output: Path, **changes: Any) -> GraphLLM:
 @pytest.mark.parametrize(
     ("kind", "gnn"),
     [
-        ("llama", {"kind": "gat", "scope": "merged"}),
         ("llama", {"kind": "gcn", "tokens": "per_hop"}),
         ("qwen2", {"kind": "gat", "tokens": "per_hop"}),
         ("gpt2", {"kind": "gcn", "scope": "merged", "tokens": "per_hop"}),

@@ -10,8 +10,6 @@ from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
 from ras_flow.training.run import Progress
-from tests.recipes.triples.test_completing import corpus as corpus
-from tests.recipes.triples.test_completing import questions as questions
 
 
 def run_cli(*arguments: str | Path) -> Result:
@@ -42,11 +40,8 @@ def test_training_takes_as_many_examples_as_are_asked_for(
 
 
 @pytest.mark.parametrize("option", ["--steps", "--examples"])
-@pytest.mark.parametrize("number", ["0", "-5"])
-def test_less_than_one_is_no_number_of_steps_or_examples(
-    settings: Path, option: str, number: str
-) -> None:
-    refused = run_cli("train", "triples", settings, "out", option, number)
+def test_less_than_one_is_no_number_of_steps_or_examples(settings: Path, option: str) -> None:
+    refused = run_cli("train", "triples", settings, "out", option, "0")
     assert refused.exit_code == 2 and option in refused.stderr
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
@@ -12,38 +11,28 @@ from typer.testing import CliRunner, Result
 from ras_flow.cli.commands import app
 from ras_flow.datasets.facts import read_facts
 from ras_flow.formats.quality import RULES
+from ras_flow.formats.triples import Spo
 from ras_flow.parts import Extraction
-from ras_flow.state.schema import Passage
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.measuring import figures
 from ras_flow.training.triples.raw import extract_raw, passages_of
 from tests.llms.tiny import save_tiny_model
-from tests.training.triples.samples import fact_rows, rows, write_rows
+from tests.training.triples.samples import Worker, fact_rows, rows, write_rows
 
 
-class Known:
-    """Knows some passages' triples by heart."""
-
-    identity = "known"
-    batch_size = 1
-
-    def __init__(self, known: dict[str, list[tuple[str, str, str]]]) -> None:
-        self.known = known
-
-    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-        return [
-            Extraction(self.known.get(p["text"], []), output_tokens=3, error=None) for p in passages
-        ]
+def knowing(known: dict[str, list[Spo]]) -> Worker:
+    """Know some passages' triples by heart."""
+    return Worker(lambda passage: Extraction(known.get(passage["text"], []), output_tokens=3))
 
 
-FACTS = [("Ann", "met", "Bo"), ("Ann", "born in", "Oslo")]
+FACTS: list[Spo] = [("Ann", "met", "Bo"), ("Ann", "born in", "Oslo")]
 
 
 async def test_measures(tmp_path: Path) -> None:
     examples = [Example(str(i), "s", "", f"Text {i}", tuple(FACTS)) for i in range(2)]
     facts = read_facts(write_rows(tmp_path / "f.jsonl", fact_rows()))
     film, person = (fact.passage["text"] for fact in facts)
-    good = Known(
+    good = knowing(
         {
             "Text 0": FACTS,
             "Text 1": FACTS[:1],
@@ -51,7 +40,7 @@ async def test_measures(tmp_path: Path) -> None:
             person: [("Aino Laine", "from", "Oulu")],
         }
     )
-    weak = Known({"Text 0": [("She", "met", "Bo")], film: [("Salt Road", "by", "Aino Laine")]})
+    weak = knowing({"Text 0": [("She", "met", "Bo")], film: [("Salt Road", "by", "Aino Laine")]})
     trained, base = [
         figures(name, await extract_raw(known, passages_of(examples, facts)), examples, facts)
         for name, known in (("t", good), ("b", weak))
@@ -64,7 +53,7 @@ async def test_measures(tmp_path: Path) -> None:
 
 async def test_figures_of_what_enters_the_graph() -> None:
     examples = [Example("1", "s", "Ann", "Ann is a cook. She met Bo.", (("Ann", "met", "Bo"),))]
-    known = Known({examples[0].text: [("She", "met", "Bo"), ("he", "met", "Bo")]})
+    known = knowing({examples[0].text: [("She", "met", "Bo"), ("he", "met", "Bo")]})
     made = await extract_raw(known, passages_of(examples, []))
     raw, graph = figures("r", made, examples, []), figures("g", made, examples, [], RULES)
     assert (raw.pronouns, graph.pronouns) == (1, 0)

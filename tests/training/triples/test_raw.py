@@ -42,10 +42,3 @@ async def test_an_interrupted_measurement_goes_on() -> None:
     other = Worker(made, identity="other")
     await extract_raw(other, MANY[:1], cache)
     assert other.asked
-
-
-async def test_without_a_cache_nothing_is_kept() -> None:
-    worker = Worker(made)
-    for _ in range(2):
-        assert list(await extract_raw(worker, [MANY[0], MANY[0]])) == [MANY[0]["id"]]
-    assert len(worker.asked) == 4

@@ -46,11 +46,6 @@ def test_more_data_moves_no_title() -> None:
     assert 20 < len(all_.test) < 60 and 5 < len(all_.dev) < 40
 
 
-def test_shares_that_leave_nothing_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="dev"):
-        split([], dev=0.5, test=0.5, seed=1)
-
-
 def test_limits_keep_complete_examples_first_and_the_longest_name_counts() -> None:
     some = [
         Example(f"{source}{i}", source, "", "x", (), complete=i % 2 == 0)

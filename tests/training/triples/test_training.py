@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 from dataclasses import replace
+from functools import cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, TrainingArguments
 from typer.testing import CliRunner
 
 from ras_flow.cli.commands import app
@@ -33,7 +34,6 @@ from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.training import train, training_tokenizer
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
-from tests.training.gpus import several_gpus
 from tests.training.triples.samples import NAMES, fact_rows, rows, write_rows
 
 TRIPLES = (("Ann (poet)", "met", "Bo"), ("Ann (poet)", "born in", "Oslo, Norway"))
@@ -133,21 +133,6 @@ async def test_training_prompts_are_those_of_inference(
     assert asked == [encoder(home).prompt("Ann", EXAMPLE.text)]
 
 
-def test_padding_is_neither_read_nor_learnt(home: Path) -> None:
-    tokenizer = encoder(home).tokenizer
-    pad = tokenizer.pad_token_id
-    rows = [
-        {"input_ids": [1, 2, 3], "labels": [-100, 2, 3]},
-        {"input_ids": [7] * 5, "labels": [-100] * 4 + [7]},
-    ]
-    batch = batches_of(tokenizer, None, "causal")(rows)
-    assert batch["input_ids"].tolist() == [[pad, pad, 1, 2, 3], [7] * 5]
-    assert batch["attention_mask"].tolist() == [[0, 0, 1, 1, 1], [1] * 5]
-    # Logits are computed from the first target on.
-    assert batch["labels"].tolist() == [[-100, 2, 3], [-100, -100, 7]]
-    assert batch["logits_to_keep"] == 3
-
-
 def test_padding_changes_no_loss(home: Path) -> None:
     encode, model = encoder(home), read_model(str(home / "causal"))
     short, long = (encode(replace(EXAMPLE, triples=triples)) for triples in (TRIPLES[:1], TRIPLES))
@@ -158,7 +143,9 @@ def test_padding_changes_no_loss(home: Path) -> None:
             float(model(**{name: torch.tensor([ids]) for name, ids in row.items()}, **summed).loss)
             for row in (short, long)
         ]
-        together = float(model(**collate([short, long]), **summed).loss)
+        batch = collate([short, long])
+        together = float(model(**batch, **summed).loss)
+    assert batch["logits_to_keep"] < batch["input_ids"].shape[1], "none of the prompts"
     assert together == pytest.approx(sum(plain), abs=1e-3)
 
 
@@ -222,7 +209,16 @@ def test_the_loss_is_that_of_a_step_however_it_is_cut(
 
 
 def test_one_process_takes_one_gpu_of_several(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    several_gpus(monkeypatch)
+    real = TrainingArguments.__dict__["_setup_devices"]
+
+    def three(self: Any) -> Any:
+        device = real.func(self)  # What it computes on stays what is there.
+        self._n_gpu = 3
+        return device
+
+    made = cached_property(three)
+    made.__set_name__(TrainingArguments, "_setup_devices")
+    monkeypatch.setattr(TrainingArguments, "_setup_devices", made)
     lines: list[str] = []
     train(config(home), home / "gpus", data=home, seconds=0, log=lines.append)
     state = json.loads((home / "gpus.run/checkpoint-1/trainer_state.json").read_text())

@@ -31,13 +31,12 @@ from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.support.concurrency import in_order, to_its_end
 from ras_flow.training.data.calls import open_log
-from ras_flow.training.data.progress import Progress
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.subq.builder import Builder
 from ras_flow.training.data.subq.config import BuildConfig, Models
-from ras_flow.training.data.writer import check_folder, own_set, write_set
-from ras_flow.training.splits import Split, Splitter
+from ras_flow.training.data.writer import Progress, check_folder, own_set, write_set
+from ras_flow.training.splits import Split
 
 
 async def build_hotpotqa_subq(
@@ -49,7 +48,6 @@ async def build_hotpotqa_subq(
 ) -> Stats:
     """Build the data set."""
     config = config or BuildConfig()
-    splitter = Splitter(seed=config.seed, dev=config.dev, test=config.test)
     check_folder(folder)
     most = None if config.limit is None else min(config.limit, sys.maxsize)
     rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), most)))
@@ -60,7 +58,7 @@ async def build_hotpotqa_subq(
         collected: list[Record] = []
         done = 0
         async with open_log(folder) as log:
-            builder = Builder(log, models, config, splitter, stats.dropped)
+            builder = Builder(log, models, config, stats.dropped)
             async with aclosing(in_order(builder.records, rows, config.concurrency)) as built:
                 async for _, records in built:
                     collected += records

@@ -22,7 +22,6 @@ from ras_flow.training.data.subq.config import BuildConfig, Models
 from ras_flow.training.data.subq.hops import Asked, Document, hop_records, known_records
 from ras_flow.training.data.subq.prompts import again, filter_prompt, subquery_prompt
 from ras_flow.training.data.subq.replies import read_numbers, read_subquery
-from ras_flow.training.splits import Splitter
 
 ATTEMPTS = 3
 """How often a model is asked for one reply that can be used."""
@@ -36,14 +35,9 @@ class Builder:
     """
 
     def __init__(
-        self,
-        log: CallLog,
-        models: Models,
-        config: BuildConfig,
-        splitter: Splitter,
-        dropped: dict[str, int],
+        self, log: CallLog, models: Models, config: BuildConfig, dropped: dict[str, int]
     ) -> None:
-        self.config, self.splitter, self.dropped = config, splitter, dropped
+        self.config, self.dropped = config, dropped
         self.filter = LoggedModel(models.filter, log, "filter")
         self.writer = LoggedModel(models.subqueries, log, "subqueries")
         self.extractor = PromptedExtractor(
@@ -60,7 +54,7 @@ class Builder:
         id = row.first_text("id", "_id")
         name = f"{id}~{self.named[id]}" if self.named[id] else id
         self.named[id] += 1
-        asked = Asked(name, question, answer, self.splitter(question))
+        asked = Asked(name, question, answer, self.config(question))
         try:
             known = self.base is not None and await self._knows(question, answer, self.base)
         except ModelResponseError as error:
