@@ -40,7 +40,7 @@ def test_a_set_is_written_by_one_at_a_time(tmp_path: Path) -> None:
     ("changes", "error"),
     [
         ({"question": "Who else?"}, InputError),  # Two of one id.
-        ({"id": "b", "target": {}}, InputError),
+        ({"id": " ", "question": "Who else?"}, InputError),
         (None, KeyError),
     ],
 )
