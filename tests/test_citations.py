@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ras_flow.state.citations import cite, cite_passages
 from ras_flow.state.kg import merge_triples, to_new_triples
-from ras_flow.state.schema import Citation, Extracted, Passage, Triple
+from ras_flow.state.schema import Extracted, Passage, Triple
 
 Q = "The Pick Motor Company's town is located on which river?"
 
@@ -60,19 +60,11 @@ MOUTH = ("mouth", "The Wash", ["town"])
 
 @pytest.mark.parametrize(
     "answer",
-    ["River Welland", "the river welland.", "Welland", "It is on the River Welland, I think."],
+    ["the river welland.", "Welland", "It is on the River Welland, I think."]
+    + ["Pick Motor Company was on the River Welland"],
 )
 def test_path_from_question_to_answer_then_the_answers_other_triples(answer):
     assert cited(answer) == [LOCATION, LOCATED_ON, TYPE, MOUTH]
-
-
-def test_a_sentence_that_repeats_the_question_cites_what_is_new():
-    assert cited("Pick Motor Company was on the River Welland") == [
-        LOCATION,
-        LOCATED_ON,
-        TYPE,
-        MOUTH,
-    ]
 
 
 def test_an_answer_among_the_questions_entities():
@@ -94,15 +86,10 @@ def test_equal_name_wins_over_containing_names():
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "   ", "Thames", "42", "nd", "el", "20", "I do not know", "No one", "J. K. Rowling"],
+    ["", "Thames", "42", "nd", "20", "Stam", "Stamfordshire", "I do not know", "J. K. Rowling"],
 )
 def test_no_match_no_citation(answer):
     assert cited(answer) == []
-
-
-def test_whole_words_only():
-    assert cited("Stam") == []
-    assert cited("Stamfordshire") == []
 
 
 @pytest.mark.parametrize(
@@ -153,15 +140,9 @@ def test_a_number_or_a_short_name_is_no_option(answer: str) -> None:
 
 
 def test_limits():
-    triples = graph(
-        {"p": [("Rome", f"relation {i}", f"thing {i}") for i in range(20)]},
-    )
+    triples = graph({"p": [("Rome", f"relation {i}", f"thing {i}") for i in range(20)]})
     assert len(cited("Rome", "Which city?", triples)) == 8
     assert len(cited("yes", "Is Rome old?", triples)) == 5
-
-
-def test_empty_graph():
-    assert cite("River Welland", Q, {}) == []
 
 
 NAME = st.sampled_from(["Paris", "Rome", "yes", "a", "Île de France", "1,000", "!!!", "京都", "は"])
@@ -257,18 +238,6 @@ def test_passages_that_are_kept_as_text_are_cited_best_first() -> None:
     assert ids("Rome", "Which city is large?") == [["p7"], *([f"p{i}"] for i in range(7))]
     assert ids("yes", "Is Rome large?") == [["p7"], *([f"p{i}"] for i in range(4))]
     assert ids("yes", "Is it so?") == []
-
-
-def test_a_passage_that_is_kept_as_text_is_cited_for_what_its_text_or_its_title_says() -> None:
-    passages = {
-        "text": Passage(id="text", title="France", text="Its capital is Paris."),
-        "title": Passage(id="title", title="Paris", text="It is old."),
-        "neither": Passage(id="neither", title="Rome", text="It is older."),
-    }
-    assert cite_passages("Paris", "?", passages) == [
-        Citation(triple="", passages=["text"]),
-        Citation(triple="", passages=["title"]),
-    ]
 
 
 def test_passages_that_are_kept_as_text_support_a_verdict_in_any_script() -> None:

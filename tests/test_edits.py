@@ -70,23 +70,16 @@ def test_edits_are_read_as_they_are() -> None:
         ("drop", "Edit 2"),
         ({}, "use one of drop_triple"),
         ({"op": ["x"]}, "use one of"),
-        ({"op": "drop_triple"}, r"Edit 2 \(drop_triple\): triple"),
-        ({"op": "drop_triple", "triple": 3}, "triple"),
+        ({"op": "drop_triple", "triple": 3}, r"Edit 2 \(drop_triple\): triple"),
         ({"op": "subquery", "text": " "}, "text.*empty"),
         ({"op": "subquery", "text": "a\udc00"}, "half a character at position 1"),
         ({"op": "plan", "text": "x", "hop": 1}, "hop.*text"),
-        ({**EDITS[1], "passages": "p"}, "passages"),
         ({**EDITS[1], "passages": [1]}, "passages"),
     ],
 )
 def test_a_malformed_edit_is_named_by_number(edit: Any, message: str) -> None:
     with pytest.raises(EditError, match=message):
         parse_edits([EDITS[0], edit], SYSTEM.operations)
-
-
-def test_edits_that_are_no_list_are_refused() -> None:
-    with pytest.raises(EditError, match="list of objects"):
-        parse_edits({"edits": []}, SYSTEM.operations)
 
 
 BORN = triple_id("Mira Lund", "place of birth", "Narvik")
@@ -165,11 +158,7 @@ def edited(edits: list[dict[str, Any]], before: str, **changes: Any) -> tuple[An
 
 def test_a_dropped_triple_is_gone_and_the_same_node_comes_next() -> None:
     after, node = edited([{"op": "drop_triple", "triple": BORN}], "plan")
-    assert (BORN in after["triples"], DESIGNED in after["triples"], node) == (
-        False,
-        True,
-        "encode",
-    )
+    assert (BORN in after["triples"], DESIGNED in after["triples"], node) == (False, True, "encode")
 
 
 def test_a_dropped_passage_takes_along_what_no_other_states() -> None:
@@ -273,13 +262,6 @@ def test_a_model_is_a_setting_of_the_run() -> None:
     assert made.values["documents"] == documents, "given documents are lost"
 
 
-def test_a_triple_whose_name_is_cleaned_in_the_merge_can_be_dropped_before_it() -> None:
-    extracted = [{"passage": "p", "triples": [["f(x", "is", "even"]]}]
-    drop = {"op": "drop_triple", "triple": triple_id("fx", "is", "even")}
-    after, _ = edited([drop], "merge_graph", extracted=extracted)
-    assert after["extracted"] == [{"passage": "p", "triples": []}]
-
-
 def test_an_edit_writes_no_more_than_what_it_changes() -> None:
     given = state(extracted=GONE["extracted"])
     made = apply_edits(
@@ -319,7 +301,6 @@ def test_no_edits_change_nothing(before: str) -> None:
         ),
         ({"op": "subquery", "text": "where?"}, "plan", {}, "already asked"),
         ({"op": "subquery", "text": "x" * 500}, "plan", {}, "1 to 400 characters"),
-        ({"op": "subquery", "text": "[SUBQ]"}, "plan", {"hops": []}, "1 to 400 characters"),
         (EDITS[4], "to_triples", {}, "about to to_triples"),
         (EDITS[5], "merge_graph", {}, "no effect"),
         (EDITS[5], "start", {}, "before the run's first step"),
@@ -327,9 +308,6 @@ def test_no_edits_change_nothing(before: str) -> None:
         ({"op": "plan", "text": "hm"}, "plan", {}, "no label"),
         (EDITS[4], "answer", {"context": {"max_hops": 2}}, "'max_hops'"),
         ({**EDITS[6], "name": "gpt"}, "plan", {}, "'gpt' is not of the form provider:model"),
-        ({**EDITS[6], "name": "openai:"}, "plan", {}, "not of the form"),
-        ({**EDITS[6], "name": ":gpt"}, "plan", {}, "not of the form"),
-        ({**EDITS[6], "role": "extractor", "name": "gpt"}, "plan", {}, "not of the form"),
         ({**EDITS[6], "name": "none"}, "plan", {}, "not of the form"),
         ({**EDITS[6], "role": "encoder"}, "plan", {}, "planner, extractor, answerer"),
         (EDITS[6], "plan", {"context": {"depth": 3}}, "settings cannot be used: .*depth"),
@@ -341,9 +319,3 @@ def test_an_edit_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(EditError, match=message):
         apply_edits(SYSTEM, state(**changes), parse_edits([edit], SYSTEM.operations), before)
-
-
-def test_the_second_of_two_edits_is_named() -> None:
-    drop = {"op": "drop_triple", "triple": BORN}
-    with pytest.raises(EditError, match=r"Edit 2 \(drop_triple\)"):
-        apply_edits(SYSTEM, state(), parse_edits([drop, drop], SYSTEM.operations), "plan")

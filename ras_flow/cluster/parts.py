@@ -32,32 +32,28 @@ def parts_on(engine: Engine) -> Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineParts(Parts):
-    """Parts whose named models, except encoders, are opened in the workers of an engine.
-
-    Attributes:
-        engine: The workers.
-    """
+    """Parts whose named models, except encoders, are opened in the workers of an engine."""
 
     engine: Engine = IN_PROCESS
 
     async def get_planner(self, context: Context) -> Planner:
-        """Return the planner; see :meth:`ras_flow.parts.chosen.Parts.get_planner`."""
+        """Return the planner."""
         planner = await super().get_planner(context)
         return planner if self.planner is not None else _Planner(self.engine, context, planner)
 
     async def get_extractor(self, context: Context) -> Extractor:
-        """Return the extractor; see :meth:`ras_flow.parts.chosen.Parts.get_extractor`."""
+        """Return the extractor."""
         extractor = await super().get_extractor(context)
         here = self.extractor is not None or self.keeps_text(context)
         return extractor if here else _Extractor(self.engine, context, extractor)
 
     async def get_answerer(self, context: Context) -> Answerer:
-        """Return the answerer; see :meth:`ras_flow.parts.chosen.Parts.get_answerer`."""
+        """Return the answerer."""
         answerer = await super().get_answerer(context)
         return answerer if self.answerer is not None else _Answerer(self.engine, context, answerer)
 
     async def get_model(self, name: str, context: Context) -> LanguageModel:
-        """Return a language model; see :meth:`ras_flow.parts.chosen.Parts.get_model`."""
+        """Return a language model without a role."""
         return _Model(self.engine, name, context, await super().get_model(name, context))
 
 

@@ -51,12 +51,7 @@ class DocumentRecord:
 
 @dataclass
 class Contents:
-    """What an index will hold, in memory while it is written.
-
-    Attributes:
-        documents: The documents by source.
-        passages: Passages by id: all that the documents name, perhaps more.
-    """
+    """What an index will hold: documents by source, passages by id, perhaps more than they name."""
 
     documents: dict[str, DocumentRecord] = field(default_factory=dict)
     passages: dict[str, Passage] = field(default_factory=dict)

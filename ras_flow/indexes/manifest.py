@@ -87,17 +87,10 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an index holds.
+    """What an index holds: ``generation`` is the folder of its files, which are named in it.
 
-    Attributes:
-        generation: The folder of the files.
-        documents: Number of documents.
-        passages: Number of passages.
-        max_words: The splitter's setting.
-        files: The files by name.
-        analysis: Version of what made BM25's index; see :data:`ras_flow.indexes.bm25.ANALYSIS`.
-        encoder: What made the vectors; None without vectors.
-        dense: How the vectors are searched; None without vectors.
+    ``analysis`` is the :data:`ras_flow.indexes.bm25.ANALYSIS` that made BM25's index. ``encoder``
+    and ``dense`` are None without vectors.
     """
 
     generation: str

@@ -50,13 +50,8 @@ _ROLES = {
 class Parts:
     """Where nodes get their parts: the objects given here, else those that the Context names.
 
-    Attributes:
-        planner: Replaces ``Context.planner``.
-        retriever: Replaces ``Context.index`` and ``Context.retriever``.
-        extractor: Replaces ``Context.extractor``.
-        answerer: Replaces ``Context.answerer``.
-        encoder: Replaces ``Context.encoder``, for the graph's attributes.
-        defaults: The settings that a run's caller does not name.
+    A given retriever replaces both ``index`` and ``retriever`` of the Context; a given encoder
+    makes the graph's attributes alone. ``defaults`` hold where a run's caller names nothing.
     """
 
     planner: Planner | None = None

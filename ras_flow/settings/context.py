@@ -100,8 +100,8 @@ class Context(Settings):
         model_window: Tokens of a prompt and its answer that a chat model takes together, as its
             server is set up; None for its own limit where that is known, else 9,000. What does not
             fit of the graph is left out, with a warning.
-        model_timeout: Seconds after which one remote call counts as failed, without the wait for
-            the ``rate_limiter`` of a chat model that is given as an object.
+        model_timeout: Seconds to wait for a model's server in one attempt. For a chat model that is
+            given as an object: for its whole call, without the wait for its ``rate_limiter``.
         max_retries: Further attempts after timeouts, rate limits and server errors.
         max_concurrency: Calls of one remote model under way at once, whatever the roles and runs;
             runs with another number count theirs apart.

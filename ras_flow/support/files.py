@@ -92,18 +92,6 @@ def whole_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def whole_lines(path: Path) -> bytes:
-    """Return the whole lines of a growing file, without what a kill left of the last."""
-    if not path.exists():
-        return b""
-    with path.open("r+b") as file:
-        found = file.read()
-        whole = found.rfind(b"\n") + 1
-        if whole < len(found):
-            file.truncate(whole)
-    return found[:whole]
-
-
 def let_all_read(folder: Path) -> None:
     """Let everyone read a folder's files.
 

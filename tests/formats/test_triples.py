@@ -207,33 +207,6 @@ def test_lists_in_json_are_read_one_by_one() -> None:
     assert parsed.dropped == ['["a", "b", null]']
 
 
-@pytest.mark.parametrize("text", ["f{x}", "{", "}", "}{", '{"', '\\"}', "{S: 1}"])
-def test_braces_in_texts_of_json_are_no_objects(text: str) -> None:
-    said = [{"subject": text, "predicate": "is", "object": "y"}, {"subject": text, "object": "y"}]
-    listed = {"note": text, "triples": [[text, "is", "in a list"]]}
-    broken = '{"subject": "5" pipe", "predicate": "is", "object": "no JSON"}'
-    parsed = parse_triples(f"{broken}, {json.dumps(said)}, {broken}, {json.dumps(listed)}")
-    named = clean_field(text)
-    assert parsed.triples == [(named, "is", "y"), (named, "is", "in a list")]
-    assert parsed.dropped == [json.dumps(said[1])]
-
-
-def test_an_object_that_is_a_list_gives_a_triple_for_each_text() -> None:
-    rivers = {"subject": "Stamford", "predicate": "river"}
-    good = {**rivers, "object": ["Welland", "Gwash", "welland", 2]}
-    bad = [{**rivers, "object": wrong} for wrong in ([], ["Chater", None], [["Chater"]], None)]
-    parsed = parse_triples(json.dumps([good, *bad]))
-    assert parsed.triples == [B, ("Stamford", "river", "Gwash"), ("Stamford", "river", "2")]
-    assert len(parsed.dropped) == len(bad)
-
-
-def test_markers_within_json_are_text() -> None:
-    order = "(S> a| P> b| O> c), p > 0.05"
-    for triples in ([], [{"subject": "The result", "predicate": "has", "object": order}]):
-        text = json.dumps({"triples": [*triples, {"subject": order}]})
-        assert len(parse_triples(text).triples) == len(triples)
-
-
 NAMES = ("subject", "predicate", "object")
 SAID = st.text(max_size=12) | st.sampled_from(['"', "{x}", "a|b", "(S> a| P> b| O> c)", "x" * 400])
 NUMBER = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -274,11 +247,6 @@ def test_json_gives_each_fact_cleaned_and_once(items: list[Any]) -> None:
         assert found.triples == list(expected.values())
 
 
-@pytest.mark.parametrize("text", ["{}", '{"triples": null}', '{"triples": [5]}'])
-def test_json_without_triples_is_dropped_as_it_is(text: str) -> None:
-    assert parse_triples(text) == ParsedTriples([], [text])
-
-
 @pytest.mark.parametrize(
     ("object", "read"),
     [
@@ -307,24 +275,17 @@ def test_spaced_markers_begin_a_field_and_a_triple(mark: str) -> None:
     assert [piece.rstrip("), (") for piece in parsed.dropped] == ["P > 0.05"]
 
 
+@pytest.mark.parametrize("around", ["{}", "```json\n{}\n```", "```\n{}\n```"])
+@pytest.mark.parametrize("text", ["", " \n", "[]", '{"triples": []}', ' {"Triples" : [ ] }\n'])
+def test_an_empty_list_says_that_there_are_none(text: str, around: str) -> None:
+    assert parse_triples(around.replace("{}", text)) == ParsedTriples()
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        "[]",
-        '{"triples": []}',
-        ' {"Triples" : [ ] }\n',
-        '```json\n{"triples": []}\n```',
-        "```\n[]\n```",
-    ],
+    "text", ["{}", '{"triples": null}', '{"triples": [5]}', "I found no facts.", "C > D, <p>x</p>"]
 )
-def test_an_empty_list_says_that_there_are_none(text: str) -> None:
-    assert parse_triples(text) == ParsedTriples()
-
-
-def test_text_without_triples():
-    assert parse_triples("") == parse_triples(" \n") == ParsedTriples()
-    assert parse_triples("I found no facts.") == ParsedTriples([], ["I found no facts."])
-    assert parse_triples("C > D and <p>html</p>").triples == []
+def test_what_holds_no_triples_is_dropped_as_it_is(text: str) -> None:
+    assert parse_triples(text) == ParsedTriples([], [text])
 
 
 def test_clean_field():
@@ -422,17 +383,10 @@ def test_a_third_field_without_its_marker_is_the_object(text: str) -> None:
     assert parse_triples(text).triples == [("Marie Curie", "birth date", "7 November 1867")]
 
 
-def test_a_surplus_field_before_the_object_is_not_the_object() -> None:
-    parsed = parse_triples("(S> a1| P> b1| 1999| O> c1)")
-    assert parsed.triples == [("a1", "b1", "c1")]
-
-
 @pytest.mark.parametrize(
     ("written", "read"),
     [
         ("(S> Lund| P> is an engineer)", ("Lund", "is", "an engineer")),
-        ("(S> Lund| P> was the designer of it)", ("Lund", "was", "the designer of it")),
-        ("(S> They| P> are the owners)", ("They", "are", "the owners")),
         ("(S> They| P> were the owners)", ("They", "were", "the owners")),
         ("(s> Lund | p> are A pair )", ("Lund", "are", "A pair")),
         ("(S> Lund| P> is a| O> person)", ("Lund", "is a", "person")),

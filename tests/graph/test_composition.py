@@ -28,9 +28,9 @@ from langgraph.types import Command, interrupt
 
 from ras_flow import Context, RasOutput, as_tool, build_graph
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
-from ras_flow.parts import Generation, Message, PlanRequest, Reply
+from ras_flow.parts import PlanRequest, Reply
 from ras_flow.runs.databases.opening import open_runs_at
-from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
+from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedModel, ScriptedPlanner
 from ras_flow.tool import describe
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
@@ -63,25 +63,16 @@ def parent(parts: dict[str, Any], **compiled: Any) -> Any:
     return builder.compile(**compiled)
 
 
-@pytest.mark.parametrize("settings", [Context(top_k=1, max_hops=1), {"top_k": 1, "max_hops": 1}])
+@pytest.mark.parametrize("settings", [Context(max_hops=1), {"max_hops": 1}])
 async def test_as_a_subgraph_with_the_parents_state_and_context(saver: Any, settings: Any) -> None:
-    parts = world()
+    parts = world(defaults=Context(top_k=1))
+    context = ParentContext(tone="calm", ras_flow=settings)
     result = await parent(parts, checkpointer=saver).ainvoke(
-        {"question": QUESTION},
-        {"configurable": {"thread_id": "t"}},
-        context=ParentContext(tone="calm", ras_flow=settings),
+        {"question": QUESTION}, THREAD, context=context
     )
     assert result["report"] == "calm: unknown"
-    assert len(result["hops"]) == 1
-    assert len(parts["planner"].requests) == 1
-
-
-@pytest.mark.parametrize("given", [Context(max_hops=1), {"max_hops": 1}])
-async def test_a_parents_context_leaves_what_it_does_not_name_to_the_defaults(given: Any) -> None:
-    parts = world(defaults=Context(top_k=1))
-    context = ParentContext(tone="calm", ras_flow=given)
-    result = await parent(parts).ainvoke({"question": QUESTION}, context=context)
     assert [len(hop["passages"]) for hop in result["hops"]] == [1]
+    assert len(parts["planner"].requests) == 1
 
 
 async def test_wrong_settings_in_a_parents_context_are_named() -> None:
@@ -170,28 +161,20 @@ async def test_runs_that_a_node_keeps_on_threads_of_their_own_are_listed(
         assert (listed.question, listed.answer) == (QUESTION, "Narvik")
 
 
-async def test_as_a_tool() -> None:
+async def test_as_a_tool_it_gives_the_answer_its_facts_and_the_whole_result_as_an_artifact() -> (
+    None
+):
     tool = as_tool(build(world()), context=Context(top_k=1))
-    text = await tool.ainvoke({"question": QUESTION})
-    assert text.splitlines() == [
+    assert "question" in tool.args and tool.description
+    call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
+    message = await tool.ainvoke(call)
+    assert message.content.splitlines() == [
         "Answer: Narvik",
         "- Aurora Bridge | designer | Mira Lund [Aurora Bridge]",
         "- Mira Lund | place of birth | Narvik [Mira Lund]",
     ]
-    assert "question" in tool.args and tool.description
-
-
-async def test_the_tool_has_the_whole_result_as_its_artifact() -> None:
-    tool = as_tool(build(world()), context=Context(top_k=1))
-    call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
-    message = await tool.ainvoke(call)
     assert message.artifact["stop_reason"] == "sufficient"
     assert len(message.artifact["hops"]) == 2
-
-
-async def test_the_tool_says_once_that_there_is_no_answer() -> None:
-    graph = build(world(["[SUBQ] x", "[SUFFICIENT]"], answerer=ScriptedAnswerer("")))
-    assert await as_tool(graph).ainvoke({"question": QUESTION}) == "No answer was found."
 
 
 async def test_an_async_agents_tool_works_in_the_agents_own_event_loop() -> None:
@@ -250,17 +233,18 @@ def calls(*questions: str) -> Any:
 async def test_the_tool_says_what_an_answer_is_worth() -> None:
     async def ask(plans: list[str], answer: str) -> list[str]:
         parts = world(plans, answerer=ScriptedAnswerer(answer))
-        tool = as_tool(build(parts), context=Context(top_k=1, max_hops=1))
+        tool = as_tool(build(parts), context=Context(top_k=1, max_hops=2))
         return str(await tool.ainvoke({"question": QUESTION})).splitlines()
 
     unsupported = "No fact that was found supports this answer."
     ended = "The search ended before the facts sufficed: %s."
+    assert await ask(["[SUBQ] x", "[SUFFICIENT]"], "") == ["No answer was found."]
     assert await ask(["[NO_RETRIEVAL]"], "Oslo") == ["Answer: Oslo", unsupported]
     assert await ask(["hm", "hm"], "") == [
         "No answer was found.",
         ended % "the planner made no progress",
     ]
-    assert (await ask(["[SUBQ] x"], "Mira Lund"))[-1] == ended % "the hop limit was reached"
+    assert (await ask(["[SUBQ] x", SECOND], "Mira Lund"))[-1] == ended % "the hop limit was reached"
 
 
 def test_the_tool_works_in_sync_agents_that_keep_what_they_do(tmp_path: Path) -> None:
@@ -292,8 +276,7 @@ async def test_invoke_works_beside_an_event_loop_that_is_at_work() -> None:
     assert build(world()).invoke({"question": QUESTION})["answer"] == "Narvik"
 
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_an_interrupt_beside_an_event_loop_ends_the_call(tmp_path: Path, kept: bool) -> None:
+def test_an_interrupt_beside_an_event_loop_ends_the_call(tmp_path: Path) -> None:
     """As a notebook's, which interrupts the thread that waits."""
     cancelled = threading.Event()
 
@@ -308,8 +291,7 @@ def test_an_interrupt_beside_an_event_loop_ends_the_call(tmp_path: Path, kept: b
                 raise
             return await super().plan(requests)
 
-    memory: Any = SqliteSaver.from_conn_string(str(tmp_path / "runs.db")) if kept else nullcontext()
-    with memory as saver:
+    with SqliteSaver.from_conn_string(str(tmp_path / "runs.db")) as saver:
         app = build(world(planner=Slow([])), checkpointer=saver)
 
         async def cell() -> Any:
@@ -330,8 +312,7 @@ async def test_an_unusable_question_is_told_to_the_agent_and_does_not_end_it(
     saver: Any, question: str, said: str
 ) -> None:
     agent = create_agent(calls(question), tools=[as_tool(build(world()))], checkpointer=saver)
-    thread: Any = {"configurable": {"thread_id": "t"}}
-    result = await agent.ainvoke({"messages": [("user", "?")]}, thread)
+    result = await agent.ainvoke({"messages": [("user", "?")]}, THREAD)
     assert said in result["messages"][2].content
     assert result["messages"][-1].content == "In Narvik."
 
@@ -354,9 +335,8 @@ async def test_an_agent_with_a_memory_asks_several_questions_at_once_and_again(s
         tools=[as_tool(build(parts), context=Context(top_k=1, max_hops=0))],
         checkpointer=saver,
     )
-    thread: Any = {"configurable": {"thread_id": "t"}}
     for _ in range(2):
-        result = await agent.ainvoke({"messages": [("user", "?")]}, thread)
+        result = await agent.ainvoke({"messages": [("user", "?")]}, THREAD)
         first, second, last = result["messages"][-3:]
         assert first.content.startswith(f"Answer: {QUESTION}")
         assert second.content.startswith("Answer: Who was born in Narvik?")
@@ -387,31 +367,14 @@ async def test_an_agents_limit_of_its_own_steps_does_not_end_a_search(saver: Any
         assert "Answer: Narvik" in result["messages"][2].content
 
 
-class Speaker:
-    """A language model of somebody's own."""
-
-    identity = "own"
-    batch_size = 1
-    window = 4000
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-    async def generate(
-        self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
-    ) -> list[Generation]:
-        return [Generation(self.say(prompt[-1]["content"]), 5, 2) for prompt in prompts]
-
-    def say(self, asked: str) -> str:
+async def test_your_own_language_model_can_play_any_role() -> None:
+    def say(asked: str) -> str:
         if asked.startswith("Title: "):
-            return next(TRIPLES[title] for title in TRIPLES if asked.startswith(f"Title: {title}"))
-        if "Narvik" in asked:
-            return "[SUFFICIENT]"
-        return "[SUBQ] Where was Mira Lund born?"
+            return TRIPLES[asked.partition("\n")[0].removeprefix("Title: ")]
+        return "[SUFFICIENT]" if "Narvik" in asked else SECOND
 
-
-async def test_a_language_model_of_ones_own_can_play_any_role() -> None:
-    graph = build(world(planner=Speaker(), extractor=Speaker(), answerer=Speaker()))
+    roles = dict.fromkeys(("planner", "extractor", "answerer"), ScriptedModel(say))
+    graph = build(world(**roles))
     result = await graph.ainvoke({"question": QUESTION}, context=Context(top_k=1))
     assert result["stop_reason"] == "sufficient" and len(result["hops"]) == 2
     assert "Narvik" in {triple["object"] for triple in result["triples"].values()}
@@ -449,10 +412,7 @@ async def test_a_chat_model_that_is_given_has_the_limits_of_the_graphs_settings(
     ("role", "method", "lacks"),
     [
         ("planner", "plan", "takes_soft_tokens"),
-        ("retriever", "retrieve", "identity"),
         ("extractor", "extract", "batch_size"),
-        ("answerer", "answer", "takes_soft_tokens"),
-        ("encoder", "encode", "identity"),
         ("encoder", "encode", "dimension"),
     ],
 )

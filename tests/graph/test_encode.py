@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from ras_flow import Context
 from ras_flow.testing import HashEncoder, ScriptedAnswerer, ScriptedPlanner
@@ -26,15 +27,15 @@ def soft(plans: list[str] | None = None) -> dict[str, Any]:
     )
 
 
-async def test_text_models_route_around_encode() -> None:
-    steps = build(world()).astream({"question": QUESTION}, context=TOP1, stream_mode="updates")
-    assert "encode" not in {name async for step in steps for name in step}
-
-
-async def test_a_planner_that_is_asked_no_more_needs_no_graph() -> None:
-    parts = soft() | {"answerer": ScriptedAnswerer(read_birthplace)}
-    context = Context(top_k=1, max_hops=1)
-    steps = build(parts).astream({"question": QUESTION}, context=context, stream_mode="updates")
+@pytest.mark.parametrize(
+    ("soft_planner", "context"), [(False, TOP1), (True, Context(top_k=1, max_hops=1))]
+)
+async def test_where_no_model_will_read_the_graph_it_is_not_encoded(
+    soft_planner: bool, context: Context
+) -> None:
+    planner = ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=soft_planner)
+    graph = build(world(planner=planner))
+    steps = graph.astream({"question": QUESTION}, context=context, stream_mode="updates")
     assert "encode" not in {name async for step in steps for name in step}
 
 
@@ -76,9 +77,7 @@ async def test_streams_carry_no_embeddings_and_each_text_is_embedded_once() -> N
     ]
 
 
-async def test_checkpoints_hold_no_embeddings_and_a_resumed_run_has_the_same(
-    saver: Any,
-) -> None:
+async def test_checkpoints_hold_no_embeddings_and_a_resumed_run_has_the_same(saver: Any) -> None:
     parts = soft()
     graph = build(parts, checkpointer=saver)
     await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)

@@ -7,15 +7,11 @@ import logging
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 
 from ras_flow import Context
 from ras_flow.errors import InputError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
 from tests.graph.world import QUESTION, build, world
-
-pytestmark = pytest.mark.every_checkpointer
-
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 TRIPLES = {
@@ -25,6 +21,7 @@ TRIPLES = {
 }
 
 
+@pytest.mark.every_checkpointer
 async def test_hostile_model_text_survives_every_saver(
     saver: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -48,6 +45,7 @@ async def test_hostile_model_text_survives_every_saver(
     assert "serializ" not in caplog.text.lower()
 
 
+@pytest.mark.every_checkpointer
 async def test_hostile_documents_survive_every_saver(
     saver: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -63,9 +61,10 @@ async def test_hostile_documents_survive_every_saver(
     assert "serializ" not in caplog.text.lower()
 
 
-async def test_a_hostile_question_is_asked_as_far_as_it_can_be_read() -> None:
+@pytest.mark.every_checkpointer
+async def test_a_hostile_question_is_asked_as_far_as_it_can_be_read(saver: Any) -> None:
     parts = world(["[SUBQ] x", "[SUFFICIENT]"], answerer=ScriptedAnswerer("yes"))
-    graph = build(parts, checkpointer=InMemorySaver())
+    graph = build(parts, checkpointer=saver)
     await graph.ainvoke({"question": " Who\0 is \ud800 {0}? "}, THREAD)
     stored = (await graph.aget_state(THREAD)).values
     readable = "Who\ufffd is \ufffd {0}?"
@@ -73,44 +72,28 @@ async def test_a_hostile_question_is_asked_as_far_as_it_can_be_read() -> None:
     assert [parts[role].requests[0].question for role in ("planner", "answerer")] == [readable] * 2
     assert parts["retriever"].queries == [readable]
     json.dumps(stored, ensure_ascii=False).encode()
+    steps = [step async for step in graph.aget_state_history(THREAD)]
+    assert {step.values["question"].strip() for step in steps[:-1]} == {readable}
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"question": "\0\ud800 "}, None),
         ({"question": "\n\t "}, "question is empty"),
         ({"question": None}, "question is empty"),
+        ({"messages": [("user", "Q?")]}, "give it some text, as `question`"),
         ({"question": ["Q?"]}, "question is a list: pass a text"),
         ({"question": "Q?", "documents": 5}, "`documents` is a int"),
         ({"question": "Q?", "documents": {"text": "one"}}, "`documents` is a dict"),
-        ({"question": "Q?", "documents": "text"}, "`documents` is a str"),
         ({"question": "Q?", "documents": ["text"]}, "A document is a str"),
         ({"question": "Q?", "documents": [{"text": 5}]}, "text of a document is a int: pass a"),
-        ({"question": "Q?", "documents": [{"title": "T"}]}, "text of a document is empty"),
+        ({"question": "Q?", "documents": [{"title": "T", "text": " "}]}, "document is empty"),
         ({"question": "Q?", "documents": [{"title": 5, "text": "x"}]}, "title of a document is a"),
         ({"question": "Q?", "documents": [{"source": 5, "text": "x"}]}, "source of a document is"),
     ],
 )
-async def test_input_of_a_wrong_shape_is_refused_by_name(given: Any, said: str | None) -> None:
-    graph = build(world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("yes")))
-    if said is None:
-        assert (await graph.ainvoke(given))["answer"] == "yes"
-        return
+async def test_input_of_a_wrong_shape_is_refused_by_name(given: Any, said: str) -> None:
+    parts = world()
     with pytest.raises(InputError, match=said):
-        await graph.ainvoke(given)
-
-
-@pytest.mark.parametrize("nothing", ["[SUBQ] ?!", "[SUBQ] ...", "[SUBQ] \u2060"])
-async def test_a_subquery_without_a_word_is_not_searched_for(nothing: str) -> None:
-    parts = world(["[SUBQ] x", nothing, nothing])
-    result = await build(parts).ainvoke({"question": QUESTION}, context=Context(top_k=1))
-    assert parts["retriever"].queries == [QUESTION]
-    assert result["stop_reason"] == "no_progress"
-
-
-async def test_a_hostile_question_survives_every_saver(saver: Any) -> None:
-    graph = build(world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("yes")), checkpointer=saver)
-    await graph.ainvoke({"question": "Is\0 it {0} \ud800%s?"}, THREAD)
-    steps = [step async for step in graph.aget_state_history(THREAD)]
-    assert {step.values.get("question") for step in steps[:-1]} == {"Is\ufffd it {0} \ufffd%s?"}
+        await build(parts).ainvoke(given)
+    assert parts["planner"].requests == []

@@ -69,7 +69,6 @@ async def test_a_limit_that_is_no_number_is_told(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_the_defaults_hold_without_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert DEFAULTS == {MAX_QUESTION: 20_000, MAX_DOCUMENTS: 1_000, MAX_CHARACTERS: 2_000_000}
     for name in DEFAULTS:
         monkeypatch.delenv(name)
     graph = build(world())
@@ -99,7 +98,6 @@ ON_AEGRA = {"configurable": {"langgraph_auth_user": {"identity": "ada"}}}
         (None, "http://model.example/v1", ON_AEGRA, False),
         ("", "http://model.example/v1", {}, False),
         ("http://a.example, https://model.example", "https://model.example:9/v1", STRANGER, True),
-        ("https://model.example, ", "https://model.example/v1", STRANGER, True),
         ("https://model.example", "http://model.example/v1", STRANGER, False),
         ("https://model.example", "https://model.example.evil/v1", STRANGER, False),
         ("https://model.example", "https://model.example@evil/v1", STRANGER, False),

@@ -12,24 +12,12 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.errors import (
-    AuthenticationError,
-    InputError,
-    ModelUnavailableError,
-)
+from ras_flow.errors import AuthenticationError, InputError, ModelUnavailableError
 from ras_flow.parts import AnswerRequest, Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage
 from ras_flow.state.usage import usage_by_role
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
-from tests.graph.world import (
-    DOCUMENTS,
-    QUESTION,
-    SECOND,
-    TRIPLES,
-    build,
-    read_birthplace,
-    world,
-)
+from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, read_birthplace, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 TOP1 = Context(top_k=1)
@@ -71,13 +59,8 @@ async def test_the_first_subquery_is_the_question_and_chain_grows() -> None:
     assert parts["retriever"].queries == [QUESTION, "Where was Mira Lund born?"]
     assert [link.subquery for link in third.chain] == parts["retriever"].queries
     assert [triple["predicate"] for triple in second.chain[0].triples] == ["designer", "year"]
-
-
-async def test_an_entity_is_shown_in_its_best_surface_form() -> None:
-    parts = world()
-    await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
-    subjects = {triple["subject"] for triple in parts["planner"].requests[2].chain[1].triples}
-    assert subjects == {"Mira Lund"}
+    subjects = {triple["subject"] for triple in third.chain[1].triples}
+    assert subjects == {"Mira Lund"}, "an entity is shown in its best surface form"
 
 
 async def test_no_retrieval_answers_at_once() -> None:
@@ -86,14 +69,6 @@ async def test_no_retrieval_answers_at_once() -> None:
     assert (result["answer"], result["stop_reason"]) == ("four", "no_retrieval")
     assert result["hops"] == [] and parts["retriever"].queries == []
     assert parts["answerer"].requests[0].chain == []
-
-
-async def test_no_retrieval_after_a_hop_counts_as_sufficient() -> None:
-    result = await build(world(["[SUBQ] x", "[NO_RETRIEVAL]"])).ainvoke(
-        {"question": QUESTION}, context=TOP1
-    )
-    assert result["stop_reason"] == "sufficient"
-    assert len(result["hops"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -113,22 +88,14 @@ async def test_an_unusable_plan_is_asked_again_with_the_reason(bad: str, reason:
     assert parts["planner"].requests[3].problem is None
 
 
-async def test_the_question_is_searched_for_though_documents_were_given_with_it() -> None:
-    parts = world(["[SUBQ] " + QUESTION, SECOND])
-    result = await build(parts).ainvoke(
-        {"question": QUESTION, "documents": DOCUMENTS[2:3]}, context=TOP1
-    )
-    assert parts["retriever"].queries[0] == QUESTION
-    assert [len(result["hops"]), result["answer"]] == [3, "Narvik"]
-
-
-@pytest.mark.parametrize("bad", ["no idea", "[SUBQ] " + QUESTION.lower()])
+@pytest.mark.parametrize("bad", ["no idea", "[SUBQ] " + QUESTION.lower(), "[SUBQ] ?!\u2060"])
 async def test_two_unusable_plans_end_the_search(bad: str) -> None:
     parts = world(["[SUBQ] x", bad, bad])
     result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
     assert result["stop_reason"] == "no_progress"
     assert result["answer"] == "unknown"
     assert len(parts["planner"].requests) == 3
+    assert parts["retriever"].queries == [QUESTION]
 
 
 async def test_sufficient_before_anything_was_retrieved_is_not_usable() -> None:
@@ -205,28 +172,18 @@ async def test_usage_counts_tokens_and_calls_by_role() -> None:
 async def test_events_tell_what_each_step_found() -> None:
     stream = build(world()).astream({"question": QUESTION}, context=TOP1, stream_mode="custom")
     events = [event async for event in stream]
-    lists = [[one for one in event.values() if isinstance(one, list)] for event in events]
-    told = [
-        {name: one for name, one in event.items() if not isinstance(one, list)} for event in events
-    ]
+    hop = ["plan", "passages", "extracted", "graph"]
+    assert [event["type"] for event in events] == ["start", *hop, *hop, "plan", "answer"]
+    _, _, _, _, _, plan, passages, extracted, grown, _, answer = events
     second = {"hop": 1, "subquery": "Where was Mira Lund born?"}
     counts = {"passages": 1, "cached": 0, "triples": 2, "dropped": 0, "reasons": {}}
-    assert told == [
-        {"type": "start", "question": QUESTION},
-        {"type": "plan", "hop": 0, "label": "SUBQ", "subquery": QUESTION, "raw": "[SUBQ] x"},
-        {"type": "passages", "hop": 0, "subquery": QUESTION},
-        {"type": "extracted", "hop": 0, **counts},
-        {"type": "graph", "hop": 0, "entities": 3, "triples": 2},
-        {"type": "plan", "label": "SUBQ", "raw": SECOND, **second},
-        {"type": "passages", **second},
-        {"type": "extracted", "hop": 1, **counts},
-        {"type": "graph", "hop": 1, "entities": 5, "triples": 4},
-        {"type": "plan", "hop": 2, "label": "SUFFICIENT", "subquery": "", "raw": "[SUFFICIENT]"},
-        {"type": "answer", "answer": "Narvik", "stop_reason": "sufficient"},
-    ]
-    assert [[len(one) for one in each] for each in lists if each] == [[1], [2], [1], [2], [2]]
-    assert lists[2][0][0].keys() == {"id", "name", "title", "text", "score"}
-    assert lists[8][0][1].keys() == {"id", "subject", "predicate", "object", "passages"}
+    assert plan == {"type": "plan", "label": "SUBQ", "raw": SECOND, **second}
+    assert extracted == {"type": "extracted", "hop": 1, **counts}
+    assert answer.items() >= {"answer": "Narvik", "stop_reason": "sufficient"}.items()
+    [found] = passages["passages"]
+    assert found.keys() == {"id", "name", "title", "text", "score"}
+    assert (grown["entities"], grown["triples"], len(grown["new"])) == (5, 4, 2)
+    assert grown["new"][1].keys() == {"id", "subject", "predicate", "object", "passages"}
 
 
 async def test_given_documents_are_the_first_context() -> None:
@@ -251,9 +208,7 @@ async def test_documents_that_leave_no_hop_to_plan_need_no_planner(
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "max_hops")
 
 
-async def test_the_question_itself_is_searched_after_documents_that_say_nothing(
-    saver: Any,
-) -> None:
+async def test_the_question_itself_is_searched_after_documents_that_say_nothing(saver: Any) -> None:
     plans = [f"[SUBQ] {QUESTION}", f"[SUBQ] {QUESTION}", SECOND]
     parts = world(planner=ScriptedPlanner(plans))
     result = await build(parts, checkpointer=saver).ainvoke(
@@ -271,17 +226,8 @@ async def test_static_inference_needs_no_planner(monkeypatch: pytest.MonkeyPatch
     result = await build(parts).ainvoke(
         {"question": QUESTION, "documents": DOCUMENTS[:3]}, context=context
     )
-    assert result["answer"] == "Narvik"
-    assert parts["answerer"].requests[0].graph.nodes
-
-
-async def test_static_inference_answers_from_the_documents_without_planning() -> None:
-    parts = world()
-    result = await build(parts).ainvoke(
-        {"question": QUESTION, "documents": DOCUMENTS[:3]}, context=Context(planning="static")
-    )
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "static")
-    assert parts["planner"].requests == [] and parts["retriever"].queries == []
+    assert parts["retriever"].queries == [] and parts["answerer"].requests[0].graph.nodes
 
 
 @pytest.mark.parametrize(
@@ -289,13 +235,6 @@ async def test_static_inference_answers_from_the_documents_without_planning() ->
     [
         (Context(max_hops=1), Context(max_hops=5), "sufficient", 2),
         (Context(planning="static"), Context(planning="iterative"), "sufficient", 2),
-        (
-            Context(pause_before_answer=True),
-            Context(pause_before_answer=False),
-            "sufficient",
-            2,
-        ),
-        (Context(max_hops=3), Context(max_hops=1), "max_hops", 1),
         (Context(max_hops=1), None, "max_hops", 1),
     ],
 )
@@ -307,52 +246,21 @@ async def test_a_context_holds_over_the_graphs_defaults_even_where_it_says_what_
     assert (result.get("stop_reason"), len(result["hops"])) == (stop_reason, hops)
 
 
-@pytest.mark.parametrize("given", [Context(top_k=2), {"top_k": 2}])
-async def test_a_context_leaves_what_it_does_not_name_to_the_graphs_defaults(
-    saver: Any, given: Any
-) -> None:
-    graph = build(world(defaults=Context(top_k=1, max_hops=1)), checkpointer=saver)
-    await graph.ainvoke({"question": QUESTION, "settings": {"max_hops": 0}}, THREAD)
-    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=given)
-    assert [len(hop["passages"]) for hop in result["hops"]] == [2]
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"messages": [("user", "Q?")]}, "give it some text, as `question`"),
-        ({"question": ""}, "is empty"),
-        ({"question": "  \n"}, "is empty"),
-        ({"question": 7}, "is a int"),
-        ({"question": "Q?", "documents": [{"title": "T", "text": " "}]}, "is empty"),
-    ],
-)
-async def test_bad_input_is_refused_before_any_call(given: Any, said: str) -> None:
-    parts = world()
-    with pytest.raises(InputError, match=said):
-        await build(parts).ainvoke(given)
-    assert parts["planner"].requests == []
-
-
 async def test_static_inference_without_documents_is_refused() -> None:
     with pytest.raises(InputError, match="documents"):
         await build(world()).ainvoke({"question": QUESTION}, context=Context(planning="static"))
 
 
-async def test_task_sets_instruction_and_length() -> None:
-    parts = world(["[NO_RETRIEVAL]"])
-    await build(parts).ainvoke({"question": QUESTION}, context=Context(task="explain"))
-    assert "[Long Form]" in parts["answerer"].requests[0].instruction
-    assert parts["answerer"].requests[0].max_new_tokens == 300
-
-
-async def test_an_instruction_of_ones_own_reaches_planner_and_answerer() -> None:
+@pytest.mark.parametrize("own", ["", "Answer in French."])
+async def test_a_task_reaches_the_answerer_and_your_own_instruction_both(own: str) -> None:
     parts = world(["[NO_RETRIEVAL]"])
     await build(parts).ainvoke(
-        {"question": QUESTION}, context=Context(instruction="Answer in French.", task="explain")
+        {"question": QUESTION}, context=Context(instruction=own, task="explain")
     )
-    assert parts["planner"].requests[0].instruction == "Answer in French."
-    assert parts["answerer"].requests[0].instruction == "Answer in French."
+    [answering], [planning] = parts["answerer"].requests, parts["planner"].requests
+    assert answering.max_new_tokens == 300
+    assert (own or "[Long Form]") in answering.instruction
+    assert planning.instruction == own
 
 
 async def test_a_passage_found_again_is_not_extracted_again_but_joins_both_hops() -> None:
@@ -362,44 +270,22 @@ async def test_a_passage_found_again_is_not_extracted_again_but_joins_both_hops(
     assert [len(link.triples) for link in parts["planner"].requests[2].chain] == [2, 2]
 
 
-async def test_triples_are_kept_in_the_store_for_other_runs() -> None:
-    store = InMemoryStore()
-    first, second = world(), world()
-    one = await build(first, store=store).ainvoke({"question": QUESTION}, context=TOP1)
-    two = await build(second, store=store).ainvoke({"question": QUESTION}, context=TOP1)
-    assert first["extractor"].calls == [["Aurora Bridge"], ["Mira Lund"]]
-    assert second["extractor"].calls == []
-    assert two["triples"] == one["triples"]
-
-
-async def test_another_extractor_never_reads_kept_triples() -> None:
+async def test_triples_are_kept_in_the_store_for_other_runs_of_the_same_extractor() -> None:
     class Other(MappingExtractor):
         identity = "testing:other"
 
     store = InMemoryStore()
-    other = world(extractor=Other(TRIPLES))
-    await build(world(), store=store).ainvoke({"question": QUESTION}, context=TOP1)
-    await build(other, store=store).ainvoke({"question": QUESTION}, context=TOP1)
-    assert other["extractor"].calls == [["Aurora Bridge"], ["Mira Lund"]]
-
-
-async def test_one_failing_passage_costs_only_itself() -> None:
-    class Fails(MappingExtractor):
-        async def extract(self, passages: Any) -> list[Extraction]:
-            if passages[0]["title"] == "Harbour Bridge":
-                return [Extraction([], error="the server rejected it")]
-            return await super().extract(passages)
-
-    store = InMemoryStore()
-    parts = world(extractor=Fails(TRIPLES, batch_size=1))
-    result = await build(parts, store=store).ainvoke(
-        {"question": QUESTION}, context=Context(top_k=4)
-    )
-    assert result["answer"] == "Narvik"
-    assert result["warnings"] == [
-        "No triples from passage 'Harbour Bridge': the server rejected it"
+    first, second, other = world(), world(), world(extractor=Other(TRIPLES))
+    one, two, _ = [
+        await build(parts, store=store).ainvoke({"question": QUESTION}, context=TOP1)
+        for parts in (first, second, other)
     ]
-    assert len(store.search(("ras_flow", "triples"))) == 3
+    assert [parts["extractor"].calls for parts in (first, second)] == [
+        [["Aurora Bridge"], ["Mira Lund"]],
+        [],
+    ]
+    assert other["extractor"].calls == first["extractor"].calls
+    assert two["triples"] == one["triples"]
 
 
 class Unreachable(ScriptedPlanner):
@@ -458,12 +344,6 @@ async def test_nothing_is_extracted_for_a_run_that_has_failed() -> None:
     assert extractor.calls == [[]]
 
 
-async def test_an_empty_answer_is_reported() -> None:
-    parts = world(["[NO_RETRIEVAL]"], answerer=ScriptedAnswerer("  "))
-    result = await build(parts).ainvoke({"question": QUESTION})
-    assert result["answer"] == "" and "wrote nothing" in result["warnings"][0]
-
-
 async def test_an_answer_that_was_cut_off_is_reported() -> None:
     class Rambling(ScriptedAnswerer):
         async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
@@ -488,4 +368,4 @@ async def test_lost_history_is_reported() -> None:
         if mode == "custom" and result["type"] == "warning":
             told.append(result["message"])
     assert "3 triple(s)" in told[0] and "wrote nothing" in told[-1]
-    assert result["warnings"] == [told[0], told[-1]], "each once"
+    assert (result["answer"], result["warnings"]) == ("", [told[0], told[-1]]), "each once"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import TypeAdapter
@@ -18,7 +15,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.events import Event
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import HashEncoder, ScriptedAnswerer, ScriptedPlanner
-from tests.graph.test_composition import ParentContext, parent
+from tests.graph.test_composition import ParentContext, calls, parent
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, build, read_birthplace, world
 from tests.servers.openai_server import OpenAIServer
 from tests.servers.scripted import Answer
@@ -55,9 +52,7 @@ async def to_point(graph: Any, result: dict[str, Any], point: str, hop: int) -> 
     return result
 
 
-async def test_a_run_waits_wherever_it_is_told_to_and_approval_changes_nothing(
-    saver: Any,
-) -> None:
+async def test_a_run_waits_wherever_it_is_told_to_and_approval_changes_nothing(saver: Any) -> None:
     graph = build(world(), checkpointer=saver)
     result = await ask(graph, EVERYWHERE)
     seen = []
@@ -99,29 +94,6 @@ async def test_what_a_person_is_asked(saver: Any) -> None:
     assert stored.next == ("review_graph",)
 
 
-async def test_without_the_switches_no_review_is_on_the_way() -> None:
-    steps = build(world()).astream(
-        {"question": QUESTION}, context=Context(top_k=1), stream_mode="updates"
-    )
-    names = [name async for step in steps for name in step]
-    hop = ["plan", "retrieve", "to_triples", "merge_graph"]
-    assert names == ["start", *hop, *hop, "plan", "answer"]
-
-
-async def test_an_edited_graph_is_what_planner_and_answerer_see(saver: Any) -> None:
-    parts = world()
-    graph = build(parts, checkpointer=saver)
-    result = await to_point(graph, await ask(graph, AFTER_MERGE), "after_merge", 1)
-    harstad = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Harstad"}
-    result = await reply(
-        graph, {"op": "drop_triple", "triple": BIRTH}, {"op": "add_triple", **harstad}
-    )
-    assert result["answer"] == "Harstad"
-    assert BIRTH not in result["triples"]
-    seen = parts["planner"].requests[-1].chain[-1].triples
-    assert [triple["object"] for triple in seen] == ["engineer", "Harstad"]
-
-
 async def test_a_triple_that_a_person_added_is_not_new_to_the_hop_after(saver: Any) -> None:
     graph = build(world(), checkpointer=saver)
     await ask(graph, AFTER_MERGE)
@@ -131,16 +103,6 @@ async def test_a_triple_that_a_person_added_is_not_new_to_the_hop_after(saver: A
     [grown] = [event for event in events if event["type"] == "graph"]
     assert [triple["object"] for triple in grown["new"]] == ["engineer", "Narvik"]
     assert grown["triples"] == 5
-
-
-async def test_a_dropped_passage_takes_its_triples_along(saver: Any) -> None:
-    graph = build(world(), checkpointer=saver)
-    result = await to_point(graph, await ask(graph, BEFORE_ANSWER), "before_answer", 2)
-    about_lund = asked(result)["triples"][BIRTH]["passages"][0]
-    result = await reply(graph, {"op": "drop_passage", "passage": about_lund})
-    assert result["answer"] == "unknown"
-    assert about_lund not in result["passages"] and BIRTH not in result["triples"]
-    assert [len(hop["passages"]) for hop in result["hops"]] == [1, 0]
 
 
 async def test_a_dropped_passage_is_not_found_again(saver: Any) -> None:
@@ -208,28 +170,11 @@ async def test_given_documents_are_reviewed_too(saver: Any) -> None:
     [
         ("yes", '{"edits"'),
         ([], '{"edits"'),
-        ([{"op": "drop_triple", "triple": BIRTH}], '{"edits"'),
-        (7, '{"edits"'),
         ({"edit": []}, '{"edits"'),
         ({"edits": None}, "list"),
-        ({"edits": "none"}, "list"),
-        ({"edits": ["drop"]}, "Edit 1"),
-        ({"edits": [{"op": "explode"}]}, "explode"),
         ({"edits": [{"op": "subquery", "text": "x"}]}, "subquery"),
-        ({"edits": [{"op": "drop_triple", "triple": "0"}]}, "'0'"),
-        (
-            {
-                "edits": [
-                    {"op": "drop_triple", "triple": BIRTH},
-                    {"op": "drop_triple", "triple": BIRTH},
-                ]
-            },
-            "Edit 2",
-        ),
-        (
-            {"edits": [{"op": "model", "role": "planner", "name": "openai:x"}]},
-            "an object",
-        ),
+        ({"edits": [{"op": "drop_triple", "triple": BIRTH}] * 2}, "Edit 2"),
+        ({"edits": [{"op": "model", "role": "planner", "name": "openai:x"}]}, "an object"),
     ],
 )
 async def test_a_bad_answer_asks_again_and_says_why(saver: Any, bad: Any, reason: str) -> None:
@@ -249,14 +194,12 @@ async def test_one_bad_answer_after_another_then_a_good_one(saver: Any) -> None:
     problems = []
     unknown = {"edits": [{"op": "drop_triple", "triple": "0"}]}
     not_here = {"edits": [{"op": "plan", "text": "[SUFFICIENT]"}]}
-    answers: list[Any] = [None, "text", [], not_here, unknown]
-    for bad in answers:
+    for bad in (None, not_here, unknown):
         # By the interrupt's id: LangGraph itself takes a bare None for no answer, and fails.
         number = result["__interrupt__"][0].id
         result = await graph.ainvoke(Command(resume={number: bad}), THREAD)
         problems.append(asked(result)["problem"])
-    assert problems[0] == problems[1] == problems[2]
-    assert "'plan'" in problems[3] and "'0'" in problems[4]
+    assert "'plan'" in problems[1] and "'0'" in problems[2]
     result = await reply(graph, {"op": "drop_triple", "triple": BIRTH})
     assert result["answer"] == "unknown"
     steps = [step.next async for step in graph.aget_state_history(THREAD)]
@@ -333,7 +276,9 @@ async def test_a_model_named_by_a_person_holds_over_a_context_that_is_passed_aga
         assert kept["answerer"] == "openai:one"
 
 
-async def test_an_edited_graph_is_encoded_anew(saver: Any) -> None:
+async def test_an_edited_graph_is_what_planner_and_answerer_see_and_is_encoded_anew(
+    saver: Any,
+) -> None:
     parts = world(
         planner=ScriptedPlanner(["[SUBQ] x", SECOND], takes_soft_tokens=True),
         answerer=ScriptedAnswerer(read_birthplace, takes_soft_tokens=True),
@@ -347,6 +292,8 @@ async def test_an_edited_graph_is_encoded_anew(saver: Any) -> None:
     dropped = triple_id("Mira Lund", "occupation", "engineer")
     result = await reply(graph, {"op": "drop_triple", "triple": dropped})
     assert result["answer"] == "Harstad"
+    seen = parts["planner"].requests[-1].chain[-1].triples
+    assert [triple["object"] for triple in seen] == ["engineer", "Harstad"]
     nodes = parts["answerer"].requests[0].graph.nodes
     assert "Harstad" in nodes and "Narvik" not in nodes and "engineer" not in nodes
 
@@ -379,11 +326,15 @@ def asked_of(snapshot: Any) -> Any:
     return snapshot.tasks[0].interrupts[0].value
 
 
-async def test_waiting_for_a_person_costs_no_working_time(saver: Any) -> None:
+async def test_waiting_for_a_person_costs_no_working_time(
+    saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = 0.0
+    monkeypatch.setattr("ras_flow.state.usage.perf_counter", lambda: clock)
     graph = build(world(), checkpointer=saver)
     result = await ask(graph, EVERYWHERE | {"max_seconds": 1.0})
-    await asyncio.sleep(1.2)
     while asked(result):
+        clock += 2
         result = await reply(graph)
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
 
@@ -391,41 +342,21 @@ async def test_waiting_for_a_person_costs_no_working_time(saver: Any) -> None:
 async def test_a_review_in_a_subgraph_is_answered_through_its_parent(saver: Any) -> None:
     parts = world()
     graph = parent(parts, checkpointer=saver)
-    context = ParentContext(tone="calm", ras_flow=EVERYWHERE)
-
-    async def go(given: Any) -> Any:
-        return await graph.ainvoke(given, THREAD, context=context)
-
-    result = await go({"question": QUESTION})
-    points = []
-    while request := asked(result):
-        points.append((request["point"], request["hop"]))
-        if points[-1] == ("after_merge", 1):
-            assert "problem" in asked(await go(Command(resume="yes")))
-            edits = [{"op": "drop_triple", "triple": BIRTH}]
-            result = await go(Command(resume={"edits": edits}))
-        else:
-            result = await go(Command(resume=APPROVED))
-    assert points == [
-        ("before_retrieval", 0),
-        ("after_merge", 0),
-        ("before_retrieval", 1),
-        ("after_merge", 1),
-        ("before_answer", 2),
-    ]
+    context = ParentContext(tone="calm", ras_flow=AFTER_MERGE)
+    dropped = {"edits": [{"op": "drop_triple", "triple": BIRTH}]}
+    told: list[Any] = []
+    answers = (APPROVED, "yes", dropped)
+    for given in ({"question": QUESTION}, *(Command(resume=answer) for answer in answers)):
+        result = await graph.ainvoke(given, THREAD, context=context)
+        told.append((request := asked(result)) and (request["hop"], "problem" in request))
+    assert told == [(0, False), (1, False), (1, True), None]
     assert result["report"] == "calm: unknown"
     assert len(parts["planner"].requests) == 3
 
 
 async def test_a_review_inside_an_agents_tool_is_answered_through_the_agent(saver: Any) -> None:
-    class Model(GenericFakeChatModel):
-        def bind_tools(self, tools: Any, **_: Any) -> Any:
-            return self
-
-    call = {"name": "answer_from_documents", "args": {"question": QUESTION}, "id": "1"}
-    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("In Narvik.")]))
     tool = as_tool(build(world()), context=Context(top_k=1, pause_before_answer=True))
-    agent: Any = create_agent(model, tools=[tool], checkpointer=saver)
+    agent: Any = create_agent(calls(QUESTION), tools=[tool], checkpointer=saver)
     result = await agent.ainvoke({"messages": [("user", QUESTION)]}, THREAD)
     assert asked(result)["point"] == "before_answer"
     result = await reply(agent, {"op": "drop_triple", "triple": BIRTH})
@@ -442,17 +373,7 @@ async def test_a_run_that_nothing_keeps_is_refused_before_any_work(name: str, co
     assert parts["planner"].requests == []
 
 
-async def test_going_on_without_an_answer_waits_on(saver: Any) -> None:
-    parts = world()
-    graph = build(parts, checkpointer=saver)
-    first = asked(await ask(graph, BEFORE_RETRIEVAL))
-    assert asked(await graph.ainvoke(None, THREAD)) == first
-    assert len(parts["planner"].requests) == 1
-
-
-async def test_a_replay_from_before_a_review_asks_again_and_keeps_both_branches(
-    saver: Any,
-) -> None:
+async def test_a_replay_from_before_a_review_asks_again_and_keeps_both_branches(saver: Any) -> None:
     graph = build(world(), checkpointer=saver)
     await ask(graph, BEFORE_ANSWER)
     assert (await reply(graph))["answer"] == "Narvik"

@@ -19,10 +19,12 @@ def deployed(saver: Any, **defaults: Any) -> Any:
     return build({**world(), "defaults": Context(**defaults)}, checkpointer=saver)
 
 
-@pytest.mark.parametrize("by", ["settings", "context"])
-async def test_a_next_question_starts_from_the_graphs_own_settings(saver: Any, by: str) -> None:
-    given: Any = {"settings": {"max_hops": 1}} if by == "settings" else {}
-    context = Context(max_hops=1) if by == "context" else None
+@pytest.mark.parametrize(
+    ("given", "context"), [({"settings": {"max_hops": 1}}, None), ({}, Context(max_hops=1))]
+)
+async def test_a_next_question_starts_from_the_graphs_own_settings(
+    saver: Any, given: Any, context: Context | None
+) -> None:
     first = await deployed(saver, top_k=1).ainvoke({**ASKED, **given}, THREAD, context=context)
     assert first["stop_reason"] == "max_hops"
     graph = deployed(saver, top_k=2)
@@ -31,12 +33,15 @@ async def test_a_next_question_starts_from_the_graphs_own_settings(saver: Any, b
     assert (await graph.aget_state(THREAD)).values["context"] == {"top_k": 2}
 
 
-async def test_a_context_overrides_the_inputs_settings_field_by_field(saver: Any) -> None:
-    graph = deployed(saver, max_hops=4)
+@pytest.mark.parametrize("context", [Context(max_hops=1), {"max_hops": 1}])
+async def test_a_context_overrides_the_inputs_settings_and_the_graphs_field_by_field(
+    saver: Any, context: Any
+) -> None:
+    graph = deployed(saver, max_hops=4, answer_passages=2)
     given = {**ASKED, "settings": {"max_hops": 2, "top_k": 1}}
-    await graph.ainvoke(given, THREAD, context=Context(max_hops=1))
+    await graph.ainvoke(given, THREAD, context=context)
     kept = (await graph.aget_state(THREAD)).values["context"]
-    assert kept == {"max_hops": 1, "top_k": 1}
+    assert kept == {"max_hops": 1, "top_k": 1, "answer_passages": 2}
 
 
 @pytest.mark.parametrize(

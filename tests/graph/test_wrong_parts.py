@@ -51,11 +51,9 @@ async def test_a_part_that_loses_a_request_is_named(role: str) -> None:
     ("role", "method", "returned"),
     [
         ("planner", "plan", "[SUFFICIENT]"),
-        ("answerer", "answer", [None]),
         ("answerer", "answer", ["Narvik"]),
         ("extractor", "extract", [[("a", "b", "c")]]),
         ("retriever", "retrieve", [ScoredPassage(make_passage("a", "b"), 1.0)]),
-        ("retriever", "retrieve", None),
     ],
 )
 @pytest.mark.parametrize("awaited", [True, False])
@@ -127,28 +125,20 @@ async def test_a_passage_found_twice_counts_once_and_one_too_many_not_at_all() -
 
 
 class Odd(ListRetriever):
-    """Finds passages with something else in them.
-
-    Args:
-        score: The score of each.
-        changes: Fields of each.
-    """
+    """Finds passages with something else in them."""
 
     def __init__(self, score: Any = 1.0, **changes: Any) -> None:
         super().__init__(DOCUMENTS)
         self._score, self._changes = score, changes
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
-        found = await super().retrieve(queries, k)
-        return [[self._changed(one.passage) for one in ranked] for ranked in found]
-
-    def _changed(self, passage: Any) -> ScoredPassage:
-        return ScoredPassage({**passage, **self._changes}, self._score)
+        [ranked] = await super().retrieve(queries, k)
+        changed: list[Any] = [{**one.passage, **self._changes} for one in ranked]
+        return [[ScoredPassage(one, self._score) for one in changed]]
 
 
 @pytest.mark.parametrize(
-    "found",
-    ["a text", make_passage("a", "b"), object(), ({"id": "a", "text": "untitled"}, 1.0)],
+    "found", ["a text", make_passage("a", "b"), ({"id": "a", "text": "untitled"}, 1.0)]
 )
 async def test_a_retriever_that_finds_something_else_is_named(found: Any) -> None:
     class Odd:
@@ -163,16 +153,7 @@ async def test_a_retriever_that_finds_something_else_is_named(found: Any) -> Non
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"title": None},
-        {"text": 5},
-        {"score": None},
-        {"score": "best"},
-        {"score": [1]},
-        {"score": 10**400},
-        {"page": np.int64(3)},
-        {"page": 2**70},
-    ],
+    [{"title": None}, {"text": 5}, {"score": "best"}, {"score": 10**400}, {"page": np.int64(3)}],
 )
 async def test_a_retriever_whose_passages_are_none_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="^Odd found .* a `title` and a `text`"):
@@ -182,31 +163,20 @@ async def test_a_retriever_whose_passages_are_none_is_named(wrong: dict[str, Any
 @pytest.mark.parametrize(
     ("source", "kept"), [(None, None), (Path("a/b.txt"), "a/b.txt"), ("caf\udce9", "caf\ufffd")]
 )
-async def test_a_source_of_any_kind_can_be_kept(saver: Any, source: Any, kept: Any) -> None:
-    retriever = Odd(source=source, title="caf\udce9")
+async def test_what_a_passage_has_besides_can_be_kept(saver: Any, source: Any, kept: Any) -> None:
+    note = {"by": ["caf\udce9\0", None, True, float("nan")]}
+    retriever = Odd(float("nan"), source=source, title="caf\udce9", note=note)
     graph = build(world(retriever=retriever), checkpointer=saver)
-    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    assert [hop["scores"] for hop in result["hops"]] == [[0.0], [0.0]]
+    passages = (await graph.aget_state(THREAD)).values["passages"]
+    assert passages == result["passages"]
+    for passage in passages.values():
+        assert passage["note"] == {"by": ["caf\ufffd\ufffd", None, True, None]}
     document = await Runs(graph).document("t")
     found = {(one["title"], one.get("source")) for one in document["passages"].values()}
     assert found == {("caf\ufffd", kept)}
-
-
-async def test_what_else_a_passage_has_can_be_kept(saver: Any) -> None:
-    retriever = Odd(note={"by": ["caf\udce9\0", None, True, float("nan")]})
-    graph = build(world(retriever=retriever), checkpointer=saver)
-    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
-    kept = (await graph.aget_state(THREAD)).values["passages"]
-    assert kept == result["passages"]
-    for passage in kept.values():
-        assert passage["note"] == {"by": ["caf\ufffd\ufffd", None, True, None]}
-
-
-@pytest.mark.parametrize("score", [float("nan"), float("inf")])
-async def test_a_score_that_is_no_number_is_stored_as_one(saver: Any, score: float) -> None:
-    graph = build(world(retriever=Odd(score)), checkpointer=saver)
-    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
-    assert [hop["scores"] for hop in result["hops"]] == [[0.0], [0.0]]
-    json.dumps(await Runs(graph).document("t"), allow_nan=False)
+    json.dumps(document, allow_nan=False)
 
 
 async def test_passages_that_share_an_id_are_told_apart() -> None:
@@ -230,52 +200,34 @@ async def test_passages_that_share_an_id_are_told_apart() -> None:
     "values",
     [
         {"triples": [["a", "b", "c"]]},
-        {"triples": {"x": ["a", "b", "c"]}},
         {"triples": {"x": {"subject": "a", "predicate": "b"}}},
         {"triples": {"x": {"subject": "a", "predicate": "b", "object": "c", "passages": None}}},
         {"hops": [{"subquery": "no index"}]},
-        {"hops": [{"index": 7}]},
-        {"hops": [{"index": 0, "passages": []}]},
-        {"hops": [{"index": 0, "failed": None}]},
         {"hops": [{"index": 0, "dropped": [1]}]},
         {"hops": None},
-        {"plans": ["[SUFFICIENT]"]},
         {"plans": [{"index": 7, "hop": 2, "label": 5, "subquery": "", "raw": ""}]},
         {"passages": ["x"]},
-        {"passages": {"x": "text"}},
         {"passages": {"x": {"id": "x", "text": "no title"}}},
+        {"passages": {"p": {"id": "p", "title": "t", "text": "x", "source": 7}}},
         {"extracted": [{"passage": "x"}]},
         {"usage": {"x": {"role": "planner"}}},
         {"triples": {5: {**FACT, "passages": []}}},
         {"plans": [{"index": 0, "label": None, "problem": 5}]},
-        {"plans": [{"index": 0, "label": None, "error": 5}]},
         {"hops": Overwrite([{"index": 0}])},
-        {"triples": Overwrite([["a", "b", "c"]])},
         {"triples": Overwrite({"x": ["a", "b", "c"]})},
-        {"hops": [{"index": 7, "subquery": "", "passages": [["x"]], "scores": []}]},
-        {"triples": {"x": {"subject": "a", "predicate": "b", "object": "c", "passages": [{}]}}},
         {"hops": [{"index": 7, "subquery": "", "passages": [], "scores": []}]},
-        {"hops": Overwrite([{"index": 1, "subquery": "", "passages": [], "scores": []}])},
         {"plans": [{"index": 7, "hop": 2, "label": "SUBQ", "subquery": "x", "raw": ""}]},
         {"hops": [{"index": 0, "scores": ["a", "b", "c", "d"]}]},
         {"plans": [{"index": 0, "label": "MAYBE"}]},
-        {"plans": Overwrite([{"index": 0, "hop": 0, "label": None, "raw": ""}])},
-        {"hops": Overwrite({})},
         {"warnings": "abc"},
-        {"warnings": Overwrite("abc")},
         {"warnings": [["a"]]},
         {"answer": None},
-        {"citations": {}},
-        {"citations": [{"triple": None, "passages": []}]},
-        {"citations": [{"triple": "x"}]},
         {"citations": [{"triple": "x", "passages": [1]}]},
         {"stop_reason": []},
         {"triples": {DESIGNER: {**FACT, "passages": [["x"]]}}},
         {"question": ["Q?"]},
-        {"question": None},
         {"context": ["x"]},
         {"context": {"max_hop": 1}},
-        {"context": {"top_k": 0}},
     ],
 )
 async def test_a_malformed_edit_is_refused_before_it_is_stored(
@@ -353,9 +305,3 @@ async def test_an_edited_triple_may_leave_out_its_passages() -> None:
     fact = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Bergen"}
     config = await graph.aupdate_state(THREAD, {"triples": {"x": fact}}, as_node="merge_graph")
     assert (await graph.aget_state(config)).values["triples"]["x"]["passages"] == []
-
-
-@pytest.mark.parametrize("settings", [[1], "x", 3])
-async def test_settings_that_are_no_mapping_are_told(settings: Any) -> None:
-    with pytest.raises(ConfigurationError, match="settings"):
-        await build(world()).ainvoke({"question": QUESTION, "settings": settings})

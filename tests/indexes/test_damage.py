@@ -85,10 +85,7 @@ async def test_damage_to_a_big_file_is_noticed_by_verify_and_on_reading(
     ],
 )
 async def test_an_update_gives_no_new_checksum_to_damage(
-    path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    damage: Callable[[bytes], bytes],
+    path: Path, monkeypatch: pytest.MonkeyPatch, name: str, damage: Callable[[bytes], bytes]
 ) -> None:
     monkeypatch.setattr("ras_flow.indexes.manifest.SMALL", 0)
     file = path / read_manifest(path).generation / name
@@ -133,13 +130,6 @@ async def test_a_manifest_that_does_not_fit_an_index_is_noticed(
         change = {"files": {name: file for name, file in known.items() if file}}
     edit_manifest(path, **change)
     with pytest.raises(IndexCorruptError, match="build the index again"):
-        CorpusIndex.open(path)
-
-
-async def test_a_manifest_that_someone_edited_is_noticed(path: Path) -> None:
-    manifest = path / "manifest.json"
-    manifest.write_text(re.sub(r'"max_words": \d+', '"max_words": 7', manifest.read_text()))
-    with pytest.raises(IndexCorruptError, match="was altered"):
         CorpusIndex.open(path)
 
 

@@ -10,7 +10,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
-from ras_flow.errors import ConfigurationError, InputError, RasFlowError
+from ras_flow.errors import RasFlowError
 from ras_flow.indexes import HybridRetriever, LangChainRetriever
 from tests.indexes.helpers import WordEncoder
 
@@ -132,10 +132,3 @@ async def test_a_search_that_fails_is_named_and_ends_those_beside_it(joined: boo
     with pytest.raises(RasFlowError, match="failed on the query 'fail") as caught:
         await (hybrid.retrieve(["fail"], 1) if joined else slow.retrieve(["q", "fail here"], 1))
     assert isinstance(caught.value.__cause__, KeyError) and given_up == 1
-
-
-async def test_wrong_use_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="int"):
-        LangChainRetriever(7)  # type: ignore[arg-type]
-    with pytest.raises(InputError):
-        await LangChainRetriever(Fixed(documents=[])).retrieve([""], 1)

@@ -16,11 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ras_flow.documents import SourceDocument
-from ras_flow.errors import (
-    ConfigurationError,
-    DocumentError,
-    InputError,
-)
+from ras_flow.errors import ConfigurationError, DocumentError, InputError
 from ras_flow.indexes import CorpusIndex, open_retriever
 from ras_flow.indexes.manifest import read_manifest
 from ras_flow.parts.chosen import Parts

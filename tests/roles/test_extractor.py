@@ -121,9 +121,6 @@ async def test_a_long_passage_is_read_whole_in_parts_under_its_title() -> None:
     words = sum(len(one["content"].split()) for prompt in model.prompts for one in prompt)
     assert (made.error, made.input_tokens) == (None, words)
     assert made.calls == len(read)
-    whole = ScriptedModel(first_word)
-    await PromptedExtractor(whole).extract([passage("T", "word " * MAX_SOURCE)])
-    assert len(whole.prompts) == 1
 
 
 @pytest.mark.parametrize("words", [MOST_PARTS * 110, 10_000_000])

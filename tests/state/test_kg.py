@@ -48,10 +48,7 @@ def test_to_new_triples_notes_all_passages():
         ("Stamford", "river", "Welland"),
     )
     assert location == Triple(
-        subject="Pick Motor Company",
-        predicate="Location",
-        object="Stamford",
-        passages=["p1", "p2"],
+        subject="Pick Motor Company", predicate="Location", object="Stamford", passages=["p1", "p2"]
     )
     assert river["passages"] == ["p2"]
 
@@ -71,10 +68,7 @@ def test_merge_adds_updates_and_removes():
         ("pick motor company", "location", "stamford"), ("stamford", "river", "welland")
     )
     assert merged[next(iter(merged))] == Triple(
-        subject="Pick Motor Company",
-        predicate="Location",
-        object="Stamford",
-        passages=["p1", "p2"],
+        subject="Pick Motor Company", predicate="Location", object="Stamford", passages=["p1", "p2"]
     )
 
 
@@ -135,11 +129,6 @@ def test_merge_leaves_its_inputs_alone(a, b):
     assert (a, b) == copies
 
 
-@given(GRAPH)
-def test_removing_everything_leaves_nothing(graph):
-    assert merge_triples(graph, dict.fromkeys(graph)) == {}
-
-
 def test_view_joins_spellings_across_triples():
     kg = QueryKG.from_triples(to_new_triples(CHAIN))
     assert kg.entities == {
@@ -190,11 +179,6 @@ def test_neighbours_in_both_directions():
         to_new_triples([Extracted(passage="p", triples=[["a1", "is", "A1"]])])
     )
     assert list(loop.neighbours("a1")) == ["a1"]
-
-
-def test_a_triple_that_links_an_entity_with_itself_is_there_once():
-    found = to_new_triples([{"passage": "p", "triples": [["Narvik", "same as", "the Narvik"]]}])
-    assert QueryKG.from_triples(found).neighbours("Narvik") == {"narvik": list(found)}
 
 
 def test_paths_read_from_source_to_target():

@@ -28,12 +28,9 @@ whole batch waits for it."""
 
 @dataclass(frozen=True)
 class Form:
-    """A way to ask for triples.
+    """A way to ask for triples of one piece of text, which comes after the messages of ``prefix``.
 
-    Attributes:
-        prefix: The messages before the passage.
-        max_new_tokens: Limit for what is written about one piece of text.
-        schema: JSON schema to send along; None for free text.
+    ``schema`` is the JSON schema to send along; None for free text.
     """
 
     prefix: Sequence[Message]
