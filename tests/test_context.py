@@ -85,12 +85,6 @@ def test_settings_of_another_kind_are_told_and_not_left_out(wrong: Any) -> None:
             settings_given(given)
 
 
-def test_a_value_that_is_named_overrides_the_graphs_own_also_where_it_is_the_standard_one() -> None:
-    own = Context(max_hops=1, top_k=2)
-    assert own.override(Context(max_hops=5).given()) == Context(max_hops=5, top_k=2)
-    assert own == Context(max_hops=1, top_k=2)
-
-
 def test_settings_in_a_pydantic_context_hold() -> None:
     class App(BaseModel):
         ras_flow: Context

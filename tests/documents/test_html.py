@@ -122,23 +122,6 @@ def test_hidden_elements_are_left_out(tmp_path: Path, element: str, seen: bool) 
     assert text[-1] == "After." and ("it" in text) == seen
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    "page",
-    [
-        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html>\n'
-        '<html xmlns="http://www.w3.org/1999/xhtml"><body>notes.txt</body></html>',
-        "notes.txt",
-    ],
-)
-def test_html_that_looks_like_something_else_is_read_without_a_warning(
-    tmp_path: Path, page: str
-) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(page)
-    assert read(path)[0].text.strip() == "notes.txt"
-
-
 @pytest.mark.parametrize("tag", ["div", "td", "div hidden"])
 def test_deeply_nested_html_takes_no_time(tmp_path: Path, tag: str) -> None:
     path = tmp_path / "deep.html"

@@ -75,13 +75,6 @@ async def test_as_a_subgraph_with_the_parents_state_and_context(saver: Any, sett
     assert len(parts["planner"].requests) == 1
 
 
-async def test_wrong_settings_in_a_parents_context_are_named() -> None:
-    with pytest.raises(ConfigurationError, match="topk"):
-        await parent(world()).ainvoke(
-            {"question": QUESTION}, context=ParentContext(tone="calm", ras_flow={"topk": 1})
-        )
-
-
 async def test_a_subgraphs_events_reach_the_parents_stream() -> None:
     stream = parent(world()).astream(
         {"question": QUESTION},

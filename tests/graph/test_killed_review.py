@@ -22,18 +22,14 @@ def die(*arguments: str) -> None:
     assert done.code == -signal.SIGKILL, done.err
 
 
-@pytest.mark.parametrize("moment", ["event", "waiting"])
-def test_killed_while_it_waits(tmp_path: Path, moment: str) -> None:
+@pytest.mark.parametrize(
+    ("moment", "looked_at"), [("event", True), ("waiting", True), ("event", False)]
+)
+def test_killed_while_it_waits(tmp_path: Path, moment: str, looked_at: bool) -> None:
     home = str(tmp_path)
     die(home, "ask", moment)
-    assert step(home, "go") == "before_answer"
-    assert step(home, "answer") == "unknown"
-
-
-@pytest.mark.parametrize("moment", ["event", "waiting"])
-def test_answered_at_once_after_the_kill(tmp_path: Path, moment: str) -> None:
-    home = str(tmp_path)
-    die(home, "ask", moment)
+    if looked_at:
+        assert step(home, "go") == "before_answer"
     assert step(home, "answer") == "unknown"
 
 

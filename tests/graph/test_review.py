@@ -94,17 +94,6 @@ async def test_what_a_person_is_asked(saver: Any) -> None:
     assert stored.next == ("review_graph",)
 
 
-async def test_a_triple_that_a_person_added_is_not_new_to_the_hop_after(saver: Any) -> None:
-    graph = build(world(), checkpointer=saver)
-    await ask(graph, AFTER_MERGE)
-    added = {"op": "add_triple", "subject": "Narvik", "predicate": "country", "object": "Norway"}
-    answer = Command(resume={"edits": [added]})
-    events = [event async for event in graph.astream(answer, THREAD, stream_mode="custom")]
-    [grown] = [event for event in events if event["type"] == "graph"]
-    assert [triple["object"] for triple in grown["new"]] == ["engineer", "Narvik"]
-    assert grown["triples"] == 5
-
-
 async def test_a_dropped_passage_is_not_found_again(saver: Any) -> None:
     graph = build(world(), checkpointer=saver)
     result = await ask(graph, AFTER_MERGE | {"top_k": 2})
@@ -144,16 +133,6 @@ async def test_no_subquery_is_taken_where_the_limits_leave_no_retrieval(
     assert (await reply(graph))["answer"] == "unknown"
 
 
-async def test_a_limit_that_led_to_the_answer_is_named_though_the_run_goes_on_without_it(
-    saver: Any,
-) -> None:
-    graph = build(world(), checkpointer=saver)
-    await ask(graph, BEFORE_ANSWER | {"max_hops": 1})
-    wider = Context(top_k=1, max_hops=5)
-    result = await graph.ainvoke(Command(resume=APPROVED), THREAD, context=wider)
-    assert (result["answer"], result["stop_reason"]) == ("unknown", "max_hops")
-
-
 async def test_given_documents_are_reviewed_too(saver: Any) -> None:
     graph = build(world(["[SUFFICIENT]"]), checkpointer=saver)
     settings = AFTER_MERGE | BEFORE_ANSWER | {"planning": "static"}
@@ -186,24 +165,6 @@ async def test_a_bad_answer_asks_again_and_says_why(saver: Any, bad: Any, reason
     assert again == first
     result = await reply(graph, {"op": "drop_triple", "triple": BIRTH})
     assert result["answer"] == "unknown"
-
-
-async def test_one_bad_answer_after_another_then_a_good_one(saver: Any) -> None:
-    graph = build(world(), checkpointer=saver)
-    result = await to_point(graph, await ask(graph, AFTER_MERGE), "after_merge", 1)
-    problems = []
-    unknown = {"edits": [{"op": "drop_triple", "triple": "0"}]}
-    not_here = {"edits": [{"op": "plan", "text": "[SUFFICIENT]"}]}
-    for bad in (None, not_here, unknown):
-        # By the interrupt's id: LangGraph itself takes a bare None for no answer, and fails.
-        number = result["__interrupt__"][0].id
-        result = await graph.ainvoke(Command(resume={number: bad}), THREAD)
-        problems.append(asked(result)["problem"])
-    assert "'plan'" in problems[1] and "'0'" in problems[2]
-    result = await reply(graph, {"op": "drop_triple", "triple": BIRTH})
-    assert result["answer"] == "unknown"
-    steps = [step.next async for step in graph.aget_state_history(THREAD)]
-    assert steps.count(("review_graph",)) == 2
 
 
 async def test_an_empty_object_approves(saver: Any) -> None:

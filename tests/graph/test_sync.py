@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from langchain.chat_models import init_chat_model
 from langchain_core.language_models import BaseChatModel
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from ras_flow import Context
@@ -113,21 +112,6 @@ def test_a_part_may_ask_another_graph_by_invoke(in_thread: bool) -> None:
     graph = build(world(planner=ScriptedPlanner(PLANS), answerer=Asks()))
     results = graph.batch([{"question": QUESTION}] * 40, context=Context(max_hops=0))
     assert {result["answer"] for result in results} == {"Narvik"}
-
-
-def test_a_graph_that_a_part_asks_by_invoke_can_wait_for_a_person() -> None:
-    waits = Context(pause_before_answer=True)
-    asked: list[Any] = []
-
-    class Asks(ScriptedAnswerer):
-        async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
-            inner = build(world(PLANS, defaults=waits), checkpointer=InMemorySaver())
-            thread: Any = {"configurable": {"thread_id": "inner"}}
-            asked.extend(inner.invoke({"question": QUESTION}, thread)["__interrupt__"])
-            return await super().answer(requests)
-
-    result = build(world(answerer=Asks("Narvik"))).invoke({"question": QUESTION})
-    assert result["answer"] == "Narvik" and asked[0].value["point"] == "before_answer"
 
 
 def test_a_forked_process_has_a_loop_of_its_own() -> None:

@@ -241,13 +241,6 @@ async def test_a_malformed_edit_is_refused_before_it_is_stored(
     assert await graph.aget_state(THREAD) == before
 
 
-async def test_a_run_may_go_on_before_a_plan_that_waits() -> None:
-    graph = build(world(["[SUBQ] x", "[SUBQ] x", SECOND]), checkpointer=InMemorySaver())
-    await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["plan"])
-    config = await graph.aupdate_state(THREAD, {}, as_node="encode")
-    assert (await graph.ainvoke(None, config, context=TOP1))["answer"] == "Narvik"
-
-
 async def test_an_edited_passage_is_extracted_anew_and_leaves_others_runs_alone() -> None:
     store, extractor = InMemoryStore(), MappingExtractor(TRIPLES)
     graph = build(world(extractor=extractor), store=store, checkpointer=InMemorySaver())

@@ -88,21 +88,6 @@ async def test_a_failing_build_leaves_the_old_index(path: Path) -> None:
     assert len(list(path.glob("gen-*"))) == 1
 
 
-async def test_a_cancelled_build_leaves_the_old_index(path: Path) -> None:
-    class Slow(WordEncoder):
-        async def encode(self, texts):  # type: ignore[no-untyped-def]
-            await asyncio.sleep(60)
-
-    before = files(path)
-    task = asyncio.create_task(CorpusIndex.build(path, DOCUMENTS[:1], encoder=Slow()))
-    await asyncio.sleep(0.3)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert files(path) == before
-    await CorpusIndex.build(path, DOCUMENTS[:1], encoder=None)
-
-
 @pytest.mark.parametrize("point", ["embedding", "before the switch", "after the switch"])
 async def test_a_killed_build_leaves_one_whole_index(path: Path, point: str) -> None:
     before = files(path)

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import threading
 import weakref
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,22 +39,6 @@ async def test_an_update_equals_a_build_from_scratch(path: Path, tmp_path: Path)
         assert await index.retriever(kind).retrieve(queries, 5) == await scratch.retriever(
             kind
         ).retrieve(queries, 5)
-
-
-async def test_what_to_remove_may_depend_on_the_documents_that_were_read(path: Path) -> None:
-    read: list[str] = []
-
-    def documents() -> Iterator[SourceDocument]:
-        for document in DOCUMENTS[:2]:
-            read.append(document.source)
-            yield document
-
-    index = CorpusIndex.open(path, encoder=WordEncoder())
-    held = await index.sources()
-    index = await index.update(documents(), remove=(one for one in held if one not in read))
-    assert (await index.sources()).keys() == set(read)
-    index = await index.update(DOCUMENTS[:1], remove=held, missing_ok=True)
-    assert (await index.sources()).keys() == {DOCUMENTS[0].source}
 
 
 documents = st.dictionaries(

@@ -195,11 +195,3 @@ async def test_a_trained_model_reads_the_passage_alone() -> None:
     assert model.prompts == [[{"role": "user", "content": f"Title: Narvik\nText: {GOOD['text']}"}]]
     forms = {extractor.identity, PromptedExtractor(model).identity}
     assert len({*forms, PromptedExtractor(model, json_form()).identity}) == 3
-
-
-def test_triples_of_texts_that_ended_elsewhere_are_anothers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    before = PromptedExtractor(ScriptedModel(first_word)).identity
-    monkeypatch.setattr("ras_flow.parts.prompted.extractor.LOOP", 32)
-    assert PromptedExtractor(ScriptedModel(first_word)).identity != before

@@ -198,8 +198,14 @@ async def test_passages_are_extracted_in_order_with_what_was_dropped() -> None:
     assert await PromptedExtractor(model).extract([]) == []
 
 
-def test_a_changed_prompt_is_another_extractor(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("prompts.extractor.INSTRUCTION", "x"), ("parts.prompted.extractor.LOOP", 9)],
+)
+def test_another_prompt_or_end_of_texts_is_another_extractor(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: Any
+) -> None:
     before = PromptedExtractor(ScriptedModel()).identity
-    monkeypatch.setattr("ras_flow.prompts.extractor.INSTRUCTION", "Other rules.")
+    monkeypatch.setattr(f"ras_flow.{name}", value)
     assert PromptedExtractor(ScriptedModel()).identity != before
     assert before.startswith("testing:model")
