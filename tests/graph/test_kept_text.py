@@ -76,7 +76,7 @@ def cited(answer: str, question: str, found: dict[str, Passage]) -> list[str]:
     ]
 
 
-def test_passages_with_the_answer_are_cited_the_question_s_own_first() -> None:
+def test_passages_with_the_answer_are_cited_the_questions_own_first() -> None:
     found = passages(
         Oslo="Oslo is a city. Mira Lund never went there.",
         Town="Narvik is a town.",
