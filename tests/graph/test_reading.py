@@ -77,18 +77,6 @@ async def test_a_missing_encoder_is_told_before_any_model_is_asked(
     assert (await again.ainvoke(None, THREAD, context=ONE))["answer"] == "Narvik"
 
 
-async def test_a_fork_without_the_limit_reads_them_all(saver: Any) -> None:
-    asked = parts()
-    graph = build(asked, checkpointer=saver)
-    await graph.ainvoke({"question": QUESTION}, THREAD, context=ONE)
-    history = [state async for state in graph.aget_state_history(THREAD)]
-    before_answer = next(state for state in history if state.next == ("answer",))
-    fork = await graph.aupdate_state(before_answer.config, {"context": {"top_k": 1}})
-    again = await graph.ainvoke(None, fork)
-    assert again["answer"] == "Narvik"
-    assert len(read(asked["answerer"].requests[-1])) == 4
-
-
 async def test_each_model_reads_its_own_number_unless_the_run_says(saver: Any) -> None:
     asked = parts(soft=True)
     asked["planner"].reading = Reading(max_triples=1)
