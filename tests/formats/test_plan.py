@@ -285,8 +285,8 @@ HOSTILE += ["sub q ", "[SUBQ:", "[SUBQ: \n", "sufficient ", "“", "__"]
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_linear_time(piece):
-    text = piece * (500_000 // len(piece))
+    text = piece * (200_000 // len(piece))
     started = time.process_time()
     parse_plan(text)
     clean_subquery(text)
-    assert time.process_time() - started < 60, "quadratic time would take hours"
+    assert time.process_time() - started < 20, "quadratic time would take minutes"

@@ -363,12 +363,12 @@ HOSTILE += ["(S> a| P> b| O> c}", "(a | b ", '["a", "b", ', "**", " ", "[ ", "<S
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_linear_time(piece):
-    text = piece * (500_000 // len(piece))
+    text = piece * (200_000 // len(piece))
     started = time.process_time()
     parse_triples(text)
     parse_triples(f"(S> a| P> b| O> {text}")
     seconds = time.process_time() - started
-    assert seconds < 60, "quadratic time would take hours"
+    assert seconds < 20, "quadratic time would take minutes"
 
 
 @pytest.mark.parametrize(
