@@ -81,6 +81,21 @@ async def test_each_run_is_forked_by_its_own_graph(home: str) -> None:
         assert (await runs.get("a")).state["stop_reason"] == "sufficient"
 
 
+async def test_a_run_of_another_system_that_was_cut_off_is_resumed(home: str) -> None:
+    async with open_runs_at(home, system="glance") as runs:
+        async for event in runs.start({"question": QUESTION}, run_id="c"):
+            if event["type"] == "graph":
+                break
+    async with open_runs_at(home) as runs:
+        assert branch(await runs.document("c"), 1)["status"] == "unfinished"
+    resumed = ras_flow("runs", "resume", "c", "--database", home)
+    assert resumed.code == 0 and "Glanced" in resumed.out, resumed.err
+    async with open_runs_at(home) as runs:
+        document = await runs.document("c")
+        whole = told(await runs.document("b"))
+    assert told(document) == whole and branch(document, 1)["stop_reason"] == "glanced"
+
+
 def graph_ids(document: Any) -> list[str]:
     return [id for step in steps(document) for id in step["added"]]
 
