@@ -40,7 +40,7 @@ def read_and_tell(
             "index, name its documents with `ras-flow index remove`."
         )
     if not report.documents:
-        raise InputError("None of these documents can be read, so there is nothing to index.")
+        raise InputError("Nothing in these documents can be read: name others.")
 
 
 def _absolute(path: Path) -> Path:

@@ -13,13 +13,7 @@ from ras_flow.runs.threads import Saved, Threads
 
 @dataclass(frozen=True)
 class StoredBranch:
-    """A branch as checkpoints.
-
-    Attributes:
-        number: 1 for the run as it first went; later ones in the order in which they were made.
-        forked_from: Where it left another branch; None for the first.
-        steps: From the question on, those shared with other branches included; never empty.
-    """
+    """A branch as checkpoints: from the question on, those it shares included; never empty."""
 
     number: int
     forked_from: ForkPoint | None

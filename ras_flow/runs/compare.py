@@ -94,16 +94,8 @@ class Comparison(TypedDict):
     """Two branches, of one run or of two.
 
     Attributes:
-        a: The first.
-        b: The second.
         same_answer: The answers are alike but for spelling.
-        parting: Where they part.
-        plans: The plans of both, in order.
-        hops: The hops of both, in order.
-        passages: The passages of all hops.
-        triples: The final graphs.
         deciding: The triples that made the difference; none where the answers are alike.
-        settings: The settings that differ.
         facts: Subject, predicate and object of every triple named here.
         titles: The title of every passage named here; of one without, its source, or else its id.
     """

@@ -23,7 +23,6 @@ class Step(TypedDict):
     """One checkpoint: the state after a node, an edit, or the beginning of a replay.
 
     Attributes:
-        checkpoint: LangGraph's checkpoint id.
         parent: The checkpoint before it; None for the question itself.
         kind: How it came to be: the question was asked, a node ran, a person edited, or the step
             before was taken up again.
@@ -35,7 +34,6 @@ class Step(TypedDict):
         plan: The plan that the step made or changed.
         passages: Ids of the passages that the step brought, in the order of their rank.
         added: Ids of the triples that the step added to the graph.
-        removed: Ids of the triples that it removed.
         review: What a person is asked here, if the run waits for one.
     """
 
@@ -58,8 +56,6 @@ class SystemInfo(TypedDict):
     """What readers of a run need to know of its system.
 
     Attributes:
-        name: Its name.
-        stop_reasons: What its stop reasons mean, by name.
         edits: By the node that comes next, ``""`` at the end: the edits (by ``op``) that make
             sense there.
         operations: The fields of its edits by ``op``.
@@ -86,16 +82,11 @@ class Branch(TypedDict):
         forked_from: Where it left another branch; None for the first.
         question: The question, which an edit of its first steps may have changed.
         steps: Its checkpoints from the question on, those shared with other branches included.
-        status: Whether it is over.
         stop_reason: Why it answered; None until then. "finished" where its system does not say.
-        answer: The answer; empty until then.
-        citations: What the answer rests on.
-        hops: The subquery chain.
-        plans: Every plan that was made.
+        answer: Empty until then.
         hop_triples: For each hop, the ids of its triples g_i in the final graph.
         stated_in: For each triple of the final graph, the ids of the passages that state it there:
             in another branch there may be others.
-        warnings: What went wrong on the way.
         settings: The fields of its Context that differ from the defaults.
     """
 
@@ -120,12 +111,9 @@ class RunDocument(TypedDict):
 
     Attributes:
         format: :data:`FORMAT`.
-        run: The run's id.
-        system: The system that made it.
         question: The question of the current branch.
         started: When it was asked, ISO 8601, UTC.
         current: The number of the branch that the run's state is on, the newest one.
-        branches: The branches by number.
         steps: Every step by checkpoint id.
         passages: Every passage by id.
         triples: Every triple that any branch ever had by id, with its best spelling and the

@@ -22,17 +22,14 @@ _ASKED: dict[str, type] = {"question": str, "settings": Mapping, "documents": li
 
 @dataclass(frozen=True)
 class Saved:
-    """A checkpoint of a run.
+    """A checkpoint of a run; ids of checkpoints sort by time.
 
     Attributes:
-        system: The name of the system whose run it is.
-        checkpoint: Its id; ids sort by time.
         parent: The checkpoint before it; None for the first.
         forked_from: The checkpoint that was edited to make it, where that is not ``parent``.
         time: When it was written, ISO 8601, UTC.
         source: ``"input"``, ``"loop"``, ``"update"`` or ``"fork"``, as LangGraph names them; None
             for the root of a run that was kept only at its end.
-        step: LangGraph's number of the step.
         values: The state. What an earlier question left there, and ``start`` is about to clear, is
             not in it.
         next: The nodes that come next; empty when the run was over.

@@ -26,13 +26,11 @@ class Source(TypedDict):
     """A passage that states a triple, or is cited itself, and how it was found.
 
     Attributes:
-        passage: The passage's id.
         title: Its title; of one without, its source, or else its id.
         span: Where it states the triple: first and last-plus-one character of a sentence in its
             text; None where that is not known, and where there is no triple.
         sentence: That sentence; empty where it is not known.
         hop: The first hop that read the passage; where none could, the first that retrieved it.
-        subquery: What that hop asked.
         score: What the retriever gave it there.
     """
 

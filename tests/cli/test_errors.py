@@ -98,13 +98,6 @@ def test_a_command_that_is_written_wrongly_is_one_line_too(
         assert part in line
 
 
-@pytest.mark.parametrize("arguments", [[], ["index"], ["runs"]], ids=" ".join)
-def test_a_group_without_a_command_shows_what_there_is(arguments: list[str]) -> None:
-    done = ras_flow(*arguments)
-    assert (done.code, done.err) == (2, "")
-    assert "Commands" in done.out and "--help" in done.out
-
-
 def test_a_cache_that_cannot_be_written_is_named(
     model: Model, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,26 +198,6 @@ def test_a_user_without_a_home_is_told_what_to_set(arguments: list[str], variabl
     assert (done.returncode, done.stdout) == (1, "")
     [line] = done.stderr.splitlines()
     assert f"no home folder. Set {variable} to" in line
-
-
-EARLY = """
-import sys
-
-class CtrlC:
-    def find_spec(self, name, *_):
-        if name == "typer":
-            raise KeyboardInterrupt
-
-sys.meta_path.insert(0, CtrlC())
-from ras_flow.cli import main
-main()
-"""
-
-
-def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
-    done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "ras-flow: interrupted.\n"
 
 
 def test_the_version_is_told_by_the_command_and_the_package() -> None:

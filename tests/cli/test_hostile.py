@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from ras_flow.cli.graph_llm import _show
 from ras_flow.formats.text import plain
-from ras_flow.training.graph_llm.scores import Measures, Scores
 from tests.cli.command import ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.servers import Answer
@@ -86,17 +82,6 @@ def test_text_that_no_encoding_holds_does_not_end_the_run(model: Model, docs: Pa
     assert done.code == 0, done.err
     assert "yes" in done.out
     assert json.loads(ras_flow(*arguments, "--json").out)["answer"].startswith("yes")
-
-
-def test_measures_are_json_where_the_output_has_few_letters(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    written = io.BytesIO()
-    few = io.TextIOWrapper(written, "latin-1", "backslashreplace")
-    monkeypatch.setattr(sys, "stdout", few)
-    _show(Measures({("answer", "Irène 🐧 \x9b31m"): Scores()}, {}), as_json=True)
-    few.flush()
-    assert list(json.loads(written.getvalue())["answer"]) == ["Irène 🐧 \x9b31m"]
 
 
 @pytest.mark.parametrize(

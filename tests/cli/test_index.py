@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import signal
@@ -19,8 +18,7 @@ from typer.testing import CliRunner
 
 from ras_flow.cli.index import app, settings_of
 from ras_flow.cli.progress import progress_on
-from ras_flow.documents import read_documents
-from ras_flow.indexes import CorpusIndex, IndexProgress
+from ras_flow.indexes import IndexProgress
 from ras_flow.indexes.manifest import read_manifest
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
@@ -50,17 +48,6 @@ def test_an_index_is_asked_without_naming_its_retriever(model: Model, index: Pat
     result = json.loads(done.out)
     assert result["answer"] == "Narvik"
     assert result["settings"]["retriever"] == "bm25"
-
-
-def test_an_index_whose_encoder_has_no_name_is_asked_by_bm25(model: Model, docs: Path) -> None:
-    index = docs.parent / "index"
-    encoder = WordEncoder("acme/embedder")
-    asyncio.run(CorpusIndex.build(index, read_documents([docs]), encoder=encoder))
-    done = ras_flow("ask", QUESTION, "--index", str(index), "--json", *model.options)
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["answer"] == "Narvik"
-    refused = ras_flow("index", "remove", str(index), str(docs / "Narvik.txt"))
-    assert refused.code == 1 and "'acme/embedder'" in refused.err
 
 
 def test_an_index_is_built_with_the_encoder_that_is_named(
@@ -179,19 +166,6 @@ def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
             progress(IndexProgress("embed", 512, 700))
             time.sleep(0.3)
         assert "embedding passages: 512 of 700" in out.getvalue()
-
-
-def test_without_a_terminal_progress_is_a_line_now_and_then(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ras_flow.cli.progress.PAUSE", 0.2)
-    for quiet in (True, False):
-        with progress_on(Console(file=StringIO(), quiet=quiet)) as progress:
-            for done in (1, 2, 3, 4):
-                progress(IndexProgress("embed", done, 700))
-                time.sleep(0.25 if done == 1 else 0)
-    # The first is too early, the second is due, and the others follow too soon.
-    assert capsys.readouterr().err == "embedding passages: 2 of 700\n"
 
 
 def test_an_interrupted_build_leaves_the_index_as_it_was(index: Path, docs: Path) -> None:

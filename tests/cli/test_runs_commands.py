@@ -8,7 +8,6 @@ import pty
 import select
 import shlex
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -76,6 +75,13 @@ def document(run: str) -> dict[str, Any]:
 
 def branch(run: str, number: int) -> dict[str, Any]:
     return dict(document(run)["branches"][number - 1])
+
+
+async def ask_to_wait(run: str, home: Path, point: str) -> None:
+    """Start the run "waits" with the settings of another, and a pause."""
+    context = Context.from_mapping({**document(run)["branches"][0]["settings"], point: True})
+    async with open_runs(home) as runs:
+        [_ async for _ in runs.start({"question": QUESTION}, context, run_id="waits")]
 
 
 def ok(*arguments: str) -> str:
@@ -340,30 +346,6 @@ def test_prune_asks_first_and_deletes_what_it_said(run: str) -> None:
     assert "No runs yet" in ok("list")
 
 
-def test_what_is_left_of_a_run_that_was_deleted_at_work_can_be_deleted(
-    run: str, own_home: Path, world_model: Model
-) -> None:
-    with sqlite3.connect(own_home / "runs.sqlite") as database:
-        database.execute(
-            "DELETE FROM checkpoints WHERE checkpoint_id < (SELECT max(checkpoint_id) "
-            "FROM checkpoints)"
-        )
-    assert "No runs yet" in ok("list")
-    assert "Answer Narvik" in ok("show", run)
-    assert "Deleted 1 run." in ok("prune", run, "--yes")
-    assert "no run" in refused("show", run)
-
-
-def test_another_folder_can_be_read(
-    run: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("RAS_FLOW_HOME", str(tmp_path / "empty"))
-    assert "no run" in refused("show", run)
-    assert "Answer Narvik" in ok("show", run, "--database", str(own_home))
-    monkeypatch.setenv("RAS_FLOW_DATABASE", str(own_home))
-    assert "Answer Narvik" in ok("show", run)
-
-
 @pytest.mark.parametrize(
     ("point", "asks", "arguments", "answer"),
     [
@@ -382,11 +364,7 @@ async def test_a_run_that_waits_is_answered(
     own_home: Path,
     world_model: Model,
 ) -> None:
-    settings = {**document(run)["branches"][0]["settings"], point: True}
-    async with open_runs(own_home) as runs:
-        given: Any = {"question": QUESTION}
-        context = Context.from_mapping(settings)
-        [_ async for _ in runs.start(given, context, run_id="waits")]
+    await ask_to_wait(run, own_home, point)
     # The first stop of each kind that is not the one meant is approved.
     for _ in range(4):
         asked = ok("resume", "waits")
@@ -466,10 +444,7 @@ async def test_a_command_that_is_told_has_the_runs_id_as_a_shell_takes_it(
 
 
 async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> None:
-    settings = {**document(run)["branches"][0]["settings"], "pause_before_answer": True}
-    async with open_runs(own_home) as runs:
-        given: Any = {"question": QUESTION}
-        [_ async for _ in runs.start(given, Context.from_mapping(settings), run_id="waits")]
+    await ask_to_wait(run, own_home, "pause_before_answer")
     done = ras_flow("runs", "resume", "waits", "--json")
     asked = json.loads(done.out)
     assert (asked["run"], asked["branch"], asked["status"]) == ("waits", 1, "paused")
@@ -483,10 +458,7 @@ async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> Non
 async def test_a_refused_answer_is_told_of_the_branch_that_was_answered(
     run: str, own_home: Path, world_model: Model
 ) -> None:
-    settings = {**document(run)["branches"][0]["settings"], "pause_before_answer": True}
-    async with open_runs(own_home) as runs:
-        given: Any = {"question": QUESTION}
-        [_ async for _ in runs.start(given, Context.from_mapping(settings), run_id="waits")]
+    await ask_to_wait(run, own_home, "pause_before_answer")
     told = ok("replay", "waits", "--from", str(len(branch("waits", 1)["steps"]) - 1))
     assert "Waits" in told and "Compare with" not in told, "nothing but the same was done"
     ok("replay", "waits", "--from", "plan:1")
@@ -527,25 +499,20 @@ def test_a_server_that_is_not_there_is_named_without_its_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "body"),
+    ("status", "body", "command"),
     [
-        (200, "<html>Log in</html>"),
-        (200, '{"detail": "Hello"}'),
-        (200, "[1]"),
-        (302, ""),
-        (405, '{"detail": "Method Not Allowed"}'),
+        (200, "<html>Log in</html>", ["list"]),
+        (200, '{"detail": "Hello"}', ["show", str(UUID(int=7))]),
+        (200, "[1]", ["list"]),
+        (302, "", ["show", str(UUID(int=7))]),
+        (405, '{"detail": "Method Not Allowed"}', ["show", str(UUID(int=7))]),
+        (404, '{"detail": "Not Found"}', ["list"]),
     ],
 )
-@pytest.mark.parametrize("command", [["list"], ["show", str(UUID(int=7))]])
 def test_an_address_that_is_no_langgraph_server_is_told(
     status: int, body: str, command: list[str]
 ) -> None:
     assert "does not answer as a LangGraph server" in answered(status, body, command)
-
-
-def test_a_server_that_knows_of_no_runs_is_no_empty_one() -> None:
-    said = answered(404, '{"detail": "Not Found"}', ["list"])
-    assert "does not answer as a LangGraph server" in said
 
 
 def answered(status: int, body: str, command: list[str]) -> str:
@@ -656,13 +623,3 @@ def test_an_export_is_written_whole_or_not_at_all(run: str, tmp_path: Path) -> N
     link = tmp_path / "link.html"
     link.symlink_to(file.name)
     assert ras_flow(*arguments[:-1], str(link)).code == 0 and link.is_symlink()
-
-
-@pytest.mark.parametrize("columns", ["0", "60"])
-def test_a_list_loses_no_word_on_a_narrow_terminal(
-    columns: str, run: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [found] = json.loads(ok("list", "--json"))
-    monkeypatch.setenv("COLUMNS", columns)
-    words = {run, found["started"], *found["question"].split(), *found["answer"].split()}
-    assert words <= set(ok("list").split())

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ras_flow import Context
 from ras_flow.cli.runs.edits import Edits
@@ -54,35 +52,17 @@ async def test_an_id_that_ends_like_a_branch_is_first_of_all_an_id(saver: Any) -
     assert await find_address(runs, "team/8") == ("team", 8)
 
 
-@pytest.mark.parametrize(
-    ("text", "ago"),
-    [
-        ("30m", timedelta(minutes=30)),
-        ("2h", timedelta(hours=2)),
-        ("7d", timedelta(days=7)),
-        ("4w", timedelta(weeks=4)),
-    ],
-)
-def test_a_time_can_be_an_age(text: str, ago: timedelta) -> None:
-    assert abs(datetime.now(UTC) - ago - parse_time(text, "--since")) < timedelta(seconds=5)
-
-
-@pytest.mark.parametrize(
-    ("text", "time"),
-    [
-        ("2026-11-01", datetime(2026, 11, 1, tzinfo=UTC)),
-        ("2026-11-01T12:30:00Z", datetime(2026, 11, 1, 12, 30, tzinfo=UTC)),
-        ("2026-11-01T12:30+02:00", datetime(2026, 11, 1, 10, 30, tzinfo=UTC)),
-    ],
-)
-def test_a_time_can_be_a_date(text: str, time: datetime) -> None:
-    assert parse_time(text, "--since") == time
-
-
-@given(st.sampled_from(["", "h", "2", "-2h", "2y", "1.5h", "yesterday", "9" * 20 + "w", "²h"]))
-def test_any_other_time_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--since .* write 2h"):
-        parse_time(text, "--since")
+def test_a_time_is_an_age_or_a_date_and_nothing_else() -> None:
+    for text, ago in {"30m": 1 / 48, "2h": 1 / 12, "7d": 7, "4w": 28}.items():
+        off = datetime.now(UTC) - timedelta(days=ago) - parse_time(text, "--since")
+        assert abs(off) < timedelta(seconds=5)
+    noon = datetime(2026, 11, 1, 12, 30, tzinfo=UTC)
+    assert parse_time("2026-11-01", "--since") == noon.replace(hour=0, minute=0)
+    assert parse_time("2026-11-01T12:30:00Z", "--since") == noon
+    assert parse_time("2026-11-01T14:30+02:00", "--since") == noon
+    for wrong in ("", "h", "2", "-2h", "2y", "1.5h", "yesterday", "9" * 20 + "w", "²h"):
+        with pytest.raises(InputError, match="--since .* write 2h"):
+            parse_time(wrong, "--since")
 
 
 def test_edits_take_the_one_form_that_edits_have() -> None:
@@ -182,6 +162,9 @@ async def test_a_mistyped_folder_is_not_made(tmp_path: Path) -> None:
     [
         "postgresql://me:s3cr%20et@127.0.0.1:1/runs",
         "postgresql://me:s3cr et%zz@127.0.0.1:1/runs",
+        "postgresql://me:s3@cret@127.0.0.1:1/runs",
+        "postgresql://me:s3/cret@127.0.0.1:1/runs",
+        "postgresql://me:s3\udce4cret@127.0.0.1:1/runs",
         "postgresql://me@127.0.0.1:1/runs?password=s3cr%20et",
         "postgres://me:s3cr%20et@[::1/runs",
         "postgresql://me:s3cr%20et@127.0.0.1:1/runs?nonsense=1",
@@ -189,10 +172,5 @@ async def test_a_mistyped_folder_is_not_made(tmp_path: Path) -> None:
 )
 async def test_no_password_is_shown_when_a_database_cannot_be_opened(address: str) -> None:
     message = await refused(address)
-    assert "s3cr" not in message and address not in message
+    assert "s3" not in message and "cret" not in message and address not in message
     assert "cannot be used" in message or "malformed" in message
-
-
-async def test_runs_in_postgres_are_opened_by_address(postgres: str) -> None:
-    async with open_runs_at(postgres) as runs:
-        assert isinstance(await runs.recent(text="nothing says this"), list)

@@ -91,15 +91,6 @@ async def test_given_documents_are_shown_with_their_scores(durability: Any) -> N
     assert line.startswith("1.0000 ")
 
 
-def test_an_edited_triple_may_name_a_passage_that_nobody_found() -> None:
-    writer = Writer()
-    first_answer(writer).edit(add=ADA)
-    document = writer.document()
-    document["triples"][triple_id(*ADA)]["passages"] = ["p404"]
-    shown = timeline(document)
-    assert f"+ {triple_id(*ADA)} Aurora Bridge | designer | Ada Lund [no passage]" in shown
-
-
 def test_an_unusable_plan_is_shown_with_its_words() -> None:
     writer = Writer()
     writer.ask().plan("I think so", label=None)
@@ -126,15 +117,6 @@ def test_a_branch_says_where_it_begins_and_which_others_there_are() -> None:
     assert f"+ {triple_id(*ADA)} Aurora Bridge | designer | Ada Lund [no passage]" in shown
     assert shown[-2:] == ["1 sufficient Mira Lund", "* 2 max_hops Ada Lund from 1 after step 4"]
     assert not any("from here on" in line for line in timeline(writer.document(), 1))
-
-
-def test_an_older_branch_that_is_unfinished_is_resumed_by_its_number() -> None:
-    writer = Writer()
-    first = writer.ask()
-    first.fork().answer("x")
-    first.step(node="plan", hop=0, next=["retrieve"])
-    shown = timeline(writer.document(), 1)
-    assert "Unfinished; next: retrieve. Go on with: ras-flow runs resume run1/1" in shown
 
 
 def test_a_run_that_waits_shows_what_is_asked_and_how_to_answer() -> None:
@@ -232,25 +214,6 @@ def test_hostile_text_drives_no_terminal(hostile: RunDocument) -> None:
     assert sum("[bold red]alarm[/bold red]" in line for line in shown) > 20
     for line in shown:
         assert not FORBIDDEN.search(line), repr(line)
-
-
-def test_an_answer_from_passages_is_not_the_models_alone() -> None:
-    writer = Writer()
-    writer.ask().hop(SUBQUERY, {"Mira Lund": []}).answer("Narvik")
-    document = writer.document()
-
-    def shown() -> list[str]:
-        console = paper()
-        show_explanation(explain(document), console)
-        return [" ".join(line.split()) for line in lines_on(console)]
-
-    assert shown()[-1].endswith("it comes from the model alone.")
-    document["branches"][0]["citations"] = [{"triple": "", "passages": [*document["passages"]]}]
-    assert shown()[-3:] == [
-        "Passages cited as they are, without triples",
-        "Mira Lund",
-        f"found in hop 0, score 1.5000: {SUBQUERY}",
-    ]
 
 
 @pytest.mark.parametrize("write", [to_json, to_graphml, to_json_ld, to_turtle])

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from ras_flow.cli.triples import export
-from ras_flow.errors import InputError, RunError
+from ras_flow.errors import RunError
 from ras_flow.parts import Extraction
 from ras_flow.runs import open_store
 from ras_flow.triples.cache import TripleCache
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
-from tests.graph.world import TRIPLES
 from tests.servers import Answer
 
 
@@ -177,16 +176,6 @@ def test_a_server_that_is_away_stops_the_work(model: Model, index: Path) -> None
     assert "Traceback" not in done.err
 
 
-def test_an_output_that_is_full_is_not_blamed_on_the_triples(tmp_path: Path) -> None:
-    async def keep() -> None:
-        async with open_store(str(tmp_path), new=True) as store:
-            await TripleCache(store, "x").put({"p1": Extraction([("a" * 300, "b", "c")] * 99)})
-
-    asyncio.run(keep())
-    with pytest.raises(InputError, match="/dev/full cannot be written: No space left"):
-        export(output=Path("/dev/full"), database=str(tmp_path))
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -207,13 +196,6 @@ def test_a_folder_without_triples_is_told_and_not_made(command: list[str], tmp_p
     done = ras_flow("triples", *command, "--database", str(tmp_path / "typo"))
     assert done.code == 1 and "no triples in" in done.err
     assert not (tmp_path / "typo").exists()
-
-
-def test_progress_is_shown_on_a_terminal(model: Model, index: Path) -> None:
-    going = Command(*command(model, index), terminal=True)
-    done = going.wait()
-    assert done.code == 0 and "4 extracted" in done.out
-    assert len(TRIPLES) == 4
 
 
 def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ras_flow import Context, Runs
 from ras_flow.edits.records import Edit
+from ras_flow.errors import ModelUnavailableError
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import triple_id
 from tests.graph.world import QUESTION, build, world
@@ -24,6 +27,17 @@ async def events(stream: Any) -> list[Any]:
 
 def runs_with(saver: Any, plans: list[str] | None = None, **changes: Any) -> Runs:
     return Runs(build(world(plans, **changes), checkpointer=saver))
+
+
+def down(_: Any) -> Any:
+    """Fail in a model's place."""
+    raise ModelUnavailableError("down")
+
+
+async def cut_off(stream: Any) -> None:
+    """Run until the model that is down."""
+    with pytest.raises(ModelUnavailableError):
+        await events(stream)
 
 
 async def asked(saver: Any, context: Context = TOP1, **given: Any) -> Runs:

@@ -116,14 +116,6 @@ def test_where_the_answers_are_alike_no_triple_decided() -> None:
     assert compare(document, 1, document, 2)["deciding"] == []
 
 
-def test_swapping_the_sides_swaps_the_findings() -> None:
-    document = forked().document()
-    one, two = compare(document, 1, document, 2), compare(document, 2, document, 1)
-    assert one["triples"]["only_a"] == two["triples"]["only_b"]
-    assert {d["triple"] for d in one["deciding"]} == {d["triple"] for d in two["deciding"]}
-    assert one["parting"] == two["parting"]
-
-
 def test_spelling_alone_is_no_difference() -> None:
     a, b = Writer("a"), Writer("b")
     first_answer(a)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ras_flow import Context, Runs
-from ras_flow.errors import EditError, InputError, ModelUnavailableError, RunError
+from ras_flow.errors import EditError, InputError, RunError
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import branch_with, graph_after
 from ras_flow.runs.why import explain
@@ -23,6 +23,8 @@ from tests.runs.stories import (
     asked,
     before,
     branch,
+    cut_off,
+    down,
     drop,
     events,
     runs_with,
@@ -201,12 +203,8 @@ async def test_a_fork_that_fails_is_an_unfinished_branch_that_is_resumed(saver: 
     runs = await asked(saver)
     old = await runs.document("a")
 
-    def fail(request: Any) -> str:
-        raise ModelUnavailableError("down")
-
-    broken = runs_with(saver, [], answerer=ScriptedAnswerer(fail))
-    with pytest.raises(ModelUnavailableError):
-        await events(broken.fork("a", before(old, "answer"), drop()))
+    broken = runs_with(saver, [], answerer=ScriptedAnswerer(down))
+    await cut_off(broken.fork("a", before(old, "answer"), drop()))
     new = await runs.document("a")
     kept_as_it_was(old, new)
     assert branch(new, 2)["status"] == "unfinished"
@@ -214,30 +212,6 @@ async def test_a_fork_that_fails_is_an_unfinished_branch_that_is_resumed(saver: 
     done = await runs.document("a")
     kept_as_it_was(old, done)
     assert branch(done, 2)["answer"] == "unknown"
-
-
-async def test_an_older_unfinished_branch_is_taken_up(memory: Any) -> None:
-    runs = await asked(memory)
-    old = await runs.document("a")
-
-    def fail(request: Any) -> str:
-        raise ModelUnavailableError("down")
-
-    broken = runs_with(memory, [], answerer=ScriptedAnswerer(fail))
-    with pytest.raises(ModelUnavailableError):
-        await events(broken.fork("a", before(old, "answer"), drop()))
-    await events(runs.fork("a", before(old, "answer")))
-    assert [way["answer"] for way in (await runs.document("a"))["branches"]] == [
-        "Narvik",
-        "",
-        "Narvik",
-    ]
-    await events(runs.resume("a", branch=2))
-    new = await runs.document("a")
-    assert [way["answer"] for way in new["branches"]] == ["Narvik", "unknown", "Narvik"]
-    assert new["current"] == 2
-    with pytest.raises(RunError, match="has no branch 4: its last one is 3"):
-        await events(runs.resume("a", branch=4))
 
 
 async def test_what_cannot_be_forked_changes_nothing(memory: Any) -> None:
@@ -264,12 +238,8 @@ async def test_what_cannot_be_forked_changes_nothing(memory: Any) -> None:
 
 
 async def test_edits_are_not_taken_by_a_run_that_waits_for_none(memory: Any) -> None:
-    def fail(request: Any) -> str:
-        raise ModelUnavailableError("down")
-
-    runs = runs_with(memory, answerer=ScriptedAnswerer(fail))
-    with pytest.raises(ModelUnavailableError):
-        await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    runs = runs_with(memory, answerer=ScriptedAnswerer(down))
+    await cut_off(runs.start({"question": QUESTION}, TOP1, run_id="a"))
     with pytest.raises(RunError, match="waits for no review"):
         await events(runs.resume("a", drop()))
 

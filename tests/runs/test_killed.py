@@ -38,18 +38,3 @@ def test_a_killed_run_resumes_without_repeating_a_finished_call(
     calls = log.read_text().splitlines()
     assert len(calls) == len(set(calls)), f"repeated calls; before the kill:\n{before}"
     assert calls[-1] == "answer"
-
-
-def test_a_finished_run_is_not_resumed(tmp_path: Path) -> None:
-    log = tmp_path / "calls.log"
-    run(str(tmp_path), str(log), "run1", "plan", "1")
-    run(str(tmp_path), str(log), "run1")
-    again = run(str(tmp_path), str(log), "run1")
-    assert again.code != 0
-    assert "is finished" in again.err
-
-
-def test_an_unknown_run_is_named(tmp_path: Path) -> None:
-    missing = run(str(tmp_path), str(tmp_path / "log"), "nope")
-    assert missing.code != 0
-    assert "no run 'nope'" in missing.err

@@ -103,6 +103,8 @@ def graph_ids(document: Any) -> list[str]:
 async def test_the_commands_take_runs_of_another_system(home: str) -> None:
     listed = json.loads(ras_flow("runs", "list", "--json", "--database", home).out)
     assert [run["system"] for run in listed] == ["glance", "ras"]
+    newest = ras_flow("runs", "list", "--json", "--limit", "1", "--database", home)
+    assert [run["run"] for run in json.loads(newest.out)] == ["b"]
     shown = ras_flow("runs", "show", "b", "--database", home)
     assert "by glance" in shown.out and "one search is all it makes" in shown.out
     assert ras_flow("runs", "why", "b", "--database", home).code == 0

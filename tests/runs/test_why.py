@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from time import process_time
 from typing import Any
 
@@ -12,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow import Context, Runs
-from ras_flow.errors import ConfigurationError, RunError
-from ras_flow.parts import AnswerRequest, Reply
+from ras_flow.parts import AnswerRequest
 from ras_flow.parts.chosen import Parts
-from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.why import Explanation, explain
 from ras_flow.runs.without import Without, answers_without
@@ -127,18 +124,6 @@ def test_passages_that_are_cited_without_a_triple_are_named() -> None:
     assert (source["title"], source["subquery"], source["sentence"]) == ("Mira Lund", SUBQUERY, "")
 
 
-def test_a_passage_without_a_title_is_named_by_its_source() -> None:
-    writer = Writer()
-    writer.ask().hop(SUBQUERY, {"Mira Lund": []}).answer("Narvik")
-    document = writer.document()
-    [id] = document["passages"]
-    document["passages"][id].update(title="", source="export.jsonl#7")
-    document["branches"][0]["citations"] = [{"triple": "", "passages": [id]}]
-    [source] = explain(document)["passages"]
-    assert source["title"] == "export.jsonl#7"
-    assert compare(document, 1, document, 1)["titles"] == {id: "export.jsonl#7"}
-
-
 def test_a_sentence_that_is_not_known_is_left_out() -> None:
     sources = told("Mira Lund")["triples"][triple_id(*DESIGNER)]["sources"]
     assert [(source["title"], source["span"] is None) for source in sources] == [
@@ -224,26 +209,10 @@ async def test_no_more_calls_are_made_than_allowed() -> None:
     assert len(answerer.requests) == 2
 
 
-async def test_an_answerer_of_ones_own_that_returns_nothing_is_told() -> None:
-    class Silent(ScriptedAnswerer):
-        async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
-            return []
-
-    with pytest.raises(ConfigurationError, match="Silent returned 0 results where 1 were"):
-        await asked(narvik(), Silent("Narvik"))
-
-
 async def test_the_encoded_graph_lacks_the_triple_too() -> None:
     answerer = ScriptedAnswerer("Narvik", takes_soft_tokens=True)
     await asked(narvik(), answerer)
     assert [len(r.graph.edges) for r in answerer.requests if r.graph] == [4, 3, 3]
-
-
-async def test_an_unfinished_branch_has_nothing_to_try() -> None:
-    writer = Writer()
-    writer.ask().plan("[SUBQ] x", subquery=QUESTION)
-    with pytest.raises(RunError, match="no answer yet.*ras-flow runs resume run1"):
-        await asked(writer.document(), ScriptedAnswerer("x"))
 
 
 async def test_the_answerer_is_asked_what_the_run_asked_it(memory: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -111,28 +110,6 @@ async def test_pages_of_other_sites_are_refused_even_with_a_key(
         assert (await ada.client.post("api/runs", json=body, headers=headers)).status_code == 403
         assert (await ada.client.get("api/runs", headers=headers)).status_code == 403
     assert await ada.get("api/runs?limit=1000") == before
-
-
-async def test_two_forks_at_once_both_succeed_on_the_server(
-    users: dict[str, Page], settings: dict[str, Any]
-) -> None:
-    ada = users["ada"]
-    run = await asked(ada, settings)
-    document = await ada.get(f"api/runs/{run}")
-    url, step = f"api/fork/{run}", last_step(document)
-    bodies = [{"checkpoint": step, "edits": [DROP]}, {"checkpoint": step, "edits": []}]
-    told = await asyncio.gather(*(ada.events(url, body) for body in bodies))
-    assert [events[-2]["answer"] for events in told] == ["unknown", "Narvik"]
-    assert all(events[-1]["type"] == "done" for events in told)
-    after = await ada.get(f"api/runs/{run}")
-    shown = [after["branches"][events[-1]["branch"] - 1]["answer"] for events in told]
-    assert shown == ["unknown", "Narvik"]
-    assert sorted(branch["answer"] for branch in after["branches"]) == [
-        "Narvik",
-        "Narvik",
-        "unknown",
-    ]
-    assert {id: after["steps"][id] for id in document["steps"]} == document["steps"]
 
 
 async def test_a_review_is_answered_and_a_page_that_is_closed_does_not_end_a_run(

@@ -125,18 +125,3 @@ async def test_a_model_named_in_a_review_holds_over_the_context_of_the_run(
     assert result["answer"] == "Narvik"
     state: Any = await client.threads.get_state(thread)
     assert state["values"]["context"]["answerer"] == "openai:other"
-
-
-async def test_nothing_blocked_the_event_loop(
-    client: LangGraphClient, server: DevServer, settings: dict[str, Any]
-) -> None:
-    thread = (await client.threads.create())["thread_id"]
-    pausing = settings | {"pause_before_retrieval": True}
-    given: dict[str, Any] = {"question": QUESTION, "settings": pausing}
-    await client.runs.wait(thread, GRAPH, input=given)
-    edit = {"op": "model", "role": "planner", "name": "openai:another"}
-    await client.runs.wait(thread, GRAPH, command={"resume": {"edits": [edit]}})
-    log = server.log.read_text()
-    assert "Background run succeeded" in log
-    for word in ("Blocking call", "BlockingError", "Deserializ", "unregistered", "ickle"):
-        assert word not in log

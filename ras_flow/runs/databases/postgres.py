@@ -34,12 +34,7 @@ _MIGRATING = 7_283_519_046
 
 @dataclass(frozen=True)
 class Postgres:
-    """What a graph is compiled with: ``compile(checkpointer=db.saver, store=db.store)``.
-
-    Attributes:
-        saver: Keeps the checkpoints.
-        store: Keeps triples by passage, for all runs.
-    """
+    """What a graph is compiled with: ``compile(checkpointer=db.saver, store=db.store)``."""
 
     saver: AsyncPostgresSaver
     store: AsyncPostgresStore

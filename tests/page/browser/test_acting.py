@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import expect
@@ -140,22 +138,6 @@ async def test_every_kind_of_edit_is_sent_as_it_was_made(
     ]
 
 
-async def test_names_are_offered_whole_or_not_at_all(
-    open_page: OpenPage, one_branch: CannedServer
-) -> None:
-    # A name that is cut would be another entity, which nothing else in the graph is linked to.
-    names = [f"The society for {'the care of ' * 9}bridges", "Mira\u202edluB"]
-    document = deepcopy(bridge().document)
-    first, second, *others = document["entities"]
-    document["entities"] |= {first: names[0], second: names[1]}
-    one_branch.documents["a71c0ffee001"] = document
-    page = await open_page(f"{RUN}&step=10")
-    await drawn(page)
-    await page.keyboard.press("e")
-    offered = await page.locator("#entities option").evaluate_all("all => all.map(o => o.value)")
-    assert set(offered) == {names[0], *(document["entities"][name] for name in others)}
-
-
 async def test_a_replay_sends_no_edits_and_the_last_step_cannot_be_forked(
     open_page: OpenPage, one_branch: CannedServer
 ) -> None:
@@ -278,22 +260,6 @@ async def test_a_question_is_asked_and_its_run_opened(
     assert server.sent("POST", "runs") == [{"question": QUESTION, "settings": {}}]
 
 
-async def test_a_question_asked_leaves_one_at_the_run_that_one_went_to(
-    open_page: OpenPage, server: CannedServer
-) -> None:
-    server.documents["fresh"] = server.then = bridge("fresh").document
-    server.stream = [None, {"type": "run", "run": "fresh"}, {"type": "done", "branch": 1}]
-    page = await open_page()
-    await page.get_by_label("Question").fill(QUESTION)
-    await page.keyboard.press("Enter")
-    await page.get_by_role("list", name="Runs").get_by_role("link").first.click()
-    await drawn(page)
-    server.gate.set()
-    progress = page.get_by_role("status").filter(has_text="New run")
-    await expect(progress.get_by_role("button", name="Dismiss")).to_be_visible()
-    assert page.url.endswith(f"#{RUN}")
-
-
 async def test_a_run_that_cannot_be_loaded_does_not_hold_up_the_next(
     open_page: OpenPage, server: CannedServer
 ) -> None:
@@ -388,42 +354,6 @@ async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge", "Mira Lund"])
 
 
-async def test_a_triple_that_a_person_added_in_a_review_was_added_by_hand(
-    open_page: OpenPage, tmp_path: Path
-) -> None:
-    async with opened(tmp_path / "runs") as (runs, real):
-        await until_its_review(runs)
-        edit: Any = {"op": "add_triple", "subject": "Narvik", "predicate": "in", "object": "Norway"}
-        async for _ in runs.resume("waits", [edit]):
-            pass
-        page = await open_page(f"token={real.token}&run=waits", address=real.base)
-        await drawn(page)
-        await click_edge(page, "in")
-        found = page.get_by_label("Lineage of the triple").locator("li").first
-        await expect(found).to_contain_text("Added by hand.")
-
-
-async def test_a_lineage_names_no_passage_that_a_person_added_in_another_branch(
-    open_page: OpenPage, tmp_path: Path
-) -> None:
-    async with opened(tmp_path / "runs") as (runs, real):
-        async for _ in runs.start({"question": WORLD_QUESTION}, Context(top_k=1), run_id="added"):
-            pass
-        [branch] = (await runs.document("added"))["branches"]
-        [also] = branch["hops"][1]["passages"]
-        fact = {"subject": "Aurora Bridge", "predicate": "year", "object": "1961"}
-        edit: Any = {"op": "add_triple", **fact, "passages": [also]}
-        async for _ in runs.fork("added", branch["steps"][-2], [edit]):
-            pass
-        page = await open_page(f"token={real.token}&run=added", address=real.base)
-        await drawn(page)
-        await click_edge(page, "year")
-        stated = page.get_by_label("Lineage of the triple").locator(".passage summary .text")
-        await expect(stated).to_have_text(["Aurora Bridge", "Mira Lund"])
-        await page.get_by_label("Branch", exact=True).select_option("1")
-        await expect(stated).to_have_text(["Aurora Bridge"])
-
-
 async def test_a_server_that_is_gone_is_told(open_page: OpenPage, server: CannedServer) -> None:
     page = await open_page(RUN, errors=("503", "ERR_INCOMPLETE_CHUNKED_ENCODING"))
     await drawn(page)
@@ -497,27 +427,6 @@ async def test_a_slow_server_is_waited_for_in_view_and_can_be_left(
     one_branch.gate.set()
     one_branch.ready.set()
     await expect(page.locator(".answer")).to_have_text("The Glåma")
-
-
-async def test_a_run_that_is_deleted_while_it_is_shown_is_told_and_stays_in_view(
-    open_page: OpenPage, server: CannedServer
-) -> None:
-    page = await open_page(f"{RUN}&branch=1&step=10", errors=("404",))
-    await drawn(page)
-    del server.documents["a71c0ffee001"]
-    await page.keyboard.press("ArrowLeft")
-    await expect(step(page, 9)).to_have_attribute("aria-current", "step")
-    await page.get_by_role("button", name="Export").click()
-    await expect(page.get_by_role("alert")).to_contain_text("There is no run 'a71c0ffee001'.")
-    await page.get_by_role("button", name="Dismiss the error").click()
-    await page.keyboard.press("e")
-    await page.get_by_role("button", name="Replay from step 9").click()
-    await expect(page.get_by_role("alert")).to_contain_text("There is no run 'a71c0ffee001'.")
-    await expect(page.get_by_role("button", name="Replay from step 9")).to_be_enabled()
-    await expect(step(page, 9)).to_have_attribute("aria-current", "step")
-    await page.get_by_role("link", name="All runs").click()
-    await expect(page.get_by_role("list", name="Runs").get_by_role("listitem")).to_have_count(3)
-    await expect(page.get_by_role("alert")).to_be_hidden()
 
 
 async def test_a_run_that_is_deleted_while_it_is_watched_live_is_told(

@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from ras_flow.runs.document import ForkPoint
 from tests.page.browser.conftest import OpenPage
-from tests.page.browser.pages import RUN, click_edge, drawn, labels, positions, shown, step, until
+from tests.page.browser.pages import RUN, click_edge, drawn, labels, positions, shown, step
 from tests.page.canned import TOKEN, CannedServer
 from tests.page.documents import WRONG, bridge, triples_named
 
@@ -269,21 +269,6 @@ async def test_two_branches_side_by_side(open_page: OpenPage) -> None:
     await expect(page.get_by_label("Lineage of the triple")).to_contain_text("Vargnes")
 
 
-async def test_all_that_only_one_branch_has_can_be_seen(
-    open_page: OpenPage, server: CannedServer
-) -> None:
-    story = bridge()
-    last = len(story.branch["steps"]) - 1
-    story.begin(ForkPoint(branch=1, step=last))
-    story.edit(added=[story.add("Elvestad", f"has street {number}", "A") for number in range(120)])
-    server.documents["a71c0ffee001"] = story.document
-    page = await open_page(f"{RUN}&branch=2&compare=1")
-    only = page.get_by_role("list", name="Only in branch 2").get_by_role("listitem")
-    await expect(only).to_have_count(101)
-    await only.last.get_by_role("button", name="Show all 120").click()
-    await expect(only).to_have_count(120)
-
-
 @pytest.mark.parametrize(("scheme", "dark"), [("dark", True), ("light", False)])
 async def test_dark_and_light_follow_the_system_and_the_toggle(
     open_page: OpenPage, scheme: str, dark: bool
@@ -379,16 +364,3 @@ async def test_two_thousand_triples_neither_freeze_nor_lag(open_page: OpenPage) 
     print(
         f"longest pause {await page.evaluate('window.longest'):.0f} ms; steps: ", *map(round, times)
     )
-
-
-async def test_a_large_graph_has_names_where_one_looks_from_near(open_page: OpenPage) -> None:
-    page = await open_page("run=b16b16b16b16")
-    await drawn(page)
-    named = "document.querySelector('.canvas')._cyreg.cy.elements('.named').length"
-    assert await page.evaluate(named) == 0
-    for _ in range(9):
-        await page.keyboard.press("+")
-    # Names are given once the view rests: on a busy machine also between two of the steps.
-    await until(page, f"0 < {named} && {named} < 1_000")
-    await page.keyboard.press("0")
-    await until(page, f"{named} === 0")
