@@ -250,6 +250,12 @@ def test_task_and_instruction_reach_the_answerer(model: Model, docs: Path) -> No
     assert "Answer in Norwegian." in json.dumps(model.asked[-1][1])
 
 
+def test_a_roles_own_model_goes_before_the_model_of_all(model: Model, docs: Path) -> None:
+    ask(model, docs, "--planner", "openai:my", "--extractor", "openai:own")
+    named = {role: body["model"] for role, body in model.asked}
+    assert named == {"planner": "my", "extractor": "own", "answerer": "test"}
+
+
 def test_a_question_can_wait_for_a_person(model: Model, docs: Path) -> None:
     arguments = ["--docs", str(docs), "--top-k", "1", *model.options]
     done = ras_flow("ask", QUESTION, *arguments, "--pause", "before_retrieval")

@@ -234,6 +234,9 @@ async def test_what_cannot_be_forked_changes_nothing(memory: Any) -> None:
             await events(runs.fork("a", last, malformed))  # type: ignore[arg-type]
     with pytest.raises(RunError, match="is finished"):
         await events(runs.resume("a", drop()))
+    for number in (0, 4):
+        with pytest.raises(RunError, match=f"no branch {number}"):
+            await events(runs.resume("a", branch=number))
     assert await runs.document("a") == old
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 
 import pytest
 from langgraph.graph import START, StateGraph
-from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context, Runs, build_graph, open_runs
 from ras_flow.errors import RunError
@@ -119,11 +118,6 @@ class Chat(TypedDict):
     notes: str
 
 
-class Talk(TypedDict):
-    question: str
-    answer: str
-
-
 class Parent(RasState):
     notes: str
 
@@ -154,17 +148,6 @@ async def test_other_apps_threads_are_no_runs(saver: Any) -> None:
         assert await saver.aget_tuple(thread(other))
     await app(talk, Chat, saver).ainvoke({"question": "And?"}, thread("a"))
     assert await runs.recent() == [], "a thread of both is not only ours"
-
-
-async def test_a_run_is_listed_though_another_app_had_its_thread_before(memory: Any) -> None:
-    def talk(state: Talk) -> dict[str, str]:
-        return {"answer": "hello"}
-
-    await app(talk, Talk, memory).ainvoke({"question": "Hello?"}, thread("a"))
-    runs = Runs(build(world(), checkpointer=memory))
-    assert await runs.recent() == []
-    await told(runs, QUESTION, "a")
-    assert await runs.recent() == [(await runs.get("a")).summary]
 
 
 async def test_a_run_is_listed_though_one_of_its_parts_is_a_graph(saver: Any) -> None:
@@ -200,16 +183,6 @@ async def test_history_goes_from_the_first_step_to_the_last(saver: Any) -> None:
     second = [step for step in steps if step.next == ("plan",)][1]
     replayed = await runs._threads.graph.ainvoke(None, second.config)
     assert replayed["answer"] == "Narvik"
-
-
-async def test_runs_share_triples_through_the_store(memory: Any) -> None:
-    parts = world(["[SUBQ] x", SECOND, "[SUFFICIENT]", "[SUBQ] x", SECOND])
-    runs = Runs(build(parts, checkpointer=memory, store=InMemoryStore()))
-    await told(runs, QUESTION, "a")
-    calls = len(parts["extractor"].calls)
-    events = await told(runs, QUESTION, "b")
-    assert len(parts["extractor"].calls) == calls
-    assert [event["cached"] for event in events if event["type"] == "extracted"] == [1, 1]
 
 
 def rows(path: Path, table: str) -> int:

@@ -58,18 +58,7 @@ async def open_runs(
 
 @asynccontextmanager
 async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the checkpoints of a folder.
-
-    Args:
-        folder: It exists.
-
-    Yields:
-        The checkpointer.
-
-    Raises:
-        DatabaseError: The file is no database of ours.
-        RunError: It was deleted, moved or replaced since, in all that reads or writes it.
-    """
+    """Open the checkpoints of an existing folder; fails as soon as its file is not there."""
     file = folder / "runs.sqlite"
     async with AsyncSqliteSaver.from_conn_string(str(file)) as opened:
         saver = _Saver(opened, file)

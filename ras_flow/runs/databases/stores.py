@@ -78,18 +78,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
 
 @asynccontextmanager
 async def filling(address: str | None, work: str) -> AsyncIterator[None]:
-    """Have some filling of a store to oneself: two that do the same would both pay for it.
-
-    Args:
-        address: The store, which is open: as for :func:`open_store`.
-        work: Names what it is filled with.
-
-    Yields:
-        Nothing; while it does, no other process gets the same work.
-
-    Raises:
-        RunError: Another process does the same.
-    """
+    """Fill an open store alone: no other process gets the same work, which both would pay for."""
     name = f"filling-{sha256(work.encode()).hexdigest()[:16]}"
     busy = RunError(
         "Another process makes the same triples, by the same extractor, in the same place. Wait "
@@ -110,18 +99,7 @@ async def filling(address: str | None, work: str) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def open_sqlite_store(folder: Path) -> AsyncIterator[AsyncSqliteStore]:
-    """Open the store of a folder, for any number of processes at once.
-
-    Args:
-        folder: It exists.
-
-    Yields:
-        The store.
-
-    Raises:
-        DatabaseError: The file is no database of ours.
-        RunError: The folder cannot be written.
-    """
+    """Open the store of an existing folder, for any number of processes at once."""
     file = folder / STORE
     async with AsyncSqliteStore.from_conn_string(str(file)) as store:
         await store.conn.execute(f"PRAGMA busy_timeout={PATIENCE}")
@@ -140,11 +118,7 @@ async def open_sqlite_store(folder: Path) -> AsyncIterator[AsyncSqliteStore]:
 
 
 def advice(error: DatabaseError) -> str:
-    """Return what to do about an error of a database.
-
-    Args:
-        error: What SQLite raised.
-    """
+    """Return what to do about an error of SQLite."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_BUSY:
             return "Another program is writing there. Nothing is lost: try again when it is done."

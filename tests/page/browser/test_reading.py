@@ -307,16 +307,6 @@ async def test_nothing_is_cut_off_in_smaller_windows(open_page: OpenPage, width:
         assert box["y"] + box["height"] <= 760
 
 
-async def test_branches_can_be_compared_in_a_narrow_window(open_page: OpenPage) -> None:
-    page = await open_page(f"{RUN}&branch=2&compare=1", viewport={"width": 390, "height": 800})
-    await drawn(page)
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
-    for canvas in await page.locator(".canvas").all():
-        box = await canvas.bounding_box()
-        assert box is not None
-        assert box["height"] > 200
-
-
 async def test_errors_of_the_server_are_shown_and_can_be_mended(
     open_page: OpenPage, server: CannedServer
 ) -> None:
