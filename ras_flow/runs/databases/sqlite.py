@@ -105,14 +105,7 @@ def _identity(file: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def translate_errors(folder: Path) -> Iterator[None]:
-    """Turn the errors of a folder's databases into ours.
-
-    Args:
-        folder: The folder.
-
-    Raises:
-        RunError: A database is damaged, locked or cannot be written.
-    """
+    """Turn the errors of a folder's databases into ours."""
     try:
         yield
     except DatabaseError as error:
