@@ -27,7 +27,7 @@ class OneRun:
         self.started: list[str] = []
 
     async def recent(self, **_: Any) -> list[RunSummary]:
-        return [RunSummary("a1", "2026-01-02T03:04:05Z", "Who?", "sufficient", "SECRET")]
+        return [RunSummary("a1", "2026-01-02T03:04:05Z", "ras", "Who?", "done", "SECRET")]
 
     async def resume(self, run_id: str, _: Any = None) -> AsyncIterator[Any]:
         self.started.append(run_id)
