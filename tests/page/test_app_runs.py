@@ -63,9 +63,10 @@ async def opened(folder: Path, **parts: Any) -> AsyncIterator[tuple[Runs, Page]]
         yield runs, page
 
 
-async def ask(page: Page, question: str = QUESTION) -> str:
+async def ask(page: Page, question: str = QUESTION, **settings: Any) -> str:
     """Ask by the page; return the run."""
-    told = await page.events("api/runs", {"question": question, "settings": SETTINGS})
+    body = {"question": question, "settings": SETTINGS | settings}
+    told = await page.events("api/runs", body)
     assert told[-1]["type"] == "done", told
     return str(told[0]["run"])
 
@@ -267,10 +268,7 @@ async def _drain(runs: Runs, run: str) -> None:
 
 async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
     async with opened(tmp_path) as (_, page):
-        settings = SETTINGS | {"pause_before_answer": True}
-        told = await page.events("api/runs", {"question": QUESTION, "settings": settings})
-        run = told[0]["run"]
-        assert told[-1]["type"] == "done" and "answer" not in [event["type"] for event in told]
+        run = await ask(page, pause_before_answer=True)
         document = await page.get(f"api/runs/{run}")
         assert document["branches"][0]["status"] == "paused"
         asked = document["steps"][document["branches"][0]["steps"][-1]]["review"]
@@ -288,9 +286,7 @@ async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
 
 async def test_of_two_who_answer_one_review_the_second_is_told(tmp_path: Path) -> None:
     async with opened(tmp_path) as (_, page):
-        settings = SETTINGS | {"pause_after_merge": True}
-        told = await page.events("api/runs", {"question": QUESTION, "settings": settings})
-        run = told[0]["run"]
+        run = await ask(page, pause_after_merge=True)
         seen = (await page.get(f"api/runs/{run}"))["branches"][0]["steps"][-1]
         body = {"edits": [], "branch": 1, "checkpoint": seen}
         told = await page.events(f"api/resume/{run}", body)

@@ -37,16 +37,11 @@ def glance(monkeypatch: pytest.MonkeyPatch) -> None:
 async def home(tmp_path: Path, glance: None) -> str:
     """A folder with run "a" of RAS and run "b" of the third system."""
     address = str(tmp_path / "home")
-    open_ras = open_runs_at(address, builder=build_graph_of_world(), new=True)
-    async with open_ras as runs:
+    async with open_runs_at(address, builder=build(world()).builder, new=True) as runs:
         await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
     async with open_runs_at(address, system="glance") as runs:
         await events(runs.start({"question": QUESTION}, run_id="b"))
     return address
-
-
-def build_graph_of_world() -> Any:
-    return build(world()).builder
 
 
 async def test_runs_of_all_systems_are_listed_shown_and_explained(home: str) -> None:
@@ -67,7 +62,7 @@ async def test_runs_of_all_systems_are_listed_shown_and_explained(home: str) -> 
 async def test_each_run_is_forked_by_its_own_graph(home: str) -> None:
     async with open_runs_at(home) as runs:
         document = await runs.document("b")
-        [triple] = [t for t in graph_ids(document) if t != BIRTH][:1]
+        triple = next(id for step in steps(document) for id in step["added"] if id != BIRTH)
         after = steps(document)[-2]["checkpoint"]
         first, *more = await events(runs.fork("b", after, drop(triple)))
         assert [event["type"] for event in more] == ["answer"]
@@ -94,10 +89,6 @@ async def test_a_run_of_another_system_that_was_cut_off_is_resumed(home: str) ->
         document = await runs.document("c")
         whole = told(await runs.document("b"))
     assert told(document) == whole and branch(document, 1)["stop_reason"] == "glanced"
-
-
-def graph_ids(document: Any) -> list[str]:
-    return [id for step in steps(document) for id in step["added"]]
 
 
 async def test_the_commands_take_runs_of_another_system(home: str) -> None:
