@@ -188,8 +188,6 @@ async def test_bodies_are_small_json_objects_with_known_fields(page: Page, runs:
         (b"[]", kind, 400),
         (b'{"edits": [], "code": 1}', kind, 400),
         (b"\xff{}", kind, 400),
-        (b'{"edits": {}}', kind, 400),
-        (b'{"edits": [{"op": "rm"}]}', kind, 400),
     ]
     for content, headers, status in sent:
         answer = await page.client.post(url, content=content, headers=headers)
@@ -204,7 +202,7 @@ async def test_what_can_be_no_step_is_refused(page: Page, checkpoint: object) ->
     kind = {"Content-Type": "application/json"}
     answer = await page.client.post("api/fork/a1", content=body, headers=kind)
     assert answer.status_code == 400
-    assert "step's id" in answer.json()["error"]
+    assert "checkpoint" in answer.json()["error"]
 
 
 async def test_a_script_is_one_whatever_the_system_takes_it_for(
