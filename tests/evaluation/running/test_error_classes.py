@@ -17,6 +17,7 @@ BRIDGE = Passage(
 )
 LUND = Passage(id="p2", title="Mira Lund", text="Mira Lund, an engineer, was born in Narvik.")
 OTHER = Passage(id="p3", title="Leo Fahr", text="Leo Fahr was born in Bodø.")
+PAINTED = Passage(id="p4", title="Aurora Bridge", text="It was painted red in 1990.")
 
 
 def triple(subject: str, predicate: str, object: str, passage: str) -> Triple:
@@ -42,6 +43,7 @@ FULL = Evidence(
     triples={"a": DESIGNER, "b": BORN},
     stop_reason="sufficient",
 )
+ONE_HOP = replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,))
 
 
 @pytest.mark.parametrize(
@@ -57,50 +59,18 @@ FULL = Evidence(
         ("failed", replace(FULL, error="timed out"), "timed out"),
         ("from_memory", Evidence(may_search=False), ""),
         ("from_memory", Evidence(may_search=False, triples={}), ""),
-        (
-            "answerer_wrong",
-            Evidence(may_search=False, triples={"a": DESIGNER, "b": BORN}),
-            "'Narvik' is in the graph",
-        ),
-        (
-            "retrieval_missed",
-            Evidence(may_search=False, plans=False, triples={"a": DESIGNER}),
-            "Nothing found has 'Narvik'",
-        ),
-        (
-            "stopped_early",
-            replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,)),
-            "Never asked for: Mira Lund. Stopped as sufficient",
-        ),
+        ("answerer_wrong", Evidence(may_search=False, triples=FULL.triples), "is in the graph"),
+        ("retrieval_missed", Evidence(may_search=False, triples={"a": DESIGNER}), "Nothing found"),
+        ("stopped_early", ONE_HOP, "Never asked for: Mira Lund. Stopped as sufficient"),
         ("stopped_early", Evidence(stop_reason="no_retrieval"), "no_retrieval"),
-        (
-            "wandered",
-            replace(
-                FULL,
-                searches=(QUESTION.question, "Who is Leo Fahr?"),
-                passages=(BRIDGE, OTHER),
-                stop_reason="max_hops",
-                cut_short=True,
-            ),
-            "Stopped by max_hops",
-        ),
-        (
-            "retrieval_missed",
-            replace(FULL, passages=(BRIDGE, OTHER)),
-            "Not found: Mira Lund.",
-        ),
-        (
-            "retrieval_missed",
-            replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,), plans=False),
-            "Not found: Mira Lund.",
-        ),
-        (
-            "retrieval_missed",
-            Evidence(searches=("q",), passages=(BRIDGE,), stop_reason="static", triples={}),
-            "given documents",
-        ),
+        ("wandered", replace(ONE_HOP, stop_reason="max_hops", cut_short=True), "by max_hops"),
+        ("retrieval_missed", replace(FULL, passages=(BRIDGE, OTHER)), "Not found: Mira Lund."),
+        ("retrieval_missed", replace(ONE_HOP, plans=False), "Not found: Mira Lund."),
+        ("retrieval_missed", replace(ONE_HOP, stop_reason="static"), "given documents"),
         ("extraction_missed", replace(FULL, triples={"a": DESIGNER}), "No triple from: Mira Lund"),
         ("extraction_missed", replace(FULL, triples={"a": DESIGNER, "c": JOB}), "'Narvik' is in"),
+        # A gold sentence that stands in another passage of its document is missing.
+        ("retrieval_missed", replace(FULL, passages=(PAINTED, LUND)), "Not found: Aurora Bridge."),
     ],
 )
 def test_the_first_thing_that_went_wrong_names_the_error(
@@ -194,7 +164,6 @@ def test_without_support_the_gold_answer_is_looked_for(
     ("answer", "text"),
     [
         ("乌尔姆", "爱因斯坦出生于德国乌尔姆，后来移居瑞士。"),
-        ("江戸", "夏目漱石は江戸で生まれた小説家である。"),
         ("กรุงเทพ", "เมืองหลวงของไทยคือกรุงเทพมหานคร"),
         ("한성", "이순신은 한성에서 태어났다."),
         ("1879", "爱因斯坦出生于1879年。"),
@@ -206,12 +175,6 @@ def test_the_gold_answer_is_found_in_any_script(answer: str, text: str) -> None:
     assert classify(question, found).kind == "answerer_wrong"
 
 
-def test_a_gold_sentence_that_stands_in_another_passage_of_its_document_is_missing() -> None:
-    second = Passage(id="p4", title="Aurora Bridge", text="It was painted red in 1990.")
-    finding = classify(QUESTION, replace(FULL, passages=(second, LUND)))
-    assert (finding.kind, finding.why) == ("retrieval_missed", "Not found: Aurora Bridge.")
-
-
 TEXT = st.text(max_size=12)
 PASSAGE = st.builds(
     lambda id, title, text: Passage(id=id, title=title, text=text), TEXT, TEXT, TEXT
@@ -220,32 +183,33 @@ TRIPLE = st.builds(triple, TEXT, TEXT, TEXT, TEXT)
 SUPPORT = st.builds(
     Support, TEXT, TEXT, TEXT, st.lists(st.tuples(TEXT, TEXT, TEXT), max_size=2).map(tuple)
 )
+GRAPH = st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3)
 
 
 @given(
-    st.lists(TEXT, min_size=1, max_size=2),
-    st.lists(SUPPORT, max_size=3),
-    st.lists(TEXT, max_size=3),
-    st.lists(PASSAGE, max_size=3),
-    st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3),
-    st.sampled_from(["sufficient", "max_hops", "static", None]),
-    st.booleans(),
-    st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3),
+    st.builds(
+        Question,
+        id=st.just("q"),
+        question=st.just("?"),
+        answers=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
+        support=st.lists(SUPPORT, max_size=3).map(tuple),
+    ),
+    st.builds(
+        Evidence,
+        searches=st.lists(TEXT, max_size=3),
+        passages=st.lists(PASSAGE, max_size=3),
+        triples=GRAPH,
+        read=GRAPH,
+        stop_reason=st.sampled_from(["sufficient", "max_hops", "static", None]),
+        plans=st.booleans(),
+        may_search=st.booleans(),
+        cut_short=st.booleans(),
+    ),
     st.booleans(),
 )
 def test_every_run_gets_a_class_with_a_reason(
-    answers: list[str],
-    support: list[Support],
-    searches: list[str],
-    passages: list[Passage],
-    triples: dict[str, Triple] | None,
-    stop: str | None,
-    plans: bool,
-    read: dict[str, Triple] | None,
-    as_text: bool,
+    question: Question, evidence: Evidence, as_text: bool
 ) -> None:
-    question = Question(id="q", question="?", answers=tuple(answers), support=tuple(support))
-    evidence = Evidence(searches, passages, triples, stop, plans, read=read)
-    evidence = replace(evidence, texts=passages[:1] if as_text else ())
+    evidence = replace(evidence, texts=evidence.passages[:1] if as_text else ())
     finding = classify(question, evidence)
     assert finding.kind in KINDS and finding.kind in ABOUT and finding.why
