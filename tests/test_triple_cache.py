@@ -23,17 +23,11 @@ FOUND = Extraction([("Mira Lund", "place of birth", "Narvik")], ["(S> broken"], 
 
 
 async def test_what_was_put_is_found_by_the_same_extractor_at_no_cost() -> None:
-    store = InMemoryStore()
-    await TripleCache(store, "a").put({"p1": FOUND, "p2": Extraction([])})
-    kept = await TripleCache(store, "a").get(["p2", "p1", "p3"])
+    store, failure = InMemoryStore(), Extraction([], error="the server was away")
+    await TripleCache(store, "a").put({"p1": FOUND, "p2": Extraction([]), "p3": failure})
+    kept = await TripleCache(store, "a").get(["p2", "p1", "p3", "p4"])
     assert kept == {"p1": Extraction(FOUND.triples), "p2": Extraction([])}
     assert await TripleCache(store, "b").get(["p1"]) == {}
-
-
-async def test_failures_are_not_kept() -> None:
-    store = InMemoryStore()
-    await TripleCache(store, "a").put({"p1": Extraction([], error="the server was away")})
-    assert await TripleCache(store, "a").get(["p1"]) == {}
 
 
 async def test_of_a_passage_with_failed_parts_these_alone_are_asked_again() -> None:
@@ -146,12 +140,6 @@ async def test_what_an_extractor_did_not_clean_is_stored_without_what_stores_ref
         assert (made.triples, made.left) == ([("Mira Lund", "is", "read")], ["Two."])
         [kept] = [one async for one in read_kept(store, "dirty")]
         assert kept.triples == made.triples
-
-
-async def test_without_a_store_nothing_is_kept() -> None:
-    cache = TripleCache(None, "a")
-    await cache.put({"p1": FOUND})
-    assert await cache.get(["p1"]) == {}
 
 
 @pytest.mark.parametrize(

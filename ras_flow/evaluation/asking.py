@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -66,19 +65,16 @@ class Asker:
 
     async def judged_today(self, question: Question, row: Row) -> Row:
         """Judge the answer to a question that was asked before as it would be judged today."""
-        gold = gold_of(self.cell, question)
-        mended = row.answers != question.answers or row.gold not in ("", gold)
+        mended = row.gold != gold_of(self.cell, question)
         if not mended and row.judging == JUDGING:
             return row
         state = await self._steps_of(row)
         if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
         read = Read() if row.outcome.error else await self.cell.read(state)
-        today = await asyncio.to_thread(
+        return await asyncio.to_thread(
             judge, self.cell, question, row.outcome, state, row.saved_tokens, read
         )
-        # Of rows of before it is not known what their runs were given.
-        return replace(today, given=row.given)
 
     async def _run(self, question: Question, config: RunnableConfig) -> None:
         """Run a question from its beginning, or from where it was left."""

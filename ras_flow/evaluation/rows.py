@@ -37,8 +37,7 @@ class Row:
     The main metric is the first of ``scores``; ``measures`` are those of the steps, such as recall.
     ``saved_tokens`` (read and written, by role) are in the outcome but were not paid for, since
     another system had asked the same. ``judging`` is the version of the judging; ``gold`` is a
-    checksum of gold and metrics, ``given`` of the documents that the run was given, empty if not
-    known.
+    checksum of gold and metrics, ``given`` of the documents that the run was given.
     """
 
     benchmark: str

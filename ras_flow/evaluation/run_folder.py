@@ -74,7 +74,7 @@ class RunFolder:
                     f"{row.benchmark}: the question {row.id!r} is another one than the folder has "
                     "the answer to. Choose a new folder, or give new questions new ids."
                 )
-            if row.given not in ("", cell.given_checksum(question)):
+            if row.given != cell.given_checksum(question):
                 raise ConfigurationError(
                     f"{row.benchmark}: the question {row.id!r} has other documents than those "
                     "that the folder's answer was made from. Choose a new folder, or give it a "
