@@ -85,14 +85,10 @@ async def attribute_graph(
 
 @dataclass(frozen=True)
 class NamedGraph:
-    """The question's graph before its texts are embedded.
+    """The question's graph before its texts are embedded: entities, and a relation a triple.
 
-    Attributes:
-        nodes: Entity names.
-        edges: Relation names, one a triple.
-        edge_index: Subject and object of each, as positions in ``nodes``, shape (2, edges).
-        hops: The edges of each hop.
-        subqueries: Those of the hops.
+    ``edge_index`` has the positions of subjects and objects in ``nodes``, shape (2, edges);
+    ``hops`` the edges of each hop.
     """
 
     nodes: list[str]
@@ -122,12 +118,7 @@ class NamedGraph:
         return [*self.nodes, *dict.fromkeys(self.edges), *self.subqueries]
 
     def with_vectors(self, vectors: npt.NDArray[np.float32], encoder: str) -> AttributedGraph:
-        """Add the embeddings.
-
-        Args:
-            vectors: Those of ``texts``, shape (texts, dimension).
-            encoder: Identity of the sentence encoder that made them.
-        """
+        """Add the embeddings of ``texts``, shape (texts, dimension), and who made them."""
         relations = dict.fromkeys(self.edges)
         place = {name: index for index, name in enumerate(relations, start=len(self.nodes))}
         return AttributedGraph(

@@ -61,13 +61,9 @@ class GnnConfig(Settings):
 
 
 class LoraConfig(Settings):
-    """The low-rank adapters of the language model.
+    """The low-rank adapters of the linear layers named ``targets``.
 
-    Attributes:
-        r: Rank.
-        alpha: Scale; the adapters' output is multiplied by alpha / r.
-        dropout: Share of their inputs dropped in training.
-        targets: Names of the linear layers that get one.
+    Their output is multiplied by alpha / r; ``dropout`` is a share of their inputs, in training.
     """
 
     r: Positive[int] = 8

@@ -28,14 +28,7 @@ ADAPTER_CONFIG = "adapter_config.json"
 
 
 class Description(Settings):
-    """What a folder of weights says of itself, as JSON.
-
-    Attributes:
-        format: Version of the folder's layout.
-        prompt: Version of the prompts that the weights know.
-        config: What the Graph LLM is made of.
-        files: SHA-256 of each file of weights.
-    """
+    """What a folder of weights says of itself, as JSON: its versions, and its files' SHA-256."""
 
     format: int = FORMAT
     prompt: int = PROMPT_VERSION

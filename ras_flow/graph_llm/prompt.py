@@ -40,14 +40,10 @@ _MARK = "@@HISTORY@@"
 
 @dataclass(frozen=True)
 class Prompt:
-    """A formatted request.
+    """A formatted request: token ids with :data:`SOFT` where soft tokens go, and its words.
 
-    Attributes:
-        input_ids: Token ids, with :data:`SOFT` where soft tokens go.
-        head_length: How many tokens the task's fixed beginning has.
-        instruction: The instruction, as text.
-        text: The history, as text.
-        lost_triples: Triples that did not fit into the window.
+    ``head_length`` counts the tokens of the task's fixed beginning; ``text`` is the history, from
+    which so many triples were lost that did not fit into the window.
     """
 
     input_ids: list[int]
@@ -106,11 +102,8 @@ class PromptFormatter:
 
     def _frame(self, instruction: str) -> tuple[list[int], str]:
         """Return the tokens of the fixed beginning, and the text after the history."""
-        if instruction not in self._frames:
-            self._frames[instruction] = self._make_frame(instruction)
-        return self._frames[instruction]
-
-    def _make_frame(self, instruction: str) -> tuple[list[int], str]:
+        if instruction in self._frames:
+            return self._frames[instruction]
         if self.tokenizer.chat_template:
             # Not as a system message: some templates refuse one.
             content = f"{instruction}\n{_MARK}"
@@ -118,7 +111,8 @@ class PromptFormatter:
         else:
             text = f"{self.tokenizer.bos_token or ''}{instruction}\n{_MARK}\n"
         before, _, after = text.partition(_MARK)
-        return self._ids(before), after
+        self._frames[instruction] = self._ids(before), after
+        return self._frames[instruction]
 
     def _ids(self, text: str) -> list[int]:
         return list(self.tokenizer.encode(text, add_special_tokens=False))

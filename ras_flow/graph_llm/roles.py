@@ -110,7 +110,13 @@ async def _write(
     source.check_graphs(graphs)
     # In a thread: the first prompt loads the tokenizer.
     prompts = await asyncio.to_thread(lambda: [source.formatter.prompt(one) for one in requests])
-    messages = [_messages(prompt) for prompt in prompts]
+    messages = [
+        [
+            Message(role="system", content=prompt.instruction),
+            Message(role="user", content=prompt.text),
+        ]
+        for prompt in prompts
+    ]
     name = source.folder.name
     async with traced_generation(name, messages, max_new_tokens=max_new_tokens) as made:
         made += await source.generate(prompts, graphs, max_new_tokens=max_new_tokens)
@@ -123,12 +129,4 @@ async def _write(
             truncated=one.truncated,
         )
         for one, prompt in zip(made, prompts, strict=True)
-    ]
-
-
-def _messages(prompt: Prompt) -> list[Message]:
-    """Return a prompt's words, as a trace shows them."""
-    return [
-        Message(role="system", content=prompt.instruction),
-        Message(role="user", content=prompt.text),
     ]

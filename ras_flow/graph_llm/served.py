@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.graph_llm.build import require_packages
@@ -15,6 +15,7 @@ from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.roles import GraphLLMSource
 from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.llms.remote.completions import CompletionsServer
+from ras_flow.llms.remote.providers import ServerSettings
 from ras_flow.parts.records import AttributedGraph, Generation
 from ras_flow.support.concurrency import all_or_none
 from ras_flow.support.paths import path_named
@@ -26,24 +27,10 @@ if TYPE_CHECKING:
 class ServedGraphLLM(GraphLLMSource):
     """An exported Graph LLM whose language model runs on a vLLM server."""
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        base_url: str | None = None,
-        timeout: float = 60.0,
-        max_retries: int = 4,
-        max_concurrency: int = 8,
-    ) -> None:
+    def __init__(self, folder: Path, **server: Unpack[ServerSettings]) -> None:
         self.exported = read_export(folder)
         super().__init__(folder, self.exported.config, self.exported.identity, str(folder / PART))
-        self.server = CompletionsServer(
-            self.exported.served_name,
-            base_url=base_url,
-            timeout=timeout,
-            max_retries=max_retries,
-            max_concurrency=max_concurrency,
-        )
+        self.server = CompletionsServer(self.exported.served_name, **server)
         self._loading = threading.Lock()
         self._embedder: PromptEmbedder | None = None
 

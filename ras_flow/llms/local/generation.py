@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +30,10 @@ PREFIXES_KEPT = 8
 
 @dataclass
 class LoadedModel:
-    """A model in memory, shared by everything in this process that names it.
+    """A model in memory, in evaluation mode, shared by everything in this process that names it.
 
-    Attributes:
-        model: A model of transformers, in evaluation mode.
-        key: The fingerprint of its weights; empty where nothing else shares it.
-        prefixes: Keys and values by token ids, least recently used first.
+    Its ``key`` is the fingerprint of its weights, empty where nothing else shares it; its
+    ``prefixes`` are keys and values by token ids, least recently used first.
     """
 
     model: Any
@@ -91,10 +89,7 @@ def generate(
     check_lengths(loaded.model, prompts, max_new_tokens, name)
     ends = end_tokens(loaded.model, tokenizer)
 
-    def text_of(tokens: Sequence[int]) -> str:
-        return str(
-            tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        )
+    text_of = partial(decoded, tokenizer)
 
     def has_ended(_: int, tokens: list[int]) -> bool:
         if (given_up and given_up.is_set()) or tokens[-1] in ends or repeats(tokens):
@@ -137,6 +132,13 @@ def generate(
 def _decoding() -> Any:
     """Return the module that decodes, which imports torch."""
     return import_module("ras_flow.llms.local.decoding")
+
+
+def decoded(tokenizer: Any, tokens: Sequence[int]) -> str:
+    """Return the text of tokens, without special ones."""
+    return str(
+        tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    )
 
 
 def is_memory_error(error: Exception) -> bool:

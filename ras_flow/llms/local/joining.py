@@ -35,13 +35,7 @@ R = TypeVar("R")
 
 @dataclass(eq=False)
 class Call(Generic[Item, L]):
-    """What one caller asks for.
-
-    Attributes:
-        items: What is asked for, such as prompts.
-        limits: What calls must have in common to be joined.
-        given_up: The caller no longer waits.
-    """
+    """What one caller asks for; calls are joined if their ``limits`` are equal."""
 
     items: Sequence[Item]
     limits: L
@@ -53,20 +47,13 @@ Outcomes = Mapping[Call[Item, L], R | RasFlowError]
 
 
 class Limits(NamedTuple):
-    """What the outputs of joined prompts have in common.
-
-    Attributes:
-        max_new_tokens: Limit for each output.
-        stop: Strings at which an output ends.
-    """
+    """What the outputs of joined prompts have in common."""
 
     max_new_tokens: int
     stop: tuple[str, ...]
 
 
 PromptCall = Call[Sequence[Message], Limits]
-"""A call whose items are prompts: one message list each."""
-
 Outcome = list[Generation] | RasFlowError
 """What became of a call of prompts: a generation for each, or why it cannot be served."""
 

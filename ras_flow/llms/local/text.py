@@ -22,13 +22,7 @@ LONGEST_BLOCK = 128
 
 
 class Choice(NamedTuple):
-    """The next token of a text.
-
-    Attributes:
-        token: The likeliest one.
-        other: The second likeliest.
-        lead: By how much the first one's logit is above the second one's.
-    """
+    """The likeliest next token, the second likeliest, and by how much its logit is lower."""
 
     token: int
     other: int

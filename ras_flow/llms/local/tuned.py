@@ -44,18 +44,10 @@ def _plain(name: str) -> str:
 
 
 class Tuned(Settings, extra="ignore"):
-    """A trained extractor's description.
+    """A trained extractor's description: an adapter for its base model, or a whole model.
 
-    Attributes:
-        folder: Where it is.
-        format: Version of the folder.
-        kind: ``causal`` or ``seq2seq``.
-        base: The model that it was trained from, as :func:`ras_flow.llms.local.weights.resolve`
-            takes it.
-        adapter: Whether the folder holds an adapter, or a whole model.
-        instruction: What to ask with each passage, as in training; may be empty.
-        max_new_tokens: Tokens of the longest target that training allowed.
-        files: SHA-256 of the folder's other files.
+    ``instruction`` (may be empty) goes with each passage, as in training; no target there was
+    longer than ``max_new_tokens``. ``files`` has the SHA-256 of the folder's other files.
     """
 
     folder: Path

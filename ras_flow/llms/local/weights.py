@@ -34,12 +34,7 @@ _alone = threading.RLock()
 
 @dataclass(frozen=True)
 class Packaged:
-    """A GGUF file that an installed package carries.
-
-    Attributes:
-        file: The file.
-        key: Changes with the file's content.
-    """
+    """A GGUF file that an installed package carries; ``key`` changes with its content."""
 
     file: Path
     key: str

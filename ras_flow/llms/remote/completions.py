@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, ModelResponseError
-from ras_flow.llms.local.generation import cut_at
+from ras_flow.llms.local.generation import cut_at, decoded
 from ras_flow.llms.local.text import LOOP, repeats
 from ras_flow.llms.remote.clients import LoopClients, certificates, open_http
 from ras_flow.llms.remote.failures import BrokenAnswerError, Endpoint, call_model
@@ -43,13 +43,7 @@ GREEDY = {
 
 @dataclass(frozen=True)
 class Written:
-    """What a server wrote.
-
-    Attributes:
-        tokens: The new tokens.
-        at_limit: They end at the limit, not by the model's choice.
-        input_tokens: Tokens of the prompt.
-    """
+    """What a server wrote, up to the limit of new tokens or to an end of the model's choice."""
 
     tokens: list[int]
     at_limit: bool
@@ -57,12 +51,10 @@ class Written:
 
     def generation(self, tokenizer: Any, stop: Sequence[str] = ()) -> Generation:
         """Return the text, ended where a model in this process would end it."""
-        end = _loop_end(self.tokens)
-        text = str(
-            tokenizer.decode(
-                self.tokens[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
-        )
+        # A server goes on where the text then only repeats itself.
+        ends = range(LOOP, len(self.tokens) + 1)
+        end = next((end for end in ends if repeats(self.tokens[:end])), None)
+        text = decoded(tokenizer, self.tokens[:end])
         cut = cut_at(text, stop)
         return Generation(
             text=text[:cut],
@@ -148,9 +140,3 @@ class CompletionsServer:
         if end not in ("stop", "length"):
             raise BrokenAnswerError(f"the server ended its answer by {end!r}")
         return Written(tokens, end == "length", read)
-
-
-def _loop_end(tokens: Sequence[int]) -> int | None:
-    """Return the end of a text that then only repeats itself; None if it does not."""
-    ends = range(LOOP, len(tokens) + 1)
-    return next((end for end in ends if repeats(tokens[:end])), None)

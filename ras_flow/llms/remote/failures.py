@@ -63,14 +63,9 @@ class BrokenAnswerError(Exception):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Who is called, for error messages.
+    """Who is called, for error messages, which never contain its ``secrets``.
 
-    Attributes:
-        model: The model's name.
-        host: Its server.
-        path: What follows the host in the address; empty for ``/v1``.
-        key_variable: The environment variable with the key; empty if unknown.
-        secrets: What no message may contain.
+    ``key_variable`` is empty if unknown, ``path`` (what follows the host) for ``/v1``.
     """
 
     model: str
@@ -97,10 +92,6 @@ async def call_model(
 
     ``sdk_retries``: whether the SDK itself retries while a server is unavailable.
     """
-
-    async def attempt() -> T:
-        return await call()
-
     again = {"broken"} if sdk_retries else {"broken", "unavailable"}
     retrying = AsyncRetrying(
         retry=retry_if_exception(lambda error: classify(error) in again),
@@ -109,7 +100,7 @@ async def call_model(
         reraise=True,
     )
     try:
-        return await retrying(attempt)
+        return await retrying(call)
     except Exception as error:
         kind = classify(error)
         if kind is None:
@@ -131,7 +122,7 @@ def classify(error: BaseException) -> Kind | None:
         return "refused"
     if isinstance(error, ChatModelError):
         return "unavailable" if error.is_retryable else "rejected"
-    names = _class_names(error)
+    names = {cls.__name__ for cls in type(error).__mro__}
     if names & _TRANSPORT:
         return "broken"
     if names & _UNREACHED:
@@ -152,10 +143,6 @@ def status_of(error: BaseException) -> int | None:
             return 429
         found.append(response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
     return next((it for it in found if isinstance(it, int) and 400 <= it < 600), None)
-
-
-def _class_names(error: BaseException) -> set[str]:
-    return {cls.__name__ for cls in type(error).__mro__}
 
 
 def _origin(error: BaseException) -> BaseException:

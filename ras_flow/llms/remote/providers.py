@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
@@ -23,6 +23,15 @@ EXAMPLES = (
 
 NO_KEY = "no-key-needed"
 """Sent to a server at a given address if no key is set: local servers need none."""
+
+
+class ServerSettings(TypedDict, total=False):
+    """How a model server is called; the others are their client's defaults."""
+
+    base_url: str | None
+    timeout: float
+    max_retries: int
+    max_concurrency: int
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from ras_flow.llms.local.tokenized import TokenizedModel
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.weights import fingerprint
 from ras_flow.llms.remote.completions import CompletionsServer
-from ras_flow.llms.remote.providers import response_format
+from ras_flow.llms.remote.providers import ServerSettings, response_format
 from ras_flow.parts.records import Generation, Message
 from ras_flow.parts.tracing import traced_generation
 from ras_flow.support.concurrency import all_or_none
@@ -25,24 +25,10 @@ class ServedLanguageModel(TokenizedModel):
 
     batch_size = 1
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        base_url: str | None = None,
-        timeout: float = 60.0,
-        max_retries: int = 4,
-        max_concurrency: int = 8,
-    ) -> None:
+    def __init__(self, name: str, **server: Unpack[ServerSettings]) -> None:
         super().__init__(name)
         self.identity = f"vllm:{fingerprint(name)}"
-        self._server = CompletionsServer(
-            name,
-            base_url=base_url,
-            timeout=timeout,
-            max_retries=max_retries,
-            max_concurrency=max_concurrency,
-        )
+        self._server = CompletionsServer(name, **server)
 
     async def generate(
         self,
