@@ -172,12 +172,13 @@ BY_COLUMN: dict[str, dict[str, Any]] = {
     },
     "mpt": {"d_model": 16, "n_layers": 2, "n_heads": 4},
 }
+KINDS = [*BY_COLUMN.items(), ("falcon", {**BY_COLUMN["falcon"], "alibi": False})]
 
 
-@pytest.mark.parametrize("kind", BY_COLUMN)
-def test_models_whose_attention_goes_by_column(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "sizes"), KINDS)
+def test_models_with_attention_of_their_own(kind: str, sizes: dict[str, Any]) -> None:
     torch.manual_seed(4)
-    config = AutoConfig.for_model(kind, vocab_size=WORDS, initializer_range=0.6, **BY_COLUMN[kind])
+    config = AutoConfig.for_model(kind, vocab_size=WORDS, initializer_range=0.6, **sizes)
     model = AutoModelForCausalLM.from_config(config).eval()
     prompts = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [4], [5, 1, 5, 1], [2, 7, 1, 8, 2, 8]]
     head = [1, 2, 3]
@@ -192,21 +193,6 @@ def test_models_whose_attention_goes_by_column(kind: str) -> None:
     )
     expected = [one_at_a_time(model, [*head, *prompt], 10, -1) for prompt in prompts]
     assert written == [expected[0][:5], *expected[1:]]
-
-
-def test_attention_that_cannot_be_replaced_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each attempt would be logged."""
-    torch.manual_seed(4)
-    own = {**BY_COLUMN["falcon"], "alibi": False}
-    config = AutoConfig.for_model("falcon", vocab_size=WORDS, initializer_range=0.6, **own)
-    model = AutoModelForCausalLM.from_config(config).eval()
-    tried: list[object] = []
-    monkeypatch.setattr(type(model), "set_attn_implementation", lambda *_: tried.append(_))
-    prompts = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [4], [5, 1, 5, 1]]
-    assert decoding.can_share(model)
-    written = in_a_batch(model, prompts, 2, max_new_tokens=10, has_ended=lambda *_: False)
-    assert written == [one_at_a_time(model, [*HEAD[:2], *prompt], 10, -1) for prompt in prompts]
-    assert not tried
 
 
 def test_what_was_guessed_is_not_read_token_by_token(
@@ -245,31 +231,6 @@ def test_what_was_guessed_is_not_read_token_by_token(
     assert few <= count // 2
     for row in (0, 1):
         assert [length for one, length in seen if one == row] == list(range(1, count + 1))
-
-
-def test_more_texts_leave_less_room_for_guesses(model: Any) -> None:
-    widths: list[tuple[int, int]] = []
-
-    def watch(_: Any, args: Any, given: dict[str, Any]) -> None:
-        widths.append(tuple(given["input_ids"].shape))
-
-    hook = model.register_forward_pre_hook(watch, with_kwargs=True)
-    try:
-        for count in (1, 4, 40):
-            widths.clear()
-            decoding.greedy(
-                model,
-                None,
-                [[7, 7, 7]] * count,
-                max_new_tokens=20,
-                has_ended=lambda row, tokens: False,
-                words=[[7, 7, 7]] * count,
-            )
-            read = [rows * width for rows, width in widths[1:]]
-            assert max(read) <= max(capacity.CPU_STEP, count)
-            assert max(width for _, width in widths[1:]) <= decoding.LONGEST_GUESS + 1
-    finally:
-        hook.remove()
 
 
 @pytest.mark.parametrize("kind", ["sdpa", "eager"])

