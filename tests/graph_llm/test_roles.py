@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -276,14 +275,6 @@ def test_the_shipped_graph_llm_is_the_default_where_there_is_one(
     assert found is not None and found is shared.find_graph_llm(f"local:{folder}")
     monkeypatch.setattr(shared, "SHIPPED", folder / "nowhere")
     assert shared.find_graph_llm("local:default") is None
-
-
-def test_the_same_weights_under_another_name_are_the_same(source: SharedGraphLLM) -> None:
-    source.config = source.config.override({"encoder": "hub/name@0123456789ab"})
-    made = replace(GRAPHS[0], encoder="some/folder@0123456789ab")
-    source.check_graphs([made, replace(made, encoder=""), None])
-    with pytest.raises(ConfigurationError, match="89ac"):
-        source.check_graphs([replace(made, encoder="some/folder@0123456789ac")])
 
 
 async def test_as_extractor_it_is_refused(folder: Path) -> None:

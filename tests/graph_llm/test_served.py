@@ -6,7 +6,6 @@ import asyncio
 import base64
 import io
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from ras_flow.parts.chosen import Parts
 from tests.graph_llm.tiny import BRIDGE, build, chain, graph
 from tests.servers import Answer
 from tests.servers.completions_server import CompletionsServer
+from tests.servers.scripted import AtOnce
 
 REQUEST = PlanRequest("Where was she born?", chain(*BRIDGE), graph(*BRIDGE))
 NOT_ENABLED = "You must set `--enable-prompt-embeds` to input `prompt_embeds`."
@@ -105,22 +105,13 @@ async def test_a_text_ends_where_it_would_end_here(source: Any) -> None:
 
 
 async def test_replies_are_in_order_and_few_requests_at_once(source: Any) -> None:
-    running = most = 0
-
-    def script(body: dict[str, Any]) -> Answer:
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        time.sleep(0.05)
-        running -= 1
-        return Answer(letters("abcdefghijklmnopqrst"[body["max_tokens"]]))
-
+    script = AtOnce(lambda body: letters("abcdefghijklmnopqrst"[body["max_tokens"]]))
     with CompletionsServer(script) as server:
         answerer = GraphAnswerer(source(server, max_concurrency=3))
         asked = [AnswerRequest("Why?", max_new_tokens=limit) for limit in range(2, 14)]
         together = await asyncio.gather(*(answerer.answer([one]) for one in asked))
     assert "".join(reply.text for [reply] in together) == "cdefghijklmn"
-    assert most == 3
+    assert script.most == 3
 
 
 @pytest.mark.parametrize(
@@ -149,11 +140,9 @@ async def test_a_rejection_says_what_to_do(
 @pytest.mark.parametrize(
     "failure",
     [
-        Answer(status=429, headers={"retry-after": "0"}),
         Answer(status=503, headers={"retry-after": "0"}),
         Answer("5", broken="cut"),
         Answer("5", broken="garbage"),
-        Answer("5", broken="html"),
         Answer("5", delay=1.2),
         Answer(fields={"choices": [{"text": "no token ids", "finish_reason": "stop"}]}),
     ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import time
 from typing import Any, TypedDict
 
@@ -24,7 +23,7 @@ from ras_flow.parts.prompted import make_extractor
 from ras_flow.state.schema import make_passage
 from tests.llms.remote_models import KINDS, PROMPT, STOP, both, client, serve
 from tests.servers import Answer, AnthropicServer, OpenAIServer
-from tests.servers.scripted import last_message
+from tests.servers.scripted import AtOnce, last_message
 
 pytestmark = pytest.mark.usefixtures("providers")
 
@@ -47,27 +46,16 @@ async def test_answer_usage_and_settings(kind: str) -> None:
 
 @both
 async def test_prompts_run_at_once_in_order_and_bounded(kind: str) -> None:
-    now, most, lock = 0, 0, threading.Lock()
-
-    def answer(body: dict) -> Answer:
-        nonlocal now, most
-        with lock:
-            now += 1
-            most = max(most, now)
-        time.sleep(0.1)
-        with lock:
-            now -= 1
-        return Answer(last_message(body))
-
+    script = AtOnce(last_message)
     prompts: list[list[Message]] = [[{"role": "user", "content": f"n{i}"}] for i in range(7)]
-    with KINDS[kind][0](answer) as server:
+    with KINDS[kind][0](script) as server:
         model = client(kind, server, max_concurrency=3)
         halves = await asyncio.gather(
             model.generate(prompts[:4], max_new_tokens=5),
             model.generate(prompts[4:], max_new_tokens=5),
         )
     assert [made.text for half in halves for made in half] == [f"n{i}" for i in range(7)]
-    assert most == 3
+    assert script.most == 3
 
 
 class Slow(FakeListChatModel):
@@ -162,15 +150,6 @@ async def test_one_failure_ends_the_others() -> None:
         with pytest.raises(ModelResponseError):
             await model.generate(prompts, max_new_tokens=9)
         assert not [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
-
-
-@both
-def test_works_from_one_event_loop_after_another(kind: str) -> None:
-    with serve(kind, Answer("Paris", match="")) as server:
-        model = client(kind, server, max_retries=0, max_concurrency=1)
-        for _ in range(3):
-            made = asyncio.run(model.generate([PROMPT, PROMPT], max_new_tokens=9))
-            assert [one.text for one in made] == ["Paris", "Paris"]
 
 
 async def test_models_that_take_no_temperature_get_none() -> None:

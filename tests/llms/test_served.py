@@ -21,6 +21,7 @@ from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.shipped import WEIGHTS
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.remote import served
+from ras_flow.parts import Generation
 from ras_flow.parts.prompted import make_extractor
 from ras_flow.prompts.extractor import SCHEMA, TRAINED_INSTRUCTION
 from ras_flow.state.schema import Passage
@@ -40,6 +41,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def tokens(folder: Path | str, text: str) -> str:
     return " ".join(map(str, load_tokenizer(str(folder)).encode(text, add_special_tokens=False)))
+
+
+async def ask(folder: Path, server: Any, new: int = 4) -> Generation:
+    model = ServedLanguageModel(str(folder), base_url=server.url)
+    [made] = await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=new)
+    return made
 
 
 async def test_the_server_reads_what_a_model_here_reads(folder: Path) -> None:
@@ -80,8 +87,7 @@ async def test_the_tokenizer_is_never_loaded_on_the_event_loop(
     for module in (tokenized, served):
         monkeypatch.setattr(module, "load_tokenizer", watched)
     with CompletionsServer(lambda _: Answer("5 0")) as server:
-        model = ServedLanguageModel(str(folder), base_url=server.url)
-        await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+        await ask(folder, server)
     assert loaders and threading.current_thread() not in loaders
 
 
@@ -89,8 +95,7 @@ async def test_the_tokenizer_is_never_loaded_on_the_event_loop(
 async def test_a_text_that_is_cut_says_so(folder: Path, at_limit: bool) -> None:
     answer = Answer(tokens(folder, "an unfinished sen"), at_limit=at_limit)
     with CompletionsServer(lambda _: answer) as server:
-        model = ServedLanguageModel(str(folder), base_url=server.url)
-        [made] = await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=17)
+        made = await ask(folder, server, 17)
     assert made.truncated is at_limit
 
 
@@ -132,17 +137,15 @@ async def test_an_answer_that_the_server_gave_up_is_asked_for_again(folder: Path
     cut = {"index": 0, "text": "", "token_ids": [5], "finish_reason": "abort"}
     answers = [Answer("5", fields={"choices": [cut]}), Answer(tokens(folder, "one") + " 0")]
     with CompletionsServer(lambda _: answers.pop(0)) as server:
-        model = ServedLanguageModel(str(folder), base_url=server.url)
-        (made,) = await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+        made = await ask(folder, server)
     assert made.text == "one" and len(server.requests) == 2
 
 
 async def test_a_server_that_sends_elsewhere_is_not_followed(folder: Path) -> None:
     moved = Answer(status=307, headers={"location": "https://there.example/v1/completions"})
     with CompletionsServer(lambda _: moved) as server:
-        model = ServedLanguageModel(str(folder), base_url=server.url)
         with pytest.raises(ModelResponseError, match=r"https://there\.example.*base_url"):
-            await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+            await ask(folder, server)
     assert len(server.requests) == 1
 
 
@@ -186,8 +189,7 @@ async def test_a_key_is_sent_without_the_end_of_its_line(
 ) -> None:
     monkeypatch.setenv("VLLM_API_KEY", "sk-secret\r\n")
     with CompletionsServer(lambda _: Answer("5 0")) as server:
-        model = ServedLanguageModel(str(folder), base_url=server.url)
-        await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
+        await ask(folder, server)
     assert server.requests[0]["headers"]["authorization"] == "Bearer sk-secret"
 
 

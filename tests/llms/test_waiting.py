@@ -156,11 +156,11 @@ def test_connections_are_kept_within_an_event_loop_and_closed_with_it(
             return opened[-1]
 
         server.http.get_request = counted
-        model = load_language_model(name, base_url=server.url, max_retries=0)
+        model = load_language_model(name, base_url=server.url, max_retries=0, max_concurrency=1)
 
         async def ten() -> None:
-            for _ in range(10):
-                await model.generate([PROMPT], max_new_tokens=5)
+            for _ in range(5):
+                await model.generate([PROMPT, PROMPT], max_new_tokens=5)
 
         asyncio.run(ten())
         assert len(opened) == 1

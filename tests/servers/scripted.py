@@ -54,20 +54,20 @@ class AtOnce:
         most: How many requests were under way at once.
     """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, answer: str | Callable[[dict[str, Any]], str]) -> None:
+        self.answer = answer
         self.most = 0
         self._now = 0
         self._lock = threading.Lock()
 
-    def __call__(self, _: dict[str, Any]) -> Answer:
+    def __call__(self, body: dict[str, Any]) -> Answer:
         with self._lock:
             self._now += 1
             self.most = max(self.most, self._now)
         time.sleep(0.1)
         with self._lock:
             self._now -= 1
-        return Answer(self.text)
+        return Answer(self.answer if isinstance(self.answer, str) else self.answer(body))
 
 
 class ScriptedServer:

@@ -92,6 +92,9 @@ async def call_model(
 
     ``sdk_retries``: whether the SDK itself retries while a server is unavailable.
     """
+    async def attempt() -> T:  # Tenacity awaits what async functions return.
+        return await call()
+
     again = {"broken"} if sdk_retries else {"broken", "unavailable"}
     retrying = AsyncRetrying(
         retry=retry_if_exception(lambda error: classify(error) in again),
@@ -100,7 +103,7 @@ async def call_model(
         reraise=True,
     )
     try:
-        return await retrying(call)
+        return await retrying(attempt)
     except Exception as error:
         kind = classify(error)
         if kind is None:
