@@ -197,6 +197,17 @@ def test_the_instruction_is_read_once(model: GraphLLM, monkeypatch: pytest.Monke
     assert len(read) == 2, "weights may have changed in training"
 
 
+def test_the_graph_changes_what_is_predicted(model: GraphLLM) -> None:
+    batch = Collator(model.formatter)([example()])
+    with torch.no_grad():
+        one, same, other = (
+            model(**batch | {"graphs": [g]}).logits
+            for g in (batch["graphs"][0], graph(*BRIDGE), graph(*LOOP))
+        )
+    torch.testing.assert_close(one, same)
+    assert (one - other).abs().max() > 0.01
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_padding_changes_nothing(models: dict[str, GraphLLM], kind: str) -> None:
     model = models[kind].eval()
@@ -283,20 +294,12 @@ def test_exactly_lora_gnn_and_projector_are_trained(llama: Path) -> None:
     assert (changed <= trainable, still) == (True, set())
 
 
-def test_training_teaches_what_only_the_graph_tells(llama: Path) -> None:
-    """Two requests of the same words; the language model itself learns nothing here."""
-    model = build(llama, lora=None)
-    asked = [PlanRequest(Q, graph=graph(*hops)) for hops in (BRIDGE, LOOP)]
-    batch = Collator(model.formatter)(list(map(Example, asked, ("A", "B"))))
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
-    for _ in range(60):
-        optimiser.zero_grad()
-        loss = model(**batch).loss
-        if loss < 0.02:
-            break
-        loss.backward()
-        optimiser.step()
-    assert texts(model, asked) == ["A", "B"]
+def test_gradients_reach_the_gnn_through_the_llm(model: GraphLLM) -> None:
+    batch = Collator(model.formatter)([example(), example(hops=APART)])
+    model(**batch).loss.backward()
+    first = model.encoder.convolutions[0]
+    for weight in (first.lin_query.weight, first.lin_edge.weight, model.projector.inner.weight):
+        assert weight.grad is not None and weight.grad.abs().max() > 0
 
 
 def test_ablations_without_lora_or_without_a_graph_encoder(llama: Path) -> None:
