@@ -92,6 +92,7 @@ async def call_model(
 
     ``sdk_retries``: whether the SDK itself retries while a server is unavailable.
     """
+
     async def attempt() -> T:  # Tenacity awaits what async functions return.
         return await call()
 
