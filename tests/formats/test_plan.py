@@ -289,4 +289,4 @@ def test_hostile_text_takes_linear_time(piece):
     started = time.process_time()
     parse_plan(text)
     clean_subquery(text)
-    assert time.process_time() - started < 20, "quadratic time would take minutes"
+    assert time.process_time() - started < 60, "quadratic time would take minutes"

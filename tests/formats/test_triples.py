@@ -368,7 +368,7 @@ def test_hostile_text_takes_linear_time(piece):
     parse_triples(text)
     parse_triples(f"(S> a| P> b| O> {text}")
     seconds = time.process_time() - started
-    assert seconds < 20, "quadratic time would take minutes"
+    assert seconds < 60, "quadratic time would take minutes"
 
 
 @pytest.mark.parametrize(
