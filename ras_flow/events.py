@@ -21,9 +21,6 @@ from ras_flow.state.schema import (
     name_of,
 )
 
-ReviewPoint = Literal["before_retrieval", "after_merge", "before_answer"]
-"""Where a run may wait for a person."""
-
 
 class StartEvent(TypedDict):
     """A question was accepted."""
@@ -118,7 +115,7 @@ class ReviewEvent(TypedDict):
     """The run waits for a person; the same object is the value of its LangGraph interrupt.
 
     Attributes:
-        point: Where the run is.
+        point: Where the run is: for RAS ``before_retrieval``, ``after_merge`` or ``before_answer``.
         hop: The hop that comes next; after merging, the one just merged.
         question: The main question.
         subquery: What is to be asked next, or was asked; empty before the answer.
@@ -129,7 +126,7 @@ class ReviewEvent(TypedDict):
     """
 
     type: Literal["review"]
-    point: ReviewPoint
+    point: str
     hop: int
     question: str
     subquery: str

@@ -67,11 +67,16 @@ REVIEWS = (
 )
 """Where a person may approve or edit a run, if its settings ask for that."""
 
+POINTS = [review.point for review in REVIEWS]
+
+OWN = {"plans": Overwrite([]), "encodes": None}
+"""RAS's own channels before a run begins."""
+
 
 def wire(parts: PartsSource) -> SystemBuilder[RasState]:
     """Wire the six nodes of figure 1 over parts that may come from anywhere."""
     builder = SystemBuilder(SYSTEM.name, RasState, parts)
-    builder.add_work("start", partial(start, own={"plans": Overwrite([]), "encodes": None}))
+    builder.add_work("start", partial(start, points=POINTS, own=OWN))
     builder.add_work("plan", plan)
     builder.add_work("retrieve", partial(retrieve, query=routing.planned_subquery))
     builder.add_work("to_triples", to_triples)

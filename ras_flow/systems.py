@@ -86,11 +86,11 @@ def find_system(name: str) -> System:
     """
     if name in _BUILT_IN:
         return _load(_BUILT_IN[name])
-    known = _places()
+    known, broken = _places()
     if name not in known:
         raise ConfigurationError(
             f"The system {name!r} is not installed. Known: {', '.join(known)}. Install its "
-            f"package, or set {VARIABLE} to its module:attribute."
+            f"package, or set {VARIABLE} to its module:attribute. {' '.join(broken)}".rstrip()
         )
     return _load(known[name])
 
@@ -110,21 +110,29 @@ def named_system(name: str) -> System:
     if ":" not in name:
         return find_system(name)
     found = _load(name)
+    if _places()[0].get(found.name, name) != name:
+        raise ConfigurationError(
+            f"{name!r} calls itself {found.name!r}, as another system does: give it another name."
+        )
     _named[found.name] = name
     return found
 
 
 def system_names() -> list[str]:
     """Return the names of the installed and listed systems."""
-    return list(_places())
+    return list(_places()[0])
 
 
-def _places() -> dict[str, str]:
-    """Return ``module:attribute`` of all known systems by name."""
+def _places() -> tuple[dict[str, str], list[str]]:
+    """Return ``module:attribute`` of all known systems by name, and what is wrong with others."""
     installed = {found.name: found.value for found in entry_points(group="ras_flow.systems")}
-    places = [place.strip() for place in os.environ.get(VARIABLE, "").split(",") if place.strip()]
-    listed = {_load(place).name: place for place in places}
-    return {**_named, **listed, **installed, **_BUILT_IN}
+    listed, broken = {}, []
+    for place in filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(","))):
+        try:
+            listed[_load(place).name] = place
+        except ConfigurationError as error:
+            broken.append(str(error))
+    return {**_named, **listed, **installed, **_BUILT_IN}, broken
 
 
 def _load(place: str) -> System:

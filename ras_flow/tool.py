@@ -1,4 +1,4 @@
-"""RAS as a tool for agents."""
+"""A system as a tool for agents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
 from ras_flow.state.schema import name_passages
 from ras_flow.state.stop_reasons import RAS, StopReason
-from ras_flow.systems import DEFAULT, find_system, system_names
+from ras_flow.systems import DEFAULT, find_system, named_system, system_names
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
 """A limit that an agent has for its own steps is not one for the steps of a search."""
@@ -69,7 +69,8 @@ def as_tool(
     own: str = getattr(getattr(graph, "builder", None), "system", DEFAULT)
     name_of_system = system or own
     if graph is None:
-        graph = find_system(name_of_system).builder().compile(name=name_of_system)
+        known = named_system(name_of_system)
+        graph, name_of_system = known.builder().compile(name=known.name), known.name
     listed = name_of_system in system_names()
     meanings = find_system(name_of_system).stop_reasons if listed else {}
 

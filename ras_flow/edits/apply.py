@@ -19,10 +19,12 @@ class EditedState:
     Attributes:
         values: The update of the state, for ``aupdate_state`` or as what a node returns.
         as_node: The node that the update counts as: the run goes on as after it.
+        state: The whole state after the edits, for routing.
     """
 
     values: dict[str, Any]
     as_node: str
+    state: Any
 
 
 def apply_edits(system: System, state: Any, edits: Sequence[Edit], before: str) -> EditedState:
@@ -43,20 +45,21 @@ def apply_edits(system: System, state: Any, edits: Sequence[Edit], before: str) 
         EditError: An edit makes no sense in this state; names it by number, from 1.
     """
     point = system.edit_points.get(before)
-    if point is None:
-        raise EditError(
-            f"This step comes before {before!r}, where a run of {system.name} cannot be edited: "
-            "edit another step, or use the version that made the run."
-        )
     if not edits:
-        return EditedState({}, point.as_node)
+        return EditedState({}, point.as_node if point else before, state)
+    if point is None:
+        places = ", ".join(node or "the end" for node in system.edit_points) or "no step"
+        raise EditError(
+            f"This step comes before {before!r}, where a run of {system.name} cannot be edited. "
+            f"Edit it before: {places}."
+        )
     draft = Draft(state, before, system.context)
     for number, edit in enumerate(edits, 1):
         draft.at = f"Edit {number} ({edit['op']})"
         if edit["op"] not in point.allowed:
             draft.refuse(_not_here(edit["op"], before))
         system.operations[edit["op"]].apply(draft, edit)
-    return EditedState(draft.values(), draft.as_node or point.as_node)
+    return EditedState(draft.values(), draft.as_node or point.as_node, draft.as_state())
 
 
 def _not_here(op: str, before: str) -> str:

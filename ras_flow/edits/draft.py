@@ -70,8 +70,15 @@ class Draft:
         return "settings" if self.before in BEGINNING else "context"
 
     def as_state(self) -> Any:
-        """Return the state as edited so far, for routing."""
-        return {**self.state, "plans": self.plans, "hops": self.hops}
+        """Return the whole state as edited so far, for routing."""
+        edited = {
+            "hops": self.hops,
+            "passages": self.passages,
+            "triples": self.triples,
+            "plans": self.plans,
+            self.settings_key: self.settings,
+        }
+        return {**self.state, **edited, **self.more}
 
     def context(self) -> Context:
         """Return the run's settings as edited so far."""

@@ -14,7 +14,7 @@ from ras_flow.edits.apply import apply_edits
 from ras_flow.edits.parse import check_models, parse_edits
 from ras_flow.edits.records import Edit
 from ras_flow.errors import EditError
-from ras_flow.events import ReviewEvent, ReviewPoint
+from ras_flow.events import ReviewEvent
 from ras_flow.nodes.merge_graph import Readers
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
@@ -39,7 +39,7 @@ class Review:
     """
 
     node: str
-    point: ReviewPoint
+    point: str
     before: str = ""
     after: str = ""
     allowed: Callable[[Any, Context], list[str]]
@@ -69,23 +69,23 @@ async def review(
         answer = _ask(request, runtime)
         try:
             edits = _read(answer, request["allowed"], system)
-            update = apply_edits(system, state, edits, before=of.node).values
+            edited = apply_edits(system, state, edits, before=of.node)
             await check_models(edits, context, parts)
             break
         except EditError as error:
             request = {**request, "problem": str(error)}
-    after = {**state, **update}
-    if of.readers is not None and after.get("encodes") is None:
-        context = parts.context(after, runtime)
-        update["encodes"] = await parts.encodes(of.readers(after, context), context)
-    return update
+    if of.readers is None or edited.state.get("encodes") is not None:
+        return edited.values
+    context = parts.context(edited.state, runtime)
+    encodes = await parts.encodes(of.readers(edited.state, context), context)
+    return {**edited.values, "encodes": encodes}
 
 
 def _request(state: Any, context: Context, of: Review) -> ReviewEvent:
     hops, merged = state["hops"], of.point == "after_merge"
     subquery = hops[-1]["subquery"] if merged else ""
     if of.point == "before_retrieval":
-        subquery = state["plans"][-1]["subquery"]
+        subquery = (state.get("plans") or [{}])[-1].get("subquery", "")
     return ReviewEvent(
         type="review",
         point=of.point,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -39,12 +39,14 @@ async def start(
     parts: PartsSource,
     *,
     plans: bool = True,
+    points: Collection[str] = (),
     own: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Check the input and resolve the settings; given documents become hop 0, the first context t0.
 
-    ``plans`` says whether the system asks a planner; ``own`` are its own channels, as they are
-    before a run begins.
+    ``plans`` says whether the system asks a planner, without which it searches unless documents are
+    given. ``points`` are those at which it can wait for a person. ``own`` are its own channels, as
+    they are before a run begins.
     """
     context = parts.resolve(state.get("settings") or {}, runtime)
     question = _text(state.get("question"), "question", "question")
@@ -57,18 +59,29 @@ async def start(
     check_sizes(passages)
     if context.planning == "static" and not passages:
         raise InputError("Static inference answers from given documents: pass `documents`.")
+    if unknown := [point for point in context.pauses() if point not in points]:
+        raise ConfigurationError(
+            f"This system does not wait for a person at {', '.join(unknown)}: leave out the "
+            f"setting pause_{unknown[0]}."
+        )
     if context.pauses() and get_config()["configurable"].get(CONFIG_KEY_CHECKPOINTER) is None:
         raise ConfigurationError(
             "A run that pauses for a review must be kept meanwhile: compile the graph with a "
             "checkpointer and name a thread_id in the config."
         )
-    searches = context.planning == "iterative" and context.max_hops > bool(passages)
+    searches = not passages
+    if plans:
+        searches = context.planning == "iterative" and context.max_hops > bool(passages)
     await parts.check(context, plans=plans and searches, extracts=searches or bool(passages))
     if searches:
         await parts.get_retriever(context)
     runtime.stream_writer(StartEvent(type="start", question=question))
     fresh = {**_FRESH, **own}
-    update: dict[str, Any] = {name: value for name, value in fresh.items() if state.get(name)}
+    update: dict[str, Any] = {
+        name: value
+        for name, value in fresh.items()
+        if state.get(name) or (value is None and state.get(name) is not None)
+    }
     if question != state["question"]:
         update["question"] = question
     if (settings := context.changed()) != state.get("context"):

@@ -168,7 +168,10 @@ class Parts:
         self._check_replaceable(role)
         changed = context.override({role: name})
         check_names(changed, self.defaults)
-        await asyncio.to_thread(_ROLES[role], changed)
+        if role in _ROLES:
+            await asyncio.to_thread(_ROLES[role], changed)
+        else:
+            await self.get_model(name, changed)
 
     async def get_encoder(self, context: Context) -> Encoder:
         """Return the sentence encoder of the graph's attributes (eq. 5).

@@ -221,6 +221,6 @@ def reading_of(reader: Planner | Answerer) -> Reading:
     if not isinstance(reading, Reading):
         raise ConfigurationError(
             f"The `reading` of {type(reader).__name__} is a {type(reading).__name__}: give it a "
-            "ras_flow.parts.protocols.Reading, which says how much it reads best, or another name."
+            "ras_flow.parts.Reading, which says how much it reads best, or another name."
         )
     return reading

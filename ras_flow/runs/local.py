@@ -169,7 +169,9 @@ class LocalThreads:
         graph = self._graphs.get(system) or find_system(system).builder().compile()
         parts: Parts = getattr(graph.builder, "parts", None) or Parts()
         await check_models(edits, context, parts)
-        settings = values.get("context", values.get("settings")) or {}
+        settings = values.get("context")
+        if settings is None:  # Before `start`, which resolves them.
+            settings = parts.defaults.override(values.get("settings") or {}).changed()
         parts.context({"context": settings})
 
     async def delete(self, run_id: str) -> None:

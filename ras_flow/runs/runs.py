@@ -10,6 +10,7 @@ from langgraph.graph import StateGraph
 from langgraph.types import Command
 
 from ras_flow.edits.apply import apply_edits
+from ras_flow.edits.draft import BEGINNING
 from ras_flow.edits.parse import parse_edits
 from ras_flow.edits.records import Edit
 from ras_flow.errors import InputError, RunError, UnknownRunError
@@ -20,7 +21,7 @@ from ras_flow.runs.local import Graph, LocalThreads
 from ras_flow.runs.reader import StoredRuns
 from ras_flow.runs.stored import context_of
 from ras_flow.runs.systems import system_of
-from ras_flow.runs.threads import Threads
+from ras_flow.runs.threads import Saved, Threads
 from ras_flow.runs.timeline import check_values
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
@@ -64,7 +65,7 @@ class Runs(StoredRuns):
         Args:
             given: The question, and what comes with it.
             context: What it names holds over the graph's own settings. None or an empty one leaves
-                them to the graph, or to what the thread keeps of an earlier question.
+                them to the graph.
             run_id: The run's id; made if not given.
 
         Yields:
@@ -167,16 +168,20 @@ class Runs(StoredRuns):
             )
         context = context_of(run_id, saved)
         check_values(run_id, saved.values)
-        if edits:
+        before = saved.next[0] if saved.next else ""
+        asked = await self._asked_with(run_id, saved) if before in BEGINNING else {}
+        if edits or asked:
             system = system_of(run_id, saved.system)
             parsed = parse_edits(edits, system.operations)
-            before = saved.next[0] if saved.next else ""
-            edited = apply_edits(system, saved.values, parsed, before)
-            chosen = {k: v for k, v in edited.values.items() if k == "context"}
-            await self._threads.check_edits(system.name, parsed, context, saved.values | chosen)
-            checkpoint = await self._threads.update(
-                run_id, checkpoint, edited.values, edited.as_node
-            )
+            state = saved.values | asked
+            edited = apply_edits(system, state, parsed, before)
+            chosen = {k: v for k, v in edited.values.items() if k in ("context", "settings")}
+            if parsed:
+                await self._threads.check_edits(system.name, parsed, context, state | chosen)
+            values, as_node = edited.values, edited.as_node
+            if not parsed:
+                values, as_node = state, "__start__"
+            checkpoint = await self._threads.update(run_id, checkpoint, values, as_node)
             yield ForkedEvent(type="forked", checkpoint=checkpoint)
             events = self._threads.stream(run_id, None, checkpoint)
         elif saved.next:
@@ -188,6 +193,18 @@ class Runs(StoredRuns):
             )
         async for event in events:
             yield event
+
+    async def _asked_with(self, run_id: str, saved: Saved) -> dict[str, Any]:
+        """Return the settings of a question that came as a context, which LangGraph keeps nowhere.
+
+        ``start`` stored them with the settings of its graph.
+        """
+        if saved.values.get("settings"):
+            return {}
+        history = await self._threads.history(run_id)
+        later = history[[one.checkpoint for one in history].index(saved.checkpoint) + 1 :]
+        resolved = [one.values["context"] for one in later if one.values.get("context")]
+        return {"settings": resolved[0]} if resolved else {}
 
     async def check_edits(self, run_id: str, edits: object) -> None:
         """Refuse edits that are malformed, before a fork or the answer to a review begins.

@@ -16,6 +16,7 @@ from ras_flow.parts.chosen import Parts
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import address_of, get_branch, graph_of
+from ras_flow.runs.systems import context_type
 from ras_flow.state.channels import RasState
 from ras_flow.state.citations import MAX_CITATIONS
 
@@ -53,7 +54,7 @@ async def answers_without(
             f"Branch {way['number']} of run {document['run']} has no answer yet: "
             f"go on with it first: {command('resume', address_of(document, way))}"
         )
-    parts = parts or Parts()
+    parts = parts or Parts(defaults=context_type(document["system"]["name"])())
     graph = graph_of(document, way)
     state = cast(
         RasState,

@@ -153,9 +153,10 @@ class Context(Settings):
         """
         return cls(**as_mapping(values))
 
-    def pauses(self) -> bool:
-        """Tell whether the run is to wait for a person anywhere."""
-        return any(getattr(self, name) for name in PAUSES)
+    def pauses(self) -> list[str]:
+        """Return the points at which the run is to wait for a person."""
+        names = [name for name in type(self).model_fields if name.startswith("pause_")]
+        return [name.removeprefix("pause_") for name in names if getattr(self, name)]
 
     def changed(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, as stored with a run."""

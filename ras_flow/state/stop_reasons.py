@@ -27,6 +27,3 @@ RAS = {
     "error": StopReason("a part failed; best answer so far", cut_short=True),
 }
 """Why a run of RAS stopped gathering knowledge and answered."""
-
-CUT_SHORT = frozenset(name for name, reason in RAS.items() if reason.cut_short)
-"""Those of a search that ended before its planner found the facts sufficient."""

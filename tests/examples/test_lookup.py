@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START
+from langgraph.types import Command as Resume
 
 from examples import lookup
-from ras_flow import as_tool
+from ras_flow import Context, as_tool
+from ras_flow.builder import SystemBuilder
 from ras_flow.errors import ConfigurationError
+from ras_flow.nodes.answer import answer
+from ras_flow.nodes.review import Review
+from ras_flow.nodes.routes import add_routes
+from ras_flow.nodes.start import start
 from ras_flow.parts.chosen import Parts
+from ras_flow.state.channels import RunState
 from ras_flow.systems import find_system, named_system
 from tests.cli.command import Command
 from tests.cli.conftest import docs as docs
@@ -21,6 +31,7 @@ from tests.cli.conftest import plain_environment as plain_environment
 from tests.cli.model import Model
 from tests.graph.world import QUESTION, world
 
+THREAD: Any = {"configurable": {"thread_id": "t"}}
 ENGINEER = "Who designed the Aurora Bridge?"
 
 
@@ -64,3 +75,48 @@ async def test_it_is_a_tool() -> None:
     assert message.content.startswith("Answer: Narvik")
     assert message.artifact["stop_reason"] == "looked_up"
     json.dumps(message.artifact)
+
+
+async def test_given_documents_take_the_place_of_its_search() -> None:
+    parts: dict[str, Any] = {name: part for name, part in world().items() if name != "planner"}
+    graph = lookup.build(Parts.of(**parts)).compile()
+    given = [{"title": "Mira Lund", "text": "Mira Lund was born in Narvik."}]
+    result = await graph.ainvoke({"question": QUESTION, "documents": given})
+    assert len(result["hops"]) == 1 and result["answer"] == "Narvik"
+    assert parts["retriever"].queries == []
+
+
+@pytest.mark.parametrize("pause", ["pause_before_answer", "pause_before_retrieval"])
+async def test_a_pause_that_it_does_not_have_is_refused(pause: str) -> None:
+    parts: dict[str, Any] = {name: part for name, part in world().items() if name != "planner"}
+    graph = lookup.build(Parts.of(**parts)).compile(checkpointer=InMemorySaver())
+    asked = graph.ainvoke({"question": QUESTION, "settings": {pause: True}}, THREAD)
+    with pytest.raises(ConfigurationError, match=pause):
+        await asked
+
+
+async def test_it_can_wait_for_a_person_too() -> None:
+    parts: dict[str, Any] = {name: part for name, part in world().items() if name != "planner"}
+    point = Review(
+        node="review_answer",
+        point="before_answer",
+        before="answer",
+        allowed=lambda state, settings: ["drop_triple"],
+        then=to_answer,
+    )
+    builder = SystemBuilder("lookup", RunState, Parts.of(**parts))
+    builder.add_work("start", partial(start, plans=False, points=["before_answer"]))
+    builder.add_work("answer", partial(answer, stop=lambda state, settings: "looked_up"))
+    builder.add_edge(START, "start")
+    builder.add_edge("answer", END)
+    add_routes(builder, lookup.SYSTEM, {"start": to_answer}, [point])
+    graph = builder.compile(checkpointer=InMemorySaver())
+    settings = {"settings": {"pause_before_answer": True}}
+    waits = await graph.ainvoke({"question": QUESTION, **settings}, THREAD)
+    assert waits["__interrupt__"][0].value["point"] == "before_answer"
+    result = await graph.ainvoke(Resume(resume={"edits": []}), THREAD)
+    assert result["stop_reason"] == "looked_up"
+
+
+def to_answer(state: Any, settings: Context) -> Literal["answer"]:
+    return "answer"
