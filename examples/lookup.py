@@ -65,5 +65,5 @@ SYSTEM = System(
     operations=SHARED,
 )
 
-graph = SYSTEM.builder().compile(name=SYSTEM.name)
+graph = SYSTEM.builder().compile()
 """For a server: `"lookup": "./examples/lookup.py:graph"` in langgraph.json."""

@@ -39,6 +39,6 @@ class SystemBuilder(StateGraph[S, Any, RasInput, RasOutput]):
         self.add_node(name, Node(work, self.parts))
 
     def compile(self, *arguments: Any, **more: Any) -> CompiledStateGraph[S, Any, Any, Any]:
-        """Compile the graph as LangGraph does; its checkpoints carry the system's name."""
-        graph = super().compile(*arguments, **more)
+        """Compile the graph as LangGraph does; graph and checkpoints carry the system's name."""
+        graph = super().compile(*arguments, **{"name": self.system, **more})
         return graph.with_config(metadata={METADATA: self.system})

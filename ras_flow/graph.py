@@ -148,4 +148,4 @@ SYSTEM = System(
 )
 """RAS, as the registry has it."""
 
-graph = build_graph().compile(name="ras")
+graph = build_graph().compile()

@@ -70,7 +70,7 @@ def as_tool(
     name_of_system = system or own
     if graph is None:
         known = named_system(name_of_system)
-        graph, name_of_system = known.builder().compile(name=known.name), known.name
+        graph, name_of_system = known.builder().compile(), known.name
     listed = name_of_system in system_names()
     meanings = find_system(name_of_system).stop_reasons if listed else {}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ras_flow.state.schema import Role, Usage
+from ras_flow.state.schema import Usage
 from ras_flow.state.usage import Cost, add_up, usage_by_role
 
 
@@ -16,7 +16,7 @@ class Tokens:
     output_tokens: int
 
 
-def usage(role: Role, calls: int, read: int, written: int, seconds: float) -> Usage:
+def usage(role: str, calls: int, read: int, written: int, seconds: float) -> Usage:
     return Usage(role=role, calls=calls, input_tokens=read, output_tokens=written, seconds=seconds)
 
 

@@ -34,7 +34,7 @@ def test_all_of_a_run_of_ras_is_read() -> None:
         ("passages", ["Narvik is in Norway."]),
         ("plans", "look it up"),
         ("triples", [["a", "b", "c"]]),
-        ("stop_reason", "bored"),
+        ("stop_reason", 5),
         ("usage", {"total_tokens": 12}),
         ("usage", 12),
         ("answer", None),
