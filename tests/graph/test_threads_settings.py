@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from ras_flow import Context
+from ras_flow import Context, Runs
 from ras_flow.errors import ConfigurationError
 from ras_flow.settings.limits import MODEL_SERVERS
+from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import QUESTION, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -80,3 +81,29 @@ async def test_settings_that_are_refused_leave_the_thread_as_it_was(saver: Any, 
             await graph.ainvoke(given, THREAD)
     assert (await graph.aget_state(THREAD)).values["context"] == {"max_hops": 1}
     assert (await graph.ainvoke(ASKED, THREAD))["answer"] == "Narvik"
+
+
+@pytest.mark.parametrize("edits", [[], [{"op": "model", "role": "extractor", "name": "none"}]])
+async def test_a_fork_from_before_the_start_keeps_a_contexts_settings(
+    saver: Any, edits: Any
+) -> None:
+    graph = build(world() | {"extractor": None}, checkpointer=saver)
+    context = Context(max_hops=1, extractor="none", top_k=2)
+    await graph.ainvoke(ASKED, THREAD, context=context)
+    runs = Runs(graph)
+    [branch] = (await runs.document("t"))["branches"]
+    for step in branch["steps"][:1]:
+        [event async for event in runs.fork("t", step, edits)]
+    *_, forked = (await runs.document("t"))["branches"]
+    assert forked["number"] == 2
+    assert forked["settings"] == {"max_hops": 1, "extractor": "none", "top_k": 2}
+
+
+async def test_a_next_question_finds_out_anew_whether_its_models_take_soft_tokens(
+    saver: Any,
+) -> None:
+    await build(world(), checkpointer=saver).ainvoke(ASKED, THREAD)
+    reads = ScriptedAnswerer("Narvik", takes_soft_tokens=True)
+    graph = build(world(answerer=reads), checkpointer=saver)
+    written = [event async for event in graph.astream(ASKED, THREAD, stream_mode="custom")]
+    assert "encoded" in [event["type"] for event in written]
