@@ -113,7 +113,6 @@ def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read
         texts=read.texts,
         stop_reason=outcome.stop_reason,
         cut_short=system.meaning(outcome.stop_reason).cut_short,
-        # A registered system does not say whether it plans; one without plans does not.
         plans=system.plans and "plans" in state,
         may_search=system.searches,
         error=outcome.error,

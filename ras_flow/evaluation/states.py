@@ -21,7 +21,7 @@ _FORMS: dict[str, TypeAdapter[Any]] = {
 
 
 class _Use(Usage):
-    """What a step cost; a system of one's own may have other roles."""
+    """What a step cost; another system may have other roles."""
 
     role: str
 

@@ -84,7 +84,7 @@ class LocalThreads:
         return [(id, asked[id][1]) for id in newest]
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
-        """Return a checkpoint, by default the newest; None where there is none."""
+        """Return a checkpoint, by default the newest; None if it is missing."""
         if not (system := await self._system_of(run_id, checkpoint)):
             return None
         graph = await self._reader_for(run_id, checkpoint)

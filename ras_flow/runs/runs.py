@@ -27,7 +27,7 @@ from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
 
 Builder = StateGraph[Any, Any, Any, Any]
-"""A graph to be compiled: RAS's, or one of one's own over :class:`ras_flow.RasState`."""
+"""A graph to be compiled: RAS's, or another over :class:`ras_flow.state.channels.RunState`."""
 
 
 class Runs(StoredRuns):

@@ -74,7 +74,7 @@ class Threads(Protocol):
         ...
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
-        """Return a checkpoint, by default the newest; None where there is none."""
+        """Return a checkpoint, by default the newest; None if it is missing."""
         ...
 
     async def history(self, run_id: str) -> list[Saved]:

@@ -1,4 +1,4 @@
-"""Questions of one's own, one JSON object a line; the demo questions have this form too.
+"""Your own questions, one JSON object a line; the demo questions have this form too.
 
 ::
 

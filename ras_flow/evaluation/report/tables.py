@@ -110,7 +110,7 @@ def cost_table(summaries: Sequence[Summary], config: EvalConfig) -> Table:
 
 
 def step_table(summaries: Sequence[Summary]) -> Table | None:
-    """Retrieval and planning against the gold support; None where there is none."""
+    """Retrieval and planning against the gold support; None without any."""
     names = {
         "recall_first_hop": "recall, first hop",
         "recall": "recall",
@@ -157,7 +157,7 @@ def error_kinds(summaries: Sequence[Summary]) -> dict[ErrorKind, str]:
 
 
 def example_table(summaries: Sequence[Summary]) -> Table | None:
-    """The first wrong answers of each class, with their runs; None where there is none."""
+    """The first wrong answers of each class, with their runs; None without any."""
     rows = []
     for one in summaries:
         for kind, name in error_kinds([one]).items():

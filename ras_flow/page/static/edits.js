@@ -64,7 +64,7 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
   const [every, setEvery] = useState(false);
   const { edits: fittingAt, operations } = run.system;
   const fitting = fittingAt[step.next[0] ?? ""] ?? [];
-  // A node of a graph of one's own may ask anything, and allow nothing by name.
+  // A node of another graph may ask anything, and allow nothing by name.
   const offered = !every && Array.isArray(review?.allowed) ? review.allowed : fitting;
   const allowed = (op) => offered.includes(op);
   const add = (edit) => setEdits([...edits, edit]);

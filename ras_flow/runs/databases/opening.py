@@ -22,7 +22,7 @@ async def open_runs_at(
     system: str = DEFAULT,
     new: bool = False,
 ) -> AsyncIterator[Runs]:
-    """Open the runs at an address; new ones are of a system, or of a graph of one's own."""
+    """Open the runs at an address; new ones are of a system, or of the graph given."""
     builder = builder or (None if is_server(address) else named_system(system).builder())
     scheme, found, _ = (address or "").partition("://")
     match scheme.lower() if found else "":

@@ -141,7 +141,7 @@ class ServerThreads:
             return await search()
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
-        """Return a checkpoint, by default the newest; None where there is none."""
+        """Return a checkpoint, by default the newest; None if it is missing."""
         where = None if checkpoint is None else place_of(checkpoint)
         try:
             with translate_errors():

@@ -95,7 +95,7 @@ class _Saver(AsyncSqliteSaver):
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another of its name; None where there is none."""
+    """Return what tells a file from another of its name; None if it is missing."""
     try:
         found = file.stat()
     except OSError:

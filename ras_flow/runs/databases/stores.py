@@ -33,7 +33,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
 
     Args:
         address: A folder that has triples, or ``postgresql://…``; None for the user's own folder.
-        new: Make the folder, or a store in it, where there is none.
+        new: Make the folder, or a store in it, if it is missing.
 
     Yields:
         The store.
