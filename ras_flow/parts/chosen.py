@@ -72,7 +72,7 @@ class Parts:
         encoder: object = None,
         defaults: Context | None = None,
     ) -> Parts:
-        """Take parts of ours as they are, and wrap language models and LangChain's retrievers."""
+        """Take parts as they are, and wrap language models and LangChain's retrievers."""
         defaults = defaults or DEFAULTS
         # One for each object, whatever its roles: they share its slots.
         chats = {

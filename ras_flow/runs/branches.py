@@ -57,7 +57,7 @@ def find_branches(history: Sequence[Saved]) -> list[StoredBranch]:
 async def check_not_gone_on(
     threads: Threads, run_id: str, seen: str, checkpoint: str | None
 ) -> None:
-    """Refuse to go on with a branch from what is no longer its end."""
+    """Refuse to go on with a branch from a step that another one followed meanwhile."""
     if checkpoint is None:
         newest = await threads.state(run_id)
         ends = [newest.checkpoint] if newest else []

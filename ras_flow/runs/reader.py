@@ -38,7 +38,7 @@ class StoredRuns:
             The run with its full state.
 
         Raises:
-            RunError: There is no such run or branch, or a newer version of ras_flow wrote its
+            RunError: The run or branch does not exist, or a newer version of ras_flow wrote its
                 settings.
         """
         saved = await self._state(run_id)
@@ -61,7 +61,7 @@ class StoredRuns:
             The line, also of a run that was deleted while it was at work and is listed no more.
 
         Raises:
-            RunError: There is no such run.
+            RunError: The run does not exist.
         """
         try:
             return await self._summary(run_id, await self._state(run_id))
@@ -82,7 +82,7 @@ class StoredRuns:
             Its newest checkpoint, and whether the run is over.
 
         Raises:
-            RunError: There is no such run.
+            RunError: The run does not exist.
         """
         saved = await self._state(run_id)
         return Newest(saved.checkpoint, not saved.next)
@@ -97,7 +97,7 @@ class StoredRuns:
             The document, of the question that the run's newest step belongs to.
 
         Raises:
-            RunError: There is no such run, or this version of ras_flow cannot read it.
+            RunError: The run does not exist, or this version of ras_flow cannot read it.
         """
         history = await self._history(run_id)
         return await asyncio.to_thread(build_document, run_id, history)
@@ -146,7 +146,7 @@ class StoredRuns:
             run_ids: Their ids.
 
         Raises:
-            RunError: There is no such run. None was deleted.
+            RunError: The run does not exist. Nothing was deleted.
         """
         wanted = list(dict.fromkeys(run_ids))
         for run_id in wanted:
@@ -168,7 +168,7 @@ class StoredRuns:
             The snapshots, of all questions and branches of the thread.
 
         Raises:
-            RunError: There is no such run, or it is kept on a server.
+            RunError: The run does not exist, or it is kept on a server.
         """
         if not isinstance(self._threads, LocalThreads):
             raise RunError("Snapshots are for runs that are kept here: use `document` instead.")

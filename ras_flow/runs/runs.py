@@ -215,7 +215,7 @@ class Runs(StoredRuns):
 
         Raises:
             EditError: It is not a list, or an edit is malformed; names it by number, from 1.
-            RunError: There is no such run, or its system is unknown and there are edits.
+            RunError: The run does not exist, or its system is unknown and there are edits.
         """
         saved = await self._state(run_id)
         if edits not in ([], ()):

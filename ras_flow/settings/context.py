@@ -92,7 +92,7 @@ class Context(Settings):
             citations and what is stored stay whole.
         answer_passages: Of each hop's passages, how many the answerer reads as text beside the
             triples, the best first: 0 for none, as in the paper; None for as many as it reads best,
-            which is none unless a Graph LLM's own settings say otherwise.
+            which is 0 unless a Graph LLM's own settings say otherwise.
         max_hops: Subqueries at most; the planner is not called after the last.
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
         max_seconds: Budget for working time in seconds; None for no limit. A call under way is

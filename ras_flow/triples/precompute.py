@@ -37,7 +37,7 @@ class Filling:
 
     @property
     def done(self) -> int:
-        """Passages that are no longer waiting."""
+        """Passages that were dealt with."""
         return self.known + self.extracted + self.failed
 
 

@@ -1,4 +1,4 @@
-"""A system of one's own over RAS's state, nodes and parts, typed as its author would have it.
+"""A user's system over the shared state, nodes and parts, typed as its author would type it.
 
 `mypy` checks this module beside the package, so that the types which it needs stay open to others.
 """

@@ -120,7 +120,7 @@ class ServerThreads:
         return found
 
     async def _system_of(self, run_id: str) -> str | None:
-        """Return the system of a run; None where there is no such run."""
+        """Return the system of a run; None if the run does not exist."""
         if thread_of(run_id) not in self._found:
             await self.find(run_id)
         return self._found.get(thread_of(run_id))
