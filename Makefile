@@ -12,7 +12,8 @@ MAKEFLAGS += --jobs=2
 .PHONY: ask test coverage lint clean
 
 ask: .venv/.ask
-	@$(BIN)/ras-flow ask $${DOCS:+--docs "$$DOCS"} -- $${Q:+"$$Q"}
+	@[ -n "$$DOCS" ] && set -- --docs "$$DOCS" || set -- --index demo; \
+		exec $(BIN)/ras-flow ask "$$@" -- $${Q:+"$$Q"}
 
 test: .venv/.test .venv/.browser .venv-vllm/.made
 	$(BIN)/ruff check .

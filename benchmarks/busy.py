@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ASK = [str(Path(sys.executable).with_name("ras-flow")), "ask"]
+ASK = [str(Path(sys.executable).with_name("ras-flow")), "ask", "--index", "demo"]
 WAYS = {"rest": {}, "spin": {"GOMP_SPINCOUNT": "300000"}}
 """What the package sets, and what libgomp does by itself (its documented count)."""
 

@@ -26,7 +26,7 @@ def build_agent(model: BaseChatModel, graph: Runnable | None = None) -> Runnable
     Returns:
         The agent, which takes and returns ``messages``.
     """
-    tool = as_tool(graph, context=Context(max_hops=3))
+    tool = as_tool(graph, context=Context(index="demo", max_hops=3))
     return create_agent(model, tools=[tool])
 
 

@@ -22,7 +22,7 @@ from ras_flow import Context, RasFlowError, Runs, build_graph
 from ras_flow.errors import InputError, RunError
 from ras_flow.runs.databases.opening import open_runs_at
 
-SETTINGS = Context()
+SETTINGS = Context(index="demo")
 AT_ONCE = 50
 
 

@@ -3,7 +3,7 @@
 It shares nodes, parts, runs, page, tool, server and evaluation with RAS. Try it on the demo:
 
     export PYTHONPATH=examples RAS_FLOW_SYSTEMS=lookup:SYSTEM
-    ras-flow ask --system lookup "Who designed Finlandia Hall?"
+    ras-flow ask --system lookup --index demo "Who designed Finlandia Hall?"
     ras-flow runs list
 """
 

@@ -77,7 +77,7 @@ async def main() -> None:
         "Who discovered radium?",
         "Where was the architect of Finlandia Hall born?",
     ]
-    context = AppContext(heading="What we found", ras_flow=Context(max_hops=2))
+    context = AppContext(heading="What we found", ras_flow=Context(index="demo", max_hops=2))
     result = await build_app().compile().ainvoke({"topics": topics}, context=context)
     print(result["report"])
 

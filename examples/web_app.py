@@ -27,7 +27,7 @@ from ras_flow import Context, RasFlowError, build_graph
 from ras_flow.errors import InputError, OverloadedError
 from ras_flow.formats.answer import without_thoughts
 
-SETTINGS = Context()
+SETTINGS = Context(index="demo")
 
 
 @asynccontextmanager

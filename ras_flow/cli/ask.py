@@ -19,7 +19,10 @@ from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 from ras_flow.settings.tasks import TASKS
 from ras_flow.systems import DEFAULT, named_system
 
-DEMO_NOTE = "the demo's; ask your own documents with --docs FOLDER"
+NO_DOCUMENTS = (
+    "Name the documents to answer from: --docs FOLDER, or --index INDEX (the demo corpus is "
+    "--index demo)."
+)
 
 Pause = StrEnum("Pause", ["before_retrieval", "after_merge", "before_answer"])
 
@@ -31,7 +34,7 @@ Model = Annotated[
 def ask(
     arguments: typer.Context,
     question: Annotated[
-        str | None, typer.Argument(help="The question; the demo's own if left out.")
+        str | None, typer.Argument(help="The question; with --index demo it may be left out.")
     ] = None,
     docs: Annotated[
         Path | None,
@@ -44,7 +47,8 @@ def ask(
         typer.Option(
             parser=path_of,
             metavar="PATH",
-            help="An index made by `ras-flow index build`, or a vector database's TOML file.",
+            help="An index made by `ras-flow index build`, a vector database's TOML file, or "
+            "demo, the demo corpus.",
         ),
     ] = None,
     given: Annotated[
@@ -132,7 +136,7 @@ def ask(
     if docs is not None and index is not None:
         raise InputError("Give --docs or --index, not both.")
     if question is None:
-        if docs is not None or index is not None or given is not None:
+        if str(index) != DEMO_INDEX or given is not None:
             raise InputError("Ask something: ras-flow ask 'Who …?' --docs FOLDER")
         from ras_flow.demo import default_question
 
@@ -166,12 +170,7 @@ def ask(
         values["planning"] = "static"
     values |= {f"pause_{point}": True for point in pause or ()}
     if index is not None:
-        from ras_flow.cli.index import settings_of
-
-        if str(index) == DEMO_INDEX and not index.exists():
-            values["index"] = DEMO_INDEX
-        else:
-            values |= {**settings_of(index), "index": str(index.resolve())}
+        values |= _index_settings(index, database)
     if retriever is not None:
         values["retriever"] = retriever
     if encoder is not None:
@@ -180,6 +179,16 @@ def ask(
         if name or model:
             values[role] = name or model
     asyncio.run(_ask(system, question, given, docs, values, skip, database, as_json))
+
+
+def _index_settings(index: Path, database: str | None) -> dict[str, Any]:
+    """Return the settings that search an index; a server knows its own by name."""
+    from ras_flow.cli.index import settings_of
+    from ras_flow.runs.databases.opening import is_server
+
+    if is_server(database) or (str(index) == DEMO_INDEX and not index.exists()):
+        return {"index": str(index)}
+    return {**settings_of(index), "index": str(index.resolve())}
 
 
 def _is_given(arguments: typer.Context, option: str) -> bool:
@@ -206,31 +215,33 @@ async def _ask(
 
     known = named_system(system)
     context = known.context.from_mapping(settings)
-    is_demo = docs is None and context.index == DEMO_INDEX
     on_server = is_server(database)
-    if on_server and not is_demo:
+    if on_server and docs is not None:
         raise InputError(
-            "A server reads no folder of this machine: ask it without --docs and --index, or ask "
-            "here with --database FOLDER."
+            "A server reads no folder of this machine: name an index of its own with --index, or "
+            "ask here with --database FOLDER."
         )
     # What is wrong with a name or key is said before any work is done or paid for.
     parts = Parts()
     if not on_server:  # It has keys and models of its own.
         await parts.check(context, plans=known.plans, extracts=True)
     documents = [] if given is None else _documents(given, skip)
+    searches = given is None or (known.plans and context.planning == "iterative")
+    if searches and docs is None and context.index is None and not on_server:
+        alone = " Or answer from --given alone, with --static." * (given is not None)
+        raise InputError(NO_DOCUMENTS + alone)
     screen = Screen(system=known.name, quiet=as_json)
     if docs is not None:
         with progress_on(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
         settings["index"] = str(path)
         context = known.context.from_mapping(settings)
-    if not is_demo:
+    if searches and not on_server:
         await parts.get_retriever(context)
     async with open_runs_at(database, system=system, new=True) as runs:
         run_id = runs.new_id()
         with resumable(run_id), screen:
-            note = is_demo and not documents and not on_server
-            screen.run(run_id, corpus=DEMO_NOTE if note else "")
+            screen.run(run_id)
             async for event in runs.start(
                 {"question": question, "documents": documents}, settings, run_id=run_id
             ):

@@ -73,11 +73,9 @@ class Screen:
         """Stop the waiting sign."""
         self.stop()
 
-    def run(self, run_id: str, corpus: str = "") -> None:
+    def run(self, run_id: str) -> None:
         """Say which run begins, so that it can be found again."""
         self.console.print(Text(f"run {run_id}", style="dim"))
-        if corpus:
-            self._line("Corpus   ", "dim", corpus)
         self._wait("loading models")
 
     def show(self, event: Event) -> None:

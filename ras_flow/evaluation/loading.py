@@ -97,8 +97,8 @@ async def prepare_index(
     settings: BenchmarkConfig, benchmark: Benchmark, context: Context, folder: Path
 ) -> str:
     """Make the index over the documents of all the file's questions, where that is searched."""
-    if settings.index != POOL or benchmark.retrieval == "given":
-        return DEMO if settings.index == POOL else settings.index
+    if settings.index != POOL:
+        return settings.index
     documents = benchmark.pool
     if not documents:
         raise ConfigurationError(

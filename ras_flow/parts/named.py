@@ -182,6 +182,12 @@ async def open_retriever_of(context: Context) -> Retriever:
 
 def retriever_of(context: Context) -> Retriever:
     """Return the retriever of the index as it is now; the first call opens it."""
+    if context.index is None:
+        raise ConfigurationError(
+            "There are no documents to search. Set `index` to a folder that `ras-flow index build` "
+            'made (or "demo", to try the demo corpus), build the graph with a retriever, or pass '
+            '`documents` with planning="static" to answer from these alone.'
+        )
     encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
     with _opening(context.index, encoder):
         if context.index == DEMO_INDEX:

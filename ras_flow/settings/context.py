@@ -67,7 +67,8 @@ class Context(Settings):
     resolves both once, and stores the result with the run: resume and fork read it there.
 
     Attributes:
-        index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow.
+        index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow;
+            without one, only given documents can be answered from.
         retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
         top_k: Passages for each subquery (eq. 3); None for as many as the answerer reads best,
             which is 5 unless a Graph LLM's own settings say otherwise.
@@ -113,7 +114,7 @@ class Context(Settings):
 
     model_roles: ClassVar = MODEL_ROLES
 
-    index: _Name = DEMO_INDEX
+    index: _Name | None = None
     retriever: RetrieverKind = "hybrid"
     top_k: _Number | None = None
     planner: _Name = DEFAULT_MODEL

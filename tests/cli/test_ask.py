@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ras_flow.demo import default_question
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.servers import Answer
@@ -158,11 +159,16 @@ def test_given_documents_alone_can_be_answered_from(model: Model, tmp_path: Path
     assert passage["source"] == f"{given}#1"
 
 
-def test_without_documents_the_demo_is_asked_and_says_so(model: Model) -> None:
-    model.answers = lambda role, text: Answer("[NO_RETRIEVAL]" if role == "planner" else "yes")
-    done = ras_flow("ask", *model.options)
-    assert done.code == 0, done.err
-    assert "the demo's; ask your own documents with --docs FOLDER" in done.out
+def test_the_demo_is_asked_only_by_name(model: Model, docs: Path) -> None:
+    for given in [], ["--given", str(docs)]:
+        refused = ras_flow("ask", QUESTION, *given, *model.options)
+        assert refused.code == 1 and "--docs" in refused.err and "--index demo" in refused.err
+        assert ("--static" in refused.err) == bool(given)
+    assert not model.asked and json.loads(ras_flow("runs", "list", "--json").out) == []
+    model.answers = lambda role, text: Answer("[SUBQ] x" if role == "planner" else "")
+    done = ras_flow("ask", "--index", "demo", "--max-hops", "1", "--json", *model.options)
+    result = json.loads(done.out)
+    assert result["question"] == default_question() and result["passages"], done.err
 
 
 @pytest.mark.parametrize("option", [["--docs"], ["--static", "--given"]])
@@ -298,9 +304,15 @@ def test_a_run_is_kept_where_the_commands_on_runs_look(
     [
         (["--database", "https://127.0.0.1:1", "--docs", "DOCS"], "reads no folder"),
         (["--database", "http://127.0.0.1:1"], "server does not answer"),
-        (["--database", "postgresql://me:s3cret@127.0.0.1:1/x"], "Check its address"),
-        (["--database", "mysql://me:s3cret@127.0.0.1:1/x"], "Runs cannot be opened at mysql://"),
-        (["--database", "DOCS/Narvik.txt"], "cannot be made"),
+        (
+            ["--database", "postgresql://me:s3cret@127.0.0.1:1/x", "--index=demo"],
+            "Check its address",
+        ),
+        (
+            ["--database", "mysql://me:s3cret@127.0.0.1:1/x", "--index=demo"],
+            "Runs cannot be opened at mysql://",
+        ),
+        (["--database", "DOCS/Narvik.txt", "--docs", "DOCS"], "cannot be made"),
     ],
 )
 def test_a_place_that_cannot_keep_a_run_is_told(
@@ -311,9 +323,3 @@ def test_a_place_that_cannot_keep_a_run_is_told(
     [line] = done.err.splitlines()
     assert done.code == 1 and said in line and "s3cret" not in line
     assert model.asked == []
-
-
-def test_the_demos_index_may_be_named(model: Model) -> None:
-    done = ras_flow("ask", QUESTION, "--index", "demo", "--json", *model.options)
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["passages"]

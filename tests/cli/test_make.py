@@ -22,7 +22,7 @@ def test_make_ask_passes_the_question_on(question: str, tmp_path: Path) -> None:
     stand_in.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n")
     stand_in.chmod(0o755)
     docs = str(tmp_path / "my docs")
-    command = ["make", "-s", "-o", ".venv/.ask", f"BIN={tmp_path}", "ask"]
-    command += [f"Q={question}", f"DOCS={docs}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == ["ask", "--docs", docs, "--", question]
+    command = ["make", "-s", "-o", ".venv/.ask", f"BIN={tmp_path}", "ask", f"Q={question}"]
+    for given, corpus in ([f"DOCS={docs}"], ["--docs", docs]), ([], ["--index", "demo"]):
+        done = subprocess.run(command + given, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == ["ask", *corpus, "--", question]

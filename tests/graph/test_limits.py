@@ -156,7 +156,7 @@ async def test_settings_edited_into_a_run_name_no_server_that_is_not_allowed(
         (MODELS, "index", "", "/any", True),
         (INDEXES, "index", "/srv/a,/srv/b", "/srv/b", True),
         (INDEXES, "index", "/srv", "/srv/b", False),
-        (INDEXES, "index", "", "demo", True),
+        (INDEXES, "index", "", "demo", False),
         (INDEXES, "planner", "", "openai:a", True),
     ],
 )

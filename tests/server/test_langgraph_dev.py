@@ -164,12 +164,15 @@ async def test_a_wrong_value_is_named_to_the_client_and_the_thread_stays_usable(
     assert result["answer"] == "Narvik"
 
 
-async def test_the_embedded_model_and_the_demo_index_need_no_setting(
+async def test_the_embedded_model_needs_no_setting_but_documents_do(
     client: LangGraphClient,
 ) -> None:
-    result = await client.runs.wait(
-        None, GRAPH, input={"question": default_question()}, context={"max_hops": 1, "top_k": 1}
-    )
+    given = {"question": default_question()}
+    settings = {"max_hops": 1, "top_k": 1}
+    result = await client.runs.wait(None, GRAPH, input=given, context=settings, raise_error=False)
+    assert "no documents" in result[ERROR]["message"]
+    named = {**settings, "index": "demo"}
+    result = await client.runs.wait(None, GRAPH, input=given, context=named)
     assert ERROR not in result, result
     assert result["answer"] and len(result["hops"][0]["passages"]) == 1
     assert result["triples"]
