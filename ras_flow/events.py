@@ -137,12 +137,14 @@ class ReviewEvent(TypedDict):
 
 
 class AnswerEvent(TypedDict):
-    """The run is over."""
+    """The run is over; see :class:`ras_flow.RasOutput` for what each field says."""
 
     type: Literal["answer"]
     answer: str
     stop_reason: str
     citations: list[Citation]
+    supported: bool
+    support: str
 
 
 class WarningEvent(TypedDict):

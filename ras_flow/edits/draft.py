@@ -109,7 +109,8 @@ class Draft:
             names = ("question", "documents", "settings")
             return {**{name: old[name] for name in names if old.get(name)}, **update}
         if old.get("stop_reason"):
-            update |= {"answer": "", "citations": [], "stop_reason": None}
+            update |= {"answer": "", "citations": [], "supported": False, "support": ""}
+            update["stop_reason"] = None
         return update
 
     def _plan_update(self) -> object:

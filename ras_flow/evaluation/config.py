@@ -127,7 +127,13 @@ class SystemConfig:
 
     def context(self, of_benchmark: Mapping[str, Any]) -> Context:
         """Return its settings where a benchmark has these."""
-        chosen = {**self.shared, **of_benchmark, **self.settings, **self.system.fixed}
+        chosen = {
+            "when_unknown": "guess",
+            **self.shared,
+            **of_benchmark,
+            **self.settings,
+            **self.system.fixed,
+        }
         return self.system.context.from_mapping(chosen)
 
 

@@ -27,6 +27,8 @@ class Outcome:
     """
 
     answer: str = ""
+    supported: bool = False
+    support: str = ""
     hops: tuple[SearchedHop, ...] = ()
     triples: int = 0
     stop_reason: str | None = None
@@ -76,6 +78,8 @@ def outcome_of(
     )
     return Outcome(
         answer="" if error else state.get("answer", ""),
+        supported=not error and state.get("supported", False),
+        support="" if error else state.get("support", ""),
         hops=hops,
         triples=len(state.get("triples", {})),
         stop_reason=None if error else state.get("stop_reason"),

@@ -14,6 +14,8 @@ _FORMS: dict[str, TypeAdapter[Any]] = {
     "hops": TypeAdapter(list[Hop]),
     "passages": TypeAdapter(dict[str, Passage]),
     "plans": TypeAdapter(list[Plan]),
+    "supported": TypeAdapter(bool),
+    "support": TypeAdapter(str),
     "stop_reason": TypeAdapter(str | None),
     "triples": TypeAdapter(dict[str, Triple]),
 }

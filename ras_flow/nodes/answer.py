@@ -18,8 +18,8 @@ from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import get_task
 from ras_flow.state.channels import RunState
-from ras_flow.state.citations import cite, cite_passages
-from ras_flow.state.schema import Citation, Passage
+from ras_flow.state.schema import Passage
+from ras_flow.state.support import judge
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
 
@@ -41,14 +41,21 @@ async def answer(
     text = clean_answer(reply.text)
     losses = [*loss_of("answerer", reply), *end_of("answerer", text, reply)]
     warnings = warn(runtime, *losses)
-    citations = await off_loop(len(state["triples"]), _cite, text, state, texts)
-    runtime.stream_writer(
-        AnswerEvent(type="answer", answer=text, stop_reason=stop_reason, citations=citations)
+    triples, passages = state["triples"], state["passages"]
+    citations, supported, support = await off_loop(
+        len(triples) + len(passages), judge, text, state["question"], triples, passages
     )
+    event = AnswerEvent(
+        type="answer",
+        answer=text,
+        stop_reason=stop_reason,
+        citations=citations,
+        supported=supported,
+        support=support,
+    )
+    runtime.stream_writer(event)
     return {
-        "answer": text,
-        "citations": citations,
-        "stop_reason": stop_reason,
+        **{name: value for name, value in event.items() if name != "type"},
         "usage": cost.usage(),
         **warnings,
     }
@@ -73,10 +80,3 @@ async def ask(
     )
     [reply] = await one_each(1, Reply, answerer.answer([request]), answerer)
     return reply
-
-
-def _cite(answer: str, state: RunState, texts: list[list[Passage]]) -> list[Citation]:
-    read = {passage["id"]: passage for hop in texts for passage in hop}
-    return cite(answer, state["question"], state["triples"]) or cite_passages(
-        answer, state["question"], read
-    )

@@ -28,6 +28,8 @@ _FRESH = {
     "warnings": Overwrite([]),
     "answer": "",
     "citations": [],
+    "supported": False,
+    "support": "",
     "stop_reason": None,
 }
 """What a run has gathered before it begins."""

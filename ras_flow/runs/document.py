@@ -84,6 +84,8 @@ class Branch(TypedDict):
         steps: Its checkpoints from the question on, those shared with other branches included.
         stop_reason: Why it answered; None until then. "finished" where its system does not say.
         answer: Empty until then.
+        supported: Whether the documents support the answer.
+        support: Why, or why not; empty until then, and where its system does not say.
         hop_triples: For each hop, the ids of its triples g_i in the final graph.
         stated_in: For each triple of the final graph, the ids of the passages that state it there:
             in another branch there may be others.
@@ -98,6 +100,8 @@ class Branch(TypedDict):
     stop_reason: str | None
     answer: str
     citations: list[Citation]
+    supported: bool
+    support: str
     hops: list[Hop]
     plans: list[Plan]
     hop_triples: list[list[str]]

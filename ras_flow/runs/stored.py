@@ -26,6 +26,7 @@ class RunSummary:
         question: The question.
         stop_reason: Why it answered; None while it is unfinished.
         answer: The answer; empty while it is unfinished.
+        supported: Whether the documents support it.
     """
 
     id: str
@@ -34,6 +35,7 @@ class RunSummary:
     question: str
     stop_reason: str | None
     answer: str
+    supported: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def summary_of(run_id: str, asked: str, saved: Saved) -> RunSummary:
         system=saved.system,
         stop_reason=stop_reason_of(saved.values) if finished else None,
         answer=saved.values.get("answer", "") if finished else "",
+        supported=bool(saved.values.get("supported")) and finished,
     )
 
 

@@ -12,11 +12,11 @@ from typing_extensions import TypedDict
 from ras_flow.errors import RunError
 from ras_flow.runs.branches import StoredBranch, find_branches
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
-from ras_flow.runs.evidence import find_evidence
 from ras_flow.runs.reading import passages_of
 from ras_flow.runs.stored import stop_reason_of
 from ras_flow.runs.systems import cost_of, hop_of, info_of
 from ras_flow.runs.threads import Saved
+from ras_flow.state.evidence import find_evidence
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
 from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage
 from ras_flow.state.usage import add_up
@@ -35,6 +35,8 @@ class _Kept(TypedDict, total=False):
     warnings: list[str]
     answer: str
     citations: list[Citation]
+    supported: bool
+    support: str
     stop_reason: str | None
 
 
@@ -178,6 +180,8 @@ def _branch(way: StoredBranch) -> Branch:
         stop_reason=stop_reason_of(last.values) if done else None,
         answer=values.get("answer", "") if done else "",
         citations=values.get("citations", []) if done else [],
+        supported=values.get("supported", False) if done else False,
+        support=values.get("support", "") if done else "",
         hops=hops,
         plans=values.get("plans", []),
         hop_triples=by_hop(triples, hops),

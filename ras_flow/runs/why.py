@@ -84,6 +84,8 @@ class Explanation(TypedDict):
     answer: str
     stop_reason: str | None
     stop_meaning: str
+    supported: bool
+    support: str
     parts: list[AnswerPart]
     triples: dict[str, Ground]
     passages: list[Source]
@@ -107,6 +109,8 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
         answer=way["answer"],
         stop_reason=way["stop_reason"],
         stop_meaning=document["system"]["stop_reasons"].get(way["stop_reason"] or "", ""),
+        supported=way["supported"],
+        support=way["support"],
         parts=parts,
         triples={
             id: Ground(

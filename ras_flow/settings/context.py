@@ -15,6 +15,7 @@ from ras_flow.support.validation import Settings
 RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
 ExtractorOutput = Literal["text", "json", "trained"]
+WhenUnknown = Literal["say so", "guess"]
 
 LARGEST = 2**63 - 1
 """The largest whole number that a checkpoint can hold."""
@@ -87,6 +88,8 @@ class Context(Settings):
         instruction: Task-specific wording (paper table 5), 20,000 characters at most; the preset's
             own if empty.
         task: Preset of :mod:`ras_flow.settings.tasks`: instruction and answer length.
+        when_unknown: ``"say so"``: where the documents do not support an answer, the run says that
+            they do not say; ``"guess"``: it always gives the model's best answer.
         max_triples: Of each hop's triples, how many planner and answerer read at most: those
             nearest to its subquery, by ``encoder``; None for as many as each model reads best,
             which is all unless a Graph LLM's own settings say otherwise. The graph, its
@@ -126,6 +129,7 @@ class Context(Settings):
     planning: Planning = "iterative"
     task: Annotated[str, AfterValidator(_known_task)] = "short_qa"
     instruction: _Instruction = ""
+    when_unknown: WhenUnknown = "say so"
     max_triples: _Number | None = None
     answer_passages: _Count | None = None
     max_hops: _Count = 5

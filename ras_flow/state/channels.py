@@ -64,6 +64,8 @@ class RunState(TypedDict):
     warnings: Annotated[list[str], delta(once, list)]
     answer: Annotated[str, last(str)]
     citations: Annotated[list[Citation], last(list[Citation])]
+    supported: Annotated[bool, last(bool)]
+    support: Annotated[str, last(str)]
     stop_reason: Annotated[str | None, last(str | None)]
 
 
@@ -79,10 +81,16 @@ class RasState(RunState):
 
 
 class RasOutput(TypedDict):
-    """What a finished run returns."""
+    """What a finished run returns.
+
+    ``supported`` says whether the documents support the answer, ``support`` why or why not. Both
+    are judged by the facts and sentences that were found, without a model.
+    """
 
     answer: str
     citations: list[Citation]
+    supported: bool
+    support: str
     stop_reason: str
     hops: list[Hop]
     passages: dict[str, Passage]

@@ -9,7 +9,9 @@ from string import ascii_lowercase
 import regex
 
 from ras_flow.formats.normalize import has_words, name_words, normalize_name
+from ras_flow.formats.sentences import Span
 from ras_flow.formats.tokens import UNSPACED, tokenize
+from ras_flow.state.evidence import find_evidence
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Citation, Passage, Triple
 
@@ -30,7 +32,9 @@ _APOSTROPHE = re.compile(r"['’](?:s\b)?", re.IGNORECASE)
 _HANGUL_END = regex.compile(r"\p{Hangul}\Z")
 
 
-def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Citation]:
+def cite(
+    answer: str, question: str, triples: Mapping[str, Triple], passages: Mapping[str, Passage]
+) -> list[Citation]:
     """Name the triples that support an answer. Deterministic.
 
     An entity is named by the answer if it equals the answer; failing that, if one contains the
@@ -59,10 +63,48 @@ def cite(answer: str, question: str, triples: Mapping[str, Triple]) -> list[Cita
         limit = MAX_VERDICT_CITATIONS
     else:
         return []
+    cited = list(dict.fromkeys(chosen))[:limit]
+    return cite_facts({id: kg.triples[id] for id in cited}, passages)
+
+
+def cite_facts(triples: Mapping[str, Triple], passages: Mapping[str, Passage]) -> list[Citation]:
+    """Make citations of facts, with the sentences that state them."""
+    sentences = find_evidence(triples, passages)
     return [
-        Citation(triple=id, passages=triples[id]["passages"])
-        for id in list(dict.fromkeys(chosen))[:limit]
+        _cite_fact(id, triple, sentences.get(id, {}), passages) for id, triple in triples.items()
     ]
+
+
+def _cite_fact(
+    id: str, triple: Triple, spans: Mapping[str, Span], passages: Mapping[str, Passage]
+) -> Citation:
+    known = sorted(triple["passages"], key=lambda passage: passage not in spans)
+    first = passages.get(known[0]) if known else None
+    span = spans.get(known[0]) if known else None
+    return Citation(
+        triple=id,
+        passages=known,
+        subject=triple["subject"],
+        predicate=triple["predicate"],
+        object=triple["object"],
+        title=first["title"] if first else "",
+        source=first.get("source", "") if first else "",
+        sentence=first["text"][slice(*span)] if first and span else "",
+    )
+
+
+def cite_passage(passage: Passage, sentence: str = "") -> Citation:
+    """Make a citation of a passage as text."""
+    return Citation(
+        triple="",
+        passages=[passage["id"]],
+        subject="",
+        predicate="",
+        object="",
+        title=passage["title"],
+        source=passage.get("source", ""),
+        sentence=sentence,
+    )
 
 
 def cite_passages(answer: str, question: str, passages: Mapping[str, Passage]) -> list[Citation]:
@@ -84,7 +126,7 @@ def cite_passages(answer: str, question: str, passages: Mapping[str, Passage]) -
             shared[id] = shares
     best = sorted(shared, key=lambda id: -shared[id])
     limit = MAX_VERDICT_CITATIONS if verdict else MAX_CITATIONS
-    return [Citation(triple="", passages=[id]) for id in best[:limit]]
+    return [cite_passage(passages[id]) for id in best[:limit]]
 
 
 def paths_to_answer(answer: str, question: str, kg: QueryKG) -> dict[str, list[str]]:

@@ -99,13 +99,27 @@ class Extracted(TypedDict):
 
 
 class Citation(TypedDict):
-    """A triple that the answer rests on, and the passages that state it.
+    """A fact or a passage that the answer rests on, to be shown without another look-up.
 
-    Where passages were kept as text, ``triple`` is empty.
+    Attributes:
+        triple: The fact's id; empty where a passage is cited as text.
+        passages: Ids of the passages that state it, the clearest first.
+        subject: The fact's subject; like the next two empty where a passage is cited as text.
+        predicate: Its predicate.
+        object: Its object.
+        title: The title of the first passage.
+        source: Where that passage is from: a file or an address; empty if unknown.
+        sentence: What that passage says about it.
     """
 
     triple: str
     passages: list[str]
+    subject: str
+    predicate: str
+    object: str
+    title: str
+    source: str
+    sentence: str
 
 
 def passage_id(title: str, text: str) -> str:

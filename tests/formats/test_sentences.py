@@ -11,7 +11,7 @@ from nupunkt import sent_tokenize
 
 from ras_flow.evaluation.metrics.long_answers import rouge_lsum
 from ras_flow.formats.sentences import Span, english_spans, sentence_spans
-from ras_flow.runs.evidence import find_evidence
+from ras_flow.state.evidence import find_evidence
 from ras_flow.state.schema import Triple, make_passage
 from recipes.graph_llm.sentences import split_sentences
 

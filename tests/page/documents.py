@@ -11,8 +11,9 @@ from typing import Any, cast
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, ForkPoint, RunDocument, Step
 from ras_flow.runs.systems import info_of
+from ras_flow.state.citations import cite_facts
 from ras_flow.state.kg import triple_id
-from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage, passage_id
+from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage, passage_id
 from tests.page import corpus
 
 QUESTION = "On which river lies the birthplace of the designer of the Aurora Bridge?"
@@ -66,6 +67,8 @@ class Story:
             stop_reason=None,
             answer="",
             citations=[],
+            supported=False,
+            support="",
             hops=deepcopy(old["hops"][:retrieved]) if old else [],
             plans=[plan for step in taken if (plan := step["plan"])],
             hop_triples=[],
@@ -139,10 +142,11 @@ class Story:
             status="finished",
             stop_reason=cast(Any, stop_reason),
             answer=answer,
-            citations=[
-                Citation(triple=id, passages=self.document["triples"][id]["passages"])
-                for id in cited
-            ],
+            citations=cite_facts(
+                {id: self.document["triples"][id] for id in cited}, self.document["passages"]
+            ),
+            supported=True,
+            support="Facts that were found lead from the question to it.",
             hop_triples=[
                 [
                     id

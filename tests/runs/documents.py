@@ -114,7 +114,11 @@ class Story:
             status="finished" if self.answered else "unfinished",
             stop_reason=reason,  # type: ignore[typeddict-item]
             answer=text,
-            citations=cite(text, self._writer.question, graph) if text else [],
+            citations=cite(text, self._writer.question, graph, self._writer.passages)
+            if text
+            else [],
+            supported=bool(text),
+            support="",
             hops=self.hops,
             plans=self.plans,
             hop_triples=by_hop(graph, self.hops),

@@ -37,8 +37,8 @@ from ras_flow.routing import (
 )
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
-from ras_flow.state.citations import cite_passages
 from ras_flow.state.schema import Plan
+from ras_flow.state.support import judge
 from ras_flow.state.usage import Cost
 
 Graph = SystemBuilder[RasState]
@@ -172,16 +172,17 @@ def answered(
     """Return the update that ends a run, and tell the stream of it."""
     reason = stop_reason(state, context)
     warnings = warn(runtime, *loss_of("model", reply), *end_of("model", text, reply))
-    citations = cite_passages(text, state["question"], state["passages"])
-    runtime.stream_writer(
-        AnswerEvent(type="answer", answer=text, stop_reason=reason, citations=citations)
+    citations, supported, support = judge(text, state["question"], {}, state["passages"])
+    event = AnswerEvent(
+        type="answer",
+        answer=text,
+        stop_reason=reason,
+        citations=citations,
+        supported=supported,
+        support=support,
     )
-    return {
-        "answer": text,
-        "citations": citations,
-        "stop_reason": reason,
-        **warnings,
-    }
+    runtime.stream_writer(event)
+    return {**{name: value for name, value in event.items() if name != "type"}, **warnings}
 
 
 def search_question(state: RasState) -> Thought:

@@ -79,6 +79,8 @@ class SureOutput(TypedDict):
 
     answer: str
     citations: list[Citation]
+    supported: bool
+    support: str
     stop_reason: str
     usage: dict[str, Usage]
     warnings: list[str]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.runs.evidence import find_evidence
+from ras_flow.state.evidence import find_evidence
 
 
 def evidence(text: str, *parts: str, title: str = "") -> str | None:
