@@ -60,7 +60,9 @@ def test_steps_are_numbered_with_what_they_brought_and_cost() -> None:
         "Mira Lund Mira Lund was an engineer. She was born in Narvik."
     )
     assert f"+ {triple_id(*BORN)} Mira Lund | place of birth | Narvik [Mira Lund]" in shown
-    assert "Answer Narvik" in shown and "sufficient: the planner found the graph sufficient" in shown
+    assert (
+        "Answer Narvik" in shown and "sufficient: the planner found the graph sufficient" in shown
+    )
     assert "cites Mira Lund | place of birth | Narvik [Mira Lund]" in shown
     assert "Cost 6 model calls, 100 tokens read, 10 written, 2.0 s" in shown
     # The first subquery is the question, whatever the planner wrote.
