@@ -181,14 +181,12 @@ def ask(
     asyncio.run(_ask(system, question, given, docs, values, skip, database, as_json))
 
 
-def _index_settings(index: Path, database: str | None) -> dict[str, Any]:
+def _index_settings(index: Path, database: str | None) -> dict[str, str]:
     """Return the settings that search an index; a server knows its own by name."""
     from ras_flow.cli.index import settings_of
     from ras_flow.runs.databases.opening import is_server
 
-    if is_server(database) or (str(index) == DEMO_INDEX and not index.exists()):
-        return {"index": str(index)}
-    return {**settings_of(index), "index": str(index.resolve())}
+    return {"index": str(index)} if is_server(database) else settings_of(index)
 
 
 def _is_given(arguments: typer.Context, option: str) -> bool:

@@ -18,6 +18,7 @@ from ras_flow.cli.export import export
 from ras_flow.cli.index import app as index_app
 from ras_flow.cli.output import INTERRUPTED, tell_interrupted
 from ras_flow.cli.runs import app as runs_app
+from ras_flow.cli.search import search
 from ras_flow.cli.train import app as train_app
 from ras_flow.cli.triples import app as triples_app
 from ras_flow.errors import RasFlowError
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.command()(ask)
 app.command()(export)
+app.command()(search)
 app.add_typer(data_app, name="data")
 app.add_typer(eval_app, name="eval")
 app.add_typer(index_app, name="index")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -13,9 +14,9 @@ import typer
 from ras_flow.cli.documents import Skip, read_and_tell
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
-from ras_flow.cli.output import AsJson, print_json
+from ras_flow.cli.output import AsJson, log, print_json
 from ras_flow.errors import InputError
-from ras_flow.settings.context import DEFAULTS, Context
+from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, Context
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -36,6 +37,8 @@ Docs = Annotated[
         parser=path_of, metavar="DOCS", help="Files or folders: .txt .md .html .pdf .docx .jsonl"
     ),
 ]
+BM25_ONLY = "BM25 only"
+
 Encoder = Annotated[
     str,
     typer.Option(parser=encoder_name, metavar="TEXT", help="Sentence encoder: a folder or a name."),
@@ -95,9 +98,9 @@ def add(
     Documents whose files are gone stay, unless --prune is given.
     """
     from ras_flow.documents.files import IndexedFiles
-    from ras_flow.formats.text import plain
 
     gone: list[str] = []
+    elsewhere: list[str] = []
 
     async def work(progress: OnProgress) -> CorpusIndex:
         opened = _opened(index)
@@ -105,10 +108,12 @@ def add(
 
         def documents() -> Iterator[SourceDocument]:
             for document in read_and_tell(docs, skip=skip, empty_ok=prune):
-                yield replace(document, source=files.add(document.source))
+                source = files.add(document.source, document.content_hash)
+                yield replace(document, source=source)
 
         def removed() -> Iterator[str]:
             gone.extend(files.gone(docs))
+            elsewhere.extend(set(files.missing()) - set(gone))
             yield from files.outdated()
             if prune:
                 yield from gone
@@ -118,12 +123,27 @@ def add(
         )
 
     _report(index, _work(work))
-    if gone and not prune:
-        typer.echo(
-            f"The index still has {len(gone)} documents whose files are gone, such as "
-            f"{plain(gone[0])}; --prune removes them.",
-            err=True,
-        )
+    _tell_gone(index, [] if prune else gone, sorted(elsewhere))
+
+
+def _tell_gone(index: Path, gone: list[str], elsewhere: list[str]) -> None:
+    """Say which documents' files are gone, and how to remove them."""
+    from ras_flow.documents.files import file_of, gone_folder
+    from ras_flow.formats.text import plain
+
+    ways = [(gone, "--prune removes them")]
+    if elsewhere:
+        folder = gone_folder(file_of(elsewhere[0]))
+        remove = shlex.join(["ras-flow", "index", "remove", str(index), folder])
+        ways.append((elsewhere, f"`{remove}` removes those below {folder}"))
+    for sources, way in ways:
+        if sources:
+            log(
+                plain(
+                    f"The index still has {len(sources)} documents whose files are gone, such as "
+                    f"{sources[0]}; {way}."
+                )
+            )
 
 
 @app.command()
@@ -132,7 +152,8 @@ def remove(
     sources: Annotated[
         list[str],
         typer.Argument(
-            help="Files, or names as `ras-flow index info` lists them; a .jsonl for its lines."
+            help="Files or folders, or names as `ras-flow index info` lists them; a .jsonl for "
+            "its lines."
         ),
     ],
 ) -> None:
@@ -183,6 +204,30 @@ def push(
     typer.echo(f"{config.engine} {config.collection}: {len(pushed)} passages")
 
 
+@app.command("list")
+def list_indexes(
+    folder: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Where to look.")
+    ] = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """List the indexes below a folder, and those that --docs made in the cache."""
+    from ras_flow.formats.text import plain
+    from ras_flow.indexes.listing import find_indexes
+
+    found = list(find_indexes(folder))
+    if as_json:
+        print_json([{**asdict(one), "path": str(one.path)} for one in found])
+        return
+    for one in found:
+        typer.echo(plain(str(one.path)))
+        held = f"{one.documents} documents, {one.passages} passages"
+        of = f" of {one.of}" if one.of else ""
+        typer.echo(f"  {plain(one.problem or f'{held}{of}, {one.encoder or BM25_ONLY}')}")
+    if not found:
+        typer.echo("No indexes here. Make one with: ras-flow index build INDEX DOCS")
+
+
 @app.command()
 def info(
     index: Index,
@@ -193,6 +238,11 @@ def info(
     from ras_flow.formats.text import plain
     from ras_flow.indexes import CorpusIndex
 
+    if is_demo(index):
+        from ras_flow.demo.index import demo_index
+        from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+
+        index = asyncio.run(demo_index(LocalSentenceEncoder(DEFAULTS.encoder)))
     opened = CorpusIndex.open(index)
     if verify:
         opened.verify()
@@ -208,7 +258,7 @@ def info(
         print_json(record)
         return
     _report(index, opened)
-    typer.echo(f"encoder: {encoder.identity if encoder else 'none (BM25 only)'}")
+    typer.echo(f"encoder: {encoder.identity if encoder else f'none ({BM25_ONLY})'}")
     for source in sources:
         typer.echo(f"  {plain(source)}")
 
@@ -231,19 +281,26 @@ async def index_documents(
     return path
 
 
+def is_demo(index: Path) -> bool:
+    """Tell whether a name means the demo's index, and not a folder of that name."""
+    return str(index) == DEMO_INDEX and not index.exists()
+
+
 def settings_of(index: Path) -> dict[str, str]:
-    """Return the settings that fit an index: its encoder, or BM25 if it has no vectors."""
+    """Return the settings that fit an index: its place, and its encoder or BM25."""
     from ras_flow.indexes.engines.config import is_engine, read_engine
     from ras_flow.indexes.manifest import read_manifest
 
+    if is_demo(index):
+        return {"index": DEMO_INDEX}
+    settings = {"index": str(index.resolve())}
     if is_engine(index):
         name = read_engine(index).encoder
-        return {"encoder": name} if name else {}
-    record = read_manifest(index).encoder
-    if record is None:
-        return {"retriever": "bm25"}
-    name = record.identity.rpartition("@")[0]
-    return {"encoder": name} if name else {}
+    elif (record := read_manifest(index).encoder) is None:
+        return {**settings, "retriever": "bm25"}
+    else:
+        name = record.identity.rpartition("@")[0]
+    return {**settings, "encoder": name} if name else settings
 
 
 def _opened(index: Path) -> CorpusIndex:

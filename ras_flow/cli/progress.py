@@ -50,4 +50,4 @@ def progress_on(console: Console) -> Iterator[OnProgress]:
 
 def _line(progress: IndexProgress) -> str:
     of = "" if progress.total is None else f" of {progress.total}"
-    return f"{_DOING[progress.stage]}: {progress.done}{of}"
+    return _DOING[progress.stage] + (f": {progress.done}{of}" if progress.done or of else "")

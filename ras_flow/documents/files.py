@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ras_flow.documents.readers import READERS
@@ -22,8 +22,9 @@ class IndexedFiles:
     folder.
     """
 
-    def __init__(self, held: Iterable[str]) -> None:
-        self._held = list(held)
+    def __init__(self, held: Mapping[str, str]) -> None:
+        """Take the documents' content hashes by source."""
+        self._held = held
         self._places: dict[str, str] = {}
         self._names: dict[str, str] = {}
         for source in self._held:
@@ -31,10 +32,12 @@ class IndexedFiles:
             self._names.setdefault(self._place(file), file)
         self._given: set[str] = set()
         self._given_places: set[str] = set()
+        self._given_hashes: set[str] = set()
 
-    def add(self, source: str) -> str:
+    def add(self, source: str, content_hash: str = "") -> str:
         """Note that a document was read again."""
         file = file_of(source)
+        self._given_hashes.add(content_hash)
         place = self._place(file)
         source = self._names.get(place, file) + source[len(file) :]
         self._given.add(source)
@@ -42,13 +45,17 @@ class IndexedFiles:
         return source
 
     def named(self, name: str) -> list[str]:
-        """Return the documents that a name stands for: one, or all lines of a .jsonl file."""
+        """Return the documents that a name stands for: one, or all of a .jsonl file or a folder."""
         if name in self._held:
             return [name]
         file = file_of(name)
         place, line = self._place(file), name[len(file) :]
+        inside = os.path.join(place, "")
         return [
-            one for one in self._held if self._place(file_of(one)) == place and one.endswith(line)
+            one
+            for one in self._held
+            if (self._place(file_of(one)) == place and one.endswith(line))
+            or (_is_file(one) and _where(file_of(one)).startswith(inside))
         ]
 
     def outdated(self) -> Iterator[str]:
@@ -58,21 +65,39 @@ class IndexedFiles:
                 yield source
 
     def gone(self, folders: Iterable[Path]) -> Iterator[str]:
-        """Yield the documents that were not read again, whose files are not in some folders now."""
+        """Yield the documents not read again whose files were in some folders, or were moved.
+
+        A file was moved if what it held was read again under another name.
+        """
         above = tuple(os.path.join(os.path.realpath(one), "") for one in folders)
+        for source in self.missing():
+            inside = _where(file_of(source)).startswith(above)
+            if inside or self._held[source] in self._given_hashes:
+                yield source
+
+    def missing(self) -> Iterator[str]:
+        """Yield the documents not read again whose files are gone, wherever they were."""
         for source in self._held:
-            if source in self._given:
-                continue
-            file = file_of(source)
-            # Sources that other programs chose need not be names of files.
-            is_name = "://" not in file and Path(file).suffix.lower() in READERS
-            if is_name and _where(file).startswith(above) and _is_gone(file):
+            if source not in self._given and _is_file(source) and _is_gone(file_of(source)):
                 yield source
 
     def _place(self, file: str) -> str:
         if file not in self._places:
             self._places[file] = os.path.realpath(file)
         return self._places[file]
+
+
+def _is_file(source: str) -> bool:
+    """Tell a file's name from what other programs may have chosen as a source."""
+    file = file_of(source)
+    return "://" not in file and Path(file).suffix.lower() in READERS
+
+
+def gone_folder(file: str) -> str:
+    """Return the highest folder above a file that is gone, or the file if its folder is there."""
+    while _is_gone(above := os.path.dirname(file)):
+        file = above
+    return file
 
 
 def _where(file: str) -> str:

@@ -29,7 +29,7 @@ class IndexProgress:
         stage: ``"read"`` counts documents, ``"embed"`` passages, ``"link"`` shards whose vectors
             are indexed, ``"write"`` files.
         done: How many are done.
-        total: How many there are; None while documents are still being read.
+        total: How many there are; None if that is not known yet.
     """
 
     stage: Literal["read", "embed", "link", "write"]
@@ -78,6 +78,8 @@ async def add_documents(
 ) -> set[str]:
     """Split documents that are new or changed into passages."""
     read, given = 0, set[str]()
+    if progress:
+        progress(IndexProgress("read", 0))
 
     async def split(some: _Some) -> list[_Split]:
         return await engine.do(_split, some.unknown, max_words)

@@ -89,6 +89,8 @@ async def _embed(
     keys = list(new)
     batches = (keys[at : at + _EMBED_AT_ONCE] for at in range(0, len(keys), _EMBED_AT_ONCE))
     done = 0
+    if progress:
+        progress(IndexProgress("embed", 0, len(keys)))
 
     async def embed(some: list[str]) -> npt.NDArray[np.float32]:
         return await encode_checked(encoder, [searchable(passages[key]) for key in some])
@@ -133,6 +135,8 @@ async def build_shards(
             await asyncio.to_thread(path.write_bytes, content)
 
     at_once = os.cpu_count() or 1 if here else engine.at_once
+    if progress:
+        progress(IndexProgress("link", 0, record.shards))
     async with aclosing(in_order(build, vector_names(record), at_once)) as built:
         done = 0
         async for _ in built:

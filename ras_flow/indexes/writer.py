@@ -97,6 +97,8 @@ async def write_index(
         await to_its_end(loop.run_in_executor(None, folder.mkdir))
         if encoder:
             dense = await write_vectors(folder, passages, encoder, dense, old, progress, engine)
+        if progress:
+            progress(IndexProgress("write", 0))
         names = await to_its_end(
             loop.run_in_executor(None, _write_files, folder, contents, passages)
         )

@@ -24,7 +24,7 @@ from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.indexes.helpers import WordEncoder
 
-STAGE = re.compile("reading documents|writing the index: 8 of 8")
+STAGE = re.compile("reading documents|writing the index")
 
 
 def info(index: Path) -> Any:
@@ -62,7 +62,7 @@ def test_an_index_is_built_with_the_encoder_that_is_named(
     for name, kept in (("my/encoder", "my/encoder"), ("./model", str(tmp_path / "model"))):
         built = CliRunner().invoke(app, ["build", str(path), str(docs), "--encoder", name])
         assert built.exit_code == 0, built.output
-        assert settings_of(path) == {"encoder": kept}
+        assert settings_of(path) == {"index": str(path), "encoder": kept}
     assert info(path)["encoder"] == f"{tmp_path}/model@1"
 
 
@@ -133,10 +133,54 @@ def test_documents_whose_files_are_gone_are_told_and_removed_on_request(
     (docs / "Mira Lund.txt").write_bytes(b"\xff is not UTF-8")
     told = ras_flow(*add, "--skip")
     assert told.out == f"{index}: 6 documents, 6 passages\n"
-    assert "2 documents whose files are gone" in told.err and "--prune" in told.err
+    *_, inside, outside_of_it = told.err.splitlines()
+    assert "2 documents whose files are gone" in inside and "--prune" in inside
+    assert f"index remove {index} {outside}`" in outside_of_it
     pruned = ras_flow(*add, "--skip", "--prune")
-    assert pruned.out == f"{index}: 4 documents, 4 passages\n" and "gone" not in pruned.err
+    assert pruned.out == f"{index}: 4 documents, 4 passages\n" and "--prune" not in pruned.err
     assert {str(docs / "Mira Lund.txt"), str(outside)} < info(index)["documents"].keys()
+
+
+def test_a_moved_folders_old_documents_are_told_and_removed(index: Path, docs: Path) -> None:
+    moved = docs.rename(docs.parent / "moved")
+    (moved / "Narvik.txt").write_text("It changed since.")
+    told = ras_flow("index", "add", str(index), str(moved))
+    assert told.out == f"{index}: 8 documents, 5 passages\n"
+    there, changed = told.err.splitlines()
+    assert "3 documents whose files are gone" in there and "--prune" in there
+    assert f"index remove {index} {docs}`" in changed
+    pruned = ras_flow("index", "add", str(index), str(moved), "--prune")
+    assert pruned.out == f"{index}: 5 documents, 5 passages\n" and "remove" in pruned.err
+    removed = ras_flow("index", "remove", str(index), str(docs))
+    assert removed.out == f"{index}: 4 documents, 4 passages\n", removed.err
+
+
+def test_indexes_are_listed_and_searched(
+    index: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(docs.parent)
+    (docs.parent / "deep" / "broken").mkdir(parents=True)
+    (docs.parent / "deep" / "broken" / "manifest.json").write_text('{"format": 1, "generation": 0}')
+    found = ras_flow("search", "demo", "Finlandia Hall", "--retriever", "bm25", "--top-k", "1")
+    assert found.out.startswith("1. Finlandia Hall  [demo/Finlandia Hall]\n"), found.err
+    demo, broken, here = json.loads(ras_flow("index", "list", "--json").out)
+    assert broken["problem"]
+    assert (here["path"], here["documents"], here["of"]) == (str(index), 4, str(docs))
+    assert demo["of"] == "demo"
+    assert f"4 documents, 4 passages of {docs}, BM25 only" in ras_flow("index", "list").out
+    [[passage]] = [json.loads(ras_flow("search", "index", "Narvik", "--top-k", "1", "--json").out)]
+    assert "Narvik" in passage["text"] and passage["score"] > 0
+    none = ras_flow("index", "list", str(docs))
+    assert ras_flow("search", "index", " ").code == 1 and none.code == 0
+    assert "demo" in none.out, "what the cache has is listed everywhere"
+
+
+def test_the_demos_index_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "ras_flow.llms.sentence_encoder.LocalSentenceEncoder", lambda name: WordEncoder(f"{name}@1")
+    )
+    shown = CliRunner().invoke(app, ["info", "demo"])
+    assert "demo/Finlandia Hall" in shown.output and "all-MiniLM" in shown.output
 
 
 def test_a_folder_that_became_empty_is_pruned_only_beside_other_documents(

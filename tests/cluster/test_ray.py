@@ -85,7 +85,7 @@ async def killer(workers: Workers) -> Callable[[], None]:
 
 async def build(path: Path, engine: Engine, kill: Callable[[], None] | None = None) -> Any:
     def progress(at: IndexProgress) -> None:
-        if kill and at.stage == "embed":
+        if kill and at.stage == "embed" and at.done:
             kill()
 
     encoder = encoder_on(engine, Context().encoder)

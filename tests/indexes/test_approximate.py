@@ -140,7 +140,7 @@ async def test_an_approximate_index_is_updated_and_keeps_its_kind(tmp_path: Path
     index = await CorpusIndex.build(
         tmp_path / "a", documents, encoder=encoder, vectors="hnsw", progress=seen.append
     )
-    assert [(one.done, one.total) for one in seen if one.stage == "link"] == [(1, 1)]
+    assert [(one.done, one.total) for one in seen if one.stage == "link"] == [(0, 1), (1, 1)]
     encoder.encoded.clear()
     index = await index.update([SourceDocument("00500x", "Needle", "haystack needle")])
     assert encoder.encoded[0] == "Needle\nhaystack needle" and len(encoder.encoded) <= 201

@@ -31,7 +31,7 @@ async def test_progress_counts_up_to_the_total(tmp_path: Path) -> None:
     documents = [SourceDocument(f"{n}", "", f"Document {n}.") for n in range(700)]
     seen: list[IndexProgress] = []
     await CorpusIndex.build(tmp_path, documents, encoder=WordEncoder(), progress=seen.append)
-    assert [p.done for p in seen if p.stage == "embed"] == [512, 700]
+    assert [p.done for p in seen if p.stage == "embed"] == [0, 512, 700]
     assert max(p.done for p in seen if p.stage == "read") == 700
     assert seen[-1].stage == "write" and seen[-1].done == seen[-1].total
 
