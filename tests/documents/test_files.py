@@ -34,7 +34,9 @@ def test_a_document_that_is_held_under_two_names_keeps_one(folder: Path) -> None
 
 
 def test_what_other_programs_put_into_an_index_is_not_gone(folder: Path) -> None:
-    files = IndexedFiles(dict.fromkeys(["docs/gone.txt", "00017", "https://x.org/a.html", "elsewhere/gone.txt"], ""))
+    files = IndexedFiles(
+        dict.fromkeys(["docs/gone.txt", "00017", "https://x.org/a.html", "elsewhere/gone.txt"], "")
+    )
     assert list(files.gone([folder])) == ["docs/gone.txt", "elsewhere/gone.txt"]
     assert list(files.gone([Path("link")])) == ["docs/gone.txt"]
     assert list(files.gone([Path("docs/a.txt")])) == []
