@@ -11,6 +11,7 @@ import typer
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.errors import InputError
+from ras_flow.settings.context import Context
 
 if TYPE_CHECKING:
     from ras_flow.parts.records import ScoredPassage
@@ -36,7 +37,6 @@ def search(
     """Show the passages of an index that are nearest to a query, best first."""
     from ras_flow.cli.index import settings_of
     from ras_flow.formats.text import plain, scrub
-    from ras_flow.settings.context import Context
 
     query = scrub(query)
     if not query.strip():
