@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from zlib import error as ZlibError
 
+from ras_flow.documents.blocks import Block
 from ras_flow.documents.source import SourceDocument
-from ras_flow.documents.split import MAX_TITLE
 from ras_flow.errors import DocumentError
+from ras_flow.formats.headings import LONGEST
 from ras_flow.formats.text import has_word
 
 RAISED = "\ufdd0"
@@ -62,8 +64,19 @@ def make_document(source: str, title: str, text: str, below: str = "") -> Source
     if not below and first.strip() == title:
         below = rest.lstrip()
     return SourceDocument(
-        source, title, below if has_word(below) and len(title) <= MAX_TITLE else text
+        source, title, below if has_word(below) and len(title) <= LONGEST else text
     )
+
+
+def block_document(
+    source: str, title: str, blocks: Sequence[Block], gap: str = ""
+) -> SourceDocument:
+    """Return a document of blocks, titled by its first heading or its file's name if need be."""
+    if not any(block.text.strip() for block in blocks):
+        raise DocumentError(f"{source} has no text: leave it out.")
+    headings = (block.text for block in blocks if block.kind == "heading")
+    title = title.strip() or next(headings, "") or Path(source).stem
+    return SourceDocument(source, title, gap=gap, blocks=tuple(blocks))
 
 
 def damaged(source: str, kind: str, error: Exception) -> DocumentError:

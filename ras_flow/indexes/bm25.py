@@ -9,6 +9,7 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.split import split_document
 from ras_flow.errors import IndexCorruptError
 from ras_flow.formats.tokens import tokenize
@@ -53,7 +54,8 @@ class BM25Retriever:
         """Index documents in memory."""
         passages: dict[str, Passage] = {}
         for document in documents:
-            for passage in split_document(document.get("title", ""), document["text"]):
+            whole = SourceDocument("", document.get("title", ""), document["text"])
+            for passage in split_document(whole):
                 passages.setdefault(passage["id"], passage)
         corpus = list(passages.values())
         digest = sha256("".join(passages).encode()).hexdigest()[:12]

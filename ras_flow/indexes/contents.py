@@ -43,10 +43,14 @@ OnProgress = Callable[[IndexProgress], None]
 
 @dataclass(frozen=True)
 class DocumentRecord:
-    """A document of an index: what tells whether it changed, and its passages' ids."""
+    """A document of an index: what tells whether it changed, and its passages' ids.
+
+    ``anchors`` are the URL fragments that lead to passages, by id.
+    """
 
     content_hash: str
     passages: tuple[str, ...]
+    anchors: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -64,8 +68,10 @@ class Contents:
         """
         ordered: dict[str, Passage] = {}
         for source in sorted(self.documents):
-            for key in self.documents[source].passages:
-                ordered.setdefault(key, {**self.passages[key], "source": source})
+            record = self.documents[source]
+            for key in record.passages:
+                place = f"{source}#{record.anchors[key]}" if key in record.anchors else source
+                ordered.setdefault(key, {**self.passages[key], "source": place})
         return ordered
 
 
@@ -132,11 +138,13 @@ async def _split(documents: Sequence[SourceDocument], max_words: int) -> list[_S
 
 
 def _split_one(document: SourceDocument, max_words: int) -> _Split:
-    passages = split_document(document.title, document.text, document.source, max_words)
+    passages = split_document(document, max_words)
     if not passages:
         raise DocumentError(f"{document.source} has no text: leave it out.")
     keys = tuple(passage["id"] for passage in passages)
-    return _Split(document.source, DocumentRecord(document.content_hash, keys), passages)
+    start = len(document.source) + 1
+    anchors = {one["id"]: place for one in passages if (place := one["source"][start:])}
+    return _Split(document.source, DocumentRecord(document.content_hash, keys, anchors), passages)
 
 
 def read_records(lines: bytes) -> dict[str, DocumentRecord]:
@@ -144,7 +152,9 @@ def read_records(lines: bytes) -> dict[str, DocumentRecord]:
     try:
         records = [json.loads(line) for line in lines.splitlines()]
         return {
-            record["source"]: DocumentRecord(record["hash"], tuple(record["passages"]))
+            record["source"]: DocumentRecord(
+                record["hash"], tuple(record["passages"]), dict(record.get("anchors", {}))
+            )
             for record in records
         }
     except (ValueError, KeyError, TypeError) as error:

@@ -135,7 +135,13 @@ def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage])
     with (folder / DOCUMENTS).open("w", encoding="utf-8") as file:
         for source in sorted(contents.documents):
             record = contents.documents[source]
-            line = {"source": source, "hash": record.content_hash, "passages": record.passages}
+            line: dict[str, object] = {
+                "source": source,
+                "hash": record.content_hash,
+                "passages": record.passages,
+            }
+            if record.anchors:
+                line["anchors"] = record.anchors
             file.write(json.dumps(line) + "\n")
     engine = build_bm25(passages.values())
     if engine:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ras_flow.documents import SourceDocument
 from ras_flow.documents.split import split_document, split_text
 
 TEXTS = st.text(
@@ -72,7 +73,7 @@ def test_passages_end_at_sentence_ends() -> None:
         ("هل هذا سؤال؟ هذا هو جواب.", 5, ["هل هذا سؤال؟", "هذا هو جواب."]),
         ("Это первое предложение. А вот второе.", 5, ["Это первое предложение.", "А вот второе."]),
         ("Dr. A met Mr. J. R. Jones. It rained.", 7, ["Dr. A met Mr. J. R. Jones.", "It rained."]),
-        ("A title\n\nOne line\nand its rest", 5, ["A title", "One line and its rest"]),
+        ("A title\n\nOne line\nand its rest", 5, ["A title", "One line\nand its rest"]),
         ('She sang "Boys!".[1] (It won.)Then she left.', 100, None),
         ("東京。大阪へ。", 100, None),
         ("word " * 500, 100, [" ".join(["word"] * 100)] * 5),
@@ -99,7 +100,7 @@ def test_a_long_text_with_odd_ends_of_sentences_takes_no_time(text: str) -> None
 
 
 def test_passages_carry_title_and_source_and_repeated_ones_appear_once() -> None:
-    passages = split_document("T", "Same words. \n\n" * 3, "file.txt", max_words=2)
+    passages = split_document(SourceDocument("file.txt", "T", "Same words. \n\n" * 3), 2)
     assert [(p["title"], p["text"], p.get("source")) for p in passages] == [
         ("T", "Same words.", "file.txt")
     ]
@@ -107,7 +108,8 @@ def test_passages_carry_title_and_source_and_repeated_ones_appear_once() -> None
 
 def test_a_page_that_is_one_long_heading_is_not_in_each_of_its_passages() -> None:
     page = " ".join(f"Sentence {number} is about something else." for number in range(3_000))
-    passages = split_document(page, page)
+    passages = split_document(SourceDocument("", page, page))
     assert len(passages) > 100
     assert {passage["title"] for passage in passages} == {f"{page[:300].rstrip()}…"}
-    assert {passage["title"] for passage in split_document("t" * 300, page)} == {"t" * 300}
+    again = split_document(SourceDocument("", "t" * 300, page))
+    assert {passage["title"] for passage in again} == {"t" * 300}

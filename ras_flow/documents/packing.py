@@ -1,0 +1,129 @@
+"""Blocks of one section packed into passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ras_flow.documents.blocks import Block, as_text
+from ras_flow.documents.words import count_words, cut
+from ras_flow.formats.sentences import sentence_spans
+
+_INTRODUCES = 30
+"""Words that the line before a list or table has at most: "The offices are:"."""
+
+
+class _Part(NamedTuple):
+    """A block, or a piece of one that is too long, and what is written before it."""
+
+    block: Block
+    lead: tuple[str, ...]
+    between: str
+    text: str
+
+
+@dataclass
+class Packed:
+    """A passage while it is filled."""
+
+    size: int = 0
+    parts: list[_Part] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """The URL fragment that leads to the first block; empty if unknown."""
+        return self.parts[0].block.anchor
+
+    @property
+    def text(self) -> str:
+        """The blocks as models read them."""
+        blocks: list[Block] = []
+        last = None
+        for block, lead, between, text in self.parts:
+            if block is last:
+                blocks[-1] = replace(blocks[-1], text=f"{blocks[-1].text}{between}{text}")
+            else:
+                blocks.append(replace(block, text=text, lead=lead))
+            last = block
+        return as_text(blocks)
+
+
+def packed(blocks: Iterable[Block], max_words: int) -> list[Packed]:
+    """Pack blocks into passages of at most ``max_words``; a short rest joins the one before it.
+
+    A block that is longer is cut: a row between cells, code between lines, others between
+    sentences. Each passage repeats what its first block needs to be understood.
+    """
+    passages: list[Packed] = []
+    told: set[str] = set()
+    for block in _introduced(blocks):
+        # What is long is told only once.
+        lead = tuple(
+            line for line in block.lead if line not in told or count_words(line) * 4 <= max_words
+        )
+        told.update(lead)
+        for number, (between, text, size) in enumerate(_pieces(block, max_words)):
+            here = passages[-1] if passages else Packed()
+            known = {line for part in here.parts for line in part.lead} if lead else ()
+            size += sum(count_words(line) for line in lead if line not in known)
+            if not here.parts or here.size + size > max_words:
+                here = Packed()
+                passages.append(here)
+                name = block.text.partition("; ")[0]
+                if number and block.kind == "row" and count_words(name) * 4 <= max_words:
+                    text = f"{name}; {text}"
+            here.parts.append(_Part(block, lead, between, text))
+            here.size += size
+    if len(passages) > 1:
+        *_, before, rest = passages
+        if rest.size * 4 <= max_words and (before.size + rest.size) * 4 <= max_words * 5:
+            before.parts.extend(passages.pop().parts)
+    return passages
+
+
+def _introduced(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Make the line before a list, table or code lead each of its blocks."""
+    intro: Block | None = None
+    led = False
+    for block in blocks:
+        inside = block.kind not in ("paragraph", "heading")
+        if intro and not inside:
+            if not led:
+                yield intro
+            intro = None
+        if intro:
+            led = True
+            lead = (intro.text, *block.lead)
+            block = replace(block, lead=lead, anchor=block.anchor or intro.anchor)
+        elif not inside and block.text.endswith((":", "：")):
+            if count_words(block.text) <= _INTRODUCES:
+                intro, led = block, False
+                continue
+        yield block
+    if intro and not led:
+        yield intro
+
+
+def _pieces(block: Block, max_words: int) -> Iterator[tuple[str, str, int]]:
+    """Yield a block whole, or what a long one may be cut into: the break before, text, size."""
+    if (size := count_words(block.text)) <= max_words:
+        yield "", block.text, size
+        return
+    for line in block.text.split("\n"):
+        between = "\n"
+        for unit in _units(block, line):
+            size = count_words(unit)
+            pieces = cut(unit, max_words) if size > max_words else [(unit, size)]
+            for text, size in pieces:
+                yield between, text, size
+                between = " "
+
+
+def _units(block: Block, line: str) -> list[str]:
+    if block.kind == "code":
+        return [line]
+    if block.kind == "row":
+        return re.split("(?<=;) ", line)
+    return [line[start:end] for start, end in sentence_spans(line)]

@@ -1,0 +1,54 @@
+"""How long texts are, and how long ones are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from ras_flow.formats.tokens import UNSPACED
+
+_LONGEST_WORD = 24
+_CHARACTERS_A_WORD = 2
+
+
+def count_words(text: str) -> int:
+    """Return the length of a text.
+
+    Two characters count as a word in scripts written without spaces (Chinese, Japanese, Thai) and
+    in runs of more than 24 characters.
+    """
+    return sum(map(_size, text.split()))
+
+
+def cut(sentence: str, max_words: int) -> Iterator[tuple[str, int]]:
+    """Yield pieces of a sentence with their lengths, each at most ``max_words``."""
+    words: list[str] = []
+    size = 0
+    for word, more in _short_words(sentence, max_words):
+        if words and size + more > max_words:
+            yield " ".join(words), size
+            words, size = [], 0
+        words.append(word)
+        size += more
+    if words:
+        yield " ".join(words), size
+
+
+def _size(word: str) -> int:
+    if len(word) > _LONGEST_WORD:
+        return ceil(len(word) / _CHARACTERS_A_WORD)
+    if word.isascii():
+        return 1
+    return max(1, ceil(len(UNSPACED.findall(word)) / _CHARACTERS_A_WORD))
+
+
+def _short_words(sentence: str, max_words: int) -> Iterator[tuple[str, int]]:
+    """Yield the words of a sentence with their lengths; too long ones in pieces."""
+    step = max_words * _CHARACTERS_A_WORD
+    for word in sentence.split():
+        size = _size(word)
+        if size <= max_words:
+            yield word, size
+        else:
+            pieces = (word[start : start + step] for start in range(0, len(word), step))
+            yield from ((piece, _size(piece)) for piece in pieces)
