@@ -153,7 +153,7 @@ async def assemble(
             context = system.context({**settings.settings, **asked})
             searches = system.system.searches and benchmark.retrieval != "given"
             if searches and given.retriever is None:
-                key = (benchmark.name, context.retriever, context.encoder)
+                key = (settings.name, context.retriever, context.encoder)
                 if key not in indexes:
                     indexes[key] = await prepare_index(settings, benchmark, context, folder)
                 context = context.override({"index": indexes[key]})

@@ -82,6 +82,8 @@ class BenchmarkConfig(Settings):
             from training are asked.
         part: That part: ``"test"``, or ``"dev"`` for choosing among settings.
         limit: At most so many questions, drawn by the seed.
+        unanswerable: Questions to ask beside these whose answer cannot be found: the file's own
+            such rows, or, of a pool, some whose gold documents are taken out of it.
         retrieval: Replaces the benchmark's own way.
         index: The corpus: a folder, ``"demo"``, or ``"pool"``.
         corpus_metrics: Judge all answers together too, by the metrics that the benchmark has for
@@ -96,6 +98,7 @@ class BenchmarkConfig(Settings):
     untouched_by: FilePath | None = None
     part: Literal["dev", "test"] = "test"
     limit: Positive[int] | None = None
+    unanswerable: NonNegative[int] = 0
     retrieval: Retrieval | None = None
     index: str = POOL
     corpus_metrics: bool = False

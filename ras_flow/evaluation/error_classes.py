@@ -27,6 +27,7 @@ ErrorKind = Literal[
     "extraction_missed",
     "not_read",
     "answerer_wrong",
+    "invented",
     "undecided",
 ]
 
@@ -40,6 +41,7 @@ ABOUT: dict[ErrorKind, str] = {
     "extraction_missed": "The passage was found, but what it says is not in the graph.",
     "not_read": "It is in the graph, but not among the triples that the answerer was given.",
     "answerer_wrong": "All that was needed was there, and the answer is wrong all the same.",
+    "invented": "What was searched does not hold the answer, and the answer does not say so.",
     "undecided": "No gold support is known, and the answer is none that could be looked for.",
 }
 """What each class means."""
@@ -91,6 +93,8 @@ def classify(question: Question, evidence: Evidence) -> ErrorFinding:
     """Say why an answer is wrong."""
     if evidence.error:
         return ErrorFinding("failed", evidence.error)
+    if not question.answerable:
+        return ErrorFinding("invented", "What was searched does not hold the answer.")
     if not evidence.may_search:
         if evidence.triples:
             return _given_graphs(question, evidence)

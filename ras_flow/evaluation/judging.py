@@ -14,11 +14,11 @@ from ras_flow.evaluation.metrics import CORPUS_METRICS, score
 from ras_flow.evaluation.metrics.retrieval import recall_by_hop
 from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
-from ras_flow.evaluation.question import Question
+from ras_flow.evaluation.question import TOLD, Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 from ras_flow.settings.context import NO_EXTRACTOR
 
-JUDGING = 7
+JUDGING = 8
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 
@@ -31,10 +31,13 @@ def judge(
     read: Read,
 ) -> Row:
     """Judge what a system made of a question."""
-    scores = {
-        metric: 0.0 if outcome.error else score(metric, outcome.answer, question)
-        for metric in cell.benchmark.metrics
-    }
+    if question.answerable:
+        scores = {
+            metric: 0.0 if outcome.error else score(metric, outcome.answer, question)
+            for metric in cell.benchmark.metrics
+        }
+    else:
+        scores = {TOLD: float(outcome.doubted)}
     wrong = next(iter(scores.values())) < WRONG_BELOW
     finding = classify(question, _evidence(cell, outcome, state, read)) if wrong else None
     return Row(
@@ -61,6 +64,7 @@ def gold_of(cell: Cell, question: Question) -> str:
     """Return a checksum of what a question's answers and steps are judged by."""
     gold = [
         [question.answers, question.answer_sets, question.options, question.kind],
+        question.answerable,
         [asdict(support) for support in question.support],
         cell.benchmark.metrics,
     ]
@@ -89,6 +93,9 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
         measures["recall"] = recall[-1].recall
         measures["all_support"] = float(recall[-1].all_support)
         measures["recall_first_hop"] = recall[0].recall
+        named = {id for one in state.get("citations", ()) for id in one["passages"]}
+        cited = recall_by_hop(question.support, [[passages[id] for id in named & passages.keys()]])
+        measures["gold_cited"] = cited[0].recall if cited else 0.0
     if cell.system.system.plans and hops:
         last = {plan["hop"]: plan["label"] for plan in state.get("plans", []) if plan["hop"]}
         labels = [last[hop] for hop in sorted(last)]

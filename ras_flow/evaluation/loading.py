@@ -14,7 +14,7 @@ from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, IndexMissingError
 from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig
 from ras_flow.evaluation.metrics.long_answers import check_mauve
-from ras_flow.evaluation.question import Benchmark, findable
+from ras_flow.evaluation.question import Benchmark, findable, of_unanswerable
 from ras_flow.indexes.engines.config import is_engine
 from ras_flow.settings.context import Context
 from ras_flow.state.schema import Document
@@ -45,18 +45,16 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
         questions = tuple(
             replace(one, support=findable(one, own=own, titled=titled)) for one in loaded.questions
         )
-        found.append(
-            (
-                settings,
-                replace(
-                    loaded,
-                    name=settings.name,
-                    questions=questions,
-                    retrieval=retrieval,
-                    corpus_metrics=together,
-                ),
-            )
+        benchmark = replace(
+            loaded,
+            name=settings.name,
+            questions=questions,
+            retrieval=retrieval,
+            corpus_metrics=together,
         )
+        found.append((settings, benchmark))
+        if benchmark.unanswerable:
+            found.append((settings, of_unanswerable(benchmark)))
     return found
 
 
@@ -64,7 +62,13 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
     # The loaders read published files of many kinds; their imports are not needed before.
     from ras_flow.evaluation.benchmarks import load_benchmark  # noqa: PLC0415
 
-    chosen: dict[str, Any] = {"limit": settings.limit, "seed": seed, "split": settings.split}
+    chosen: dict[str, Any] = {
+        "limit": settings.limit,
+        "seed": seed,
+        "split": settings.split,
+        "unanswerable": settings.unanswerable,
+        "given": settings.retrieval == "given" or settings.index != POOL,
+    }
     if settings.untouched_by is not None:
         splitter = read_splitter(settings.untouched_by)
         chosen["only"] = lambda question: splitter(question) == settings.part
@@ -110,7 +114,7 @@ async def prepare_index(
 
     encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
     kind = "bm25" if encoder is None else sha256(context.encoder.encode()).hexdigest()[:8]
-    path = folder / f"{benchmark.name}-{kind}"
+    path = folder / f"{settings.name}-{kind}"
     sources = [
         SourceDocument(f"{number:06d}", document.get("title", ""), document["text"])
         for number, document in enumerate(documents)

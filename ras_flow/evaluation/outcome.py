@@ -23,18 +23,25 @@ class SearchedHop:
 class Outcome:
     """What a system made of a question; of a failed run, ``error`` says why.
 
-    Usage (by role) and seconds are those of the question asked alone.
+    Usage (by role) and seconds are those of the question asked alone; ``rounds`` are the steps that
+    called a model, one after the other. ``supported`` is None where the system does not say.
     """
 
     answer: str = ""
-    supported: bool = False
+    supported: bool | None = None
     support: str = ""
     hops: tuple[SearchedHop, ...] = ()
     triples: int = 0
+    rounds: int = 0
     stop_reason: str | None = None
     usage: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     error: str = ""
+
+    @property
+    def doubted(self) -> bool:
+        """Whether the run says that nothing supports its answer, or that it has none."""
+        return not self.error and self.supported is False
 
     @property
     def tokens(self) -> int:
@@ -78,11 +85,12 @@ def outcome_of(
     )
     return Outcome(
         answer="" if error else state.get("answer", ""),
-        supported=not error and state.get("supported", False),
         support="" if error else state.get("support", ""),
         hops=hops,
         triples=len(state.get("triples", {})),
+        rounds=sum(use["calls"] > 0 for use in state.get("usage", {}).values()),
         stop_reason=None if error else state.get("stop_reason"),
+        supported=None if error else state.get("supported"),
         usage=usage,
         seconds=round(sum(use["seconds"] for use in usage.values()), 3),
         error=error,

@@ -16,6 +16,13 @@ index after it. §4.1 takes the documents of ASQA and ELI5 alone ("given", witho
 PopQA and TriviaQA from theirs ("given_first"), and searches a corpus for all others."""
 
 
+UNANSWERABLE = "-unanswerable"
+"""End of the name of a benchmark whose questions what is searched does not answer."""
+
+TOLD = "told"
+"""Metric of such questions: the run said that it does not know, or that nothing supports it."""
+
+
 @dataclass(frozen=True)
 class Support:
     """What a question rests on, in the order of reasoning.
@@ -51,6 +58,8 @@ class Question:
         documents: Its own documents, where the benchmark gives some.
         support: What it rests on; empty where not known.
         kind: Its type, such as "bridge" or "comparison"; empty where not known.
+        answerable: Whether what is searched holds the answer. Where it does not, the right thing to
+            say is that it is unknown; gold answers then name what must not be said as a fact.
     """
 
     id: str
@@ -61,6 +70,7 @@ class Question:
     documents: tuple[Document, ...] = ()
     support: tuple[Support, ...] = ()
     kind: str = ""
+    answerable: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.answers, str) or any(isinstance(s, str) for s in self.answer_sets):
@@ -83,6 +93,7 @@ class Benchmark:
         corpus_metrics: Names in :data:`ras_flow.evaluation.metrics.CORPUS_METRICS`; each judges
             all answers together.
         pool: The documents of all the file's questions, also of those that are not asked.
+        unanswerable: Questions that what is searched does not answer, to be asked beside these.
     """
 
     name: str
@@ -92,11 +103,24 @@ class Benchmark:
     metrics: tuple[str, ...]
     corpus_metrics: tuple[str, ...] = ()
     pool: tuple[Document, ...] = ()
+    unanswerable: tuple[Question, ...] = ()
 
     @cached_property
     def by_id(self) -> dict[str, Question]:
         """The rows by their ids."""
         return {question.id: question for question in self.questions}
+
+
+def of_unanswerable(benchmark: Benchmark) -> Benchmark:
+    """Return a benchmark's unanswerable questions as one of their own, judged by what is told."""
+    return replace(
+        benchmark,
+        name=benchmark.name + UNANSWERABLE,
+        questions=benchmark.unanswerable,
+        metrics=(TOLD,),
+        corpus_metrics=(),
+        unanswerable=(),
+    )
 
 
 def findable(question: Question, *, own: bool, titled: bool) -> tuple[Support, ...]:

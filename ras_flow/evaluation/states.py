@@ -7,10 +7,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage
 
 _FORMS: dict[str, TypeAdapter[Any]] = {
     "answer": TypeAdapter(str),
+    "citations": TypeAdapter(list[Citation]),
     "hops": TypeAdapter(list[Hop]),
     "passages": TypeAdapter(dict[str, Passage]),
     "plans": TypeAdapter(list[Plan]),

@@ -58,7 +58,7 @@ async def test_a_damaged_one_is_made_again(name: str, damage: str) -> None:
 async def test_a_cache_that_was_cleaned_is_filled_again_while_the_index_is_in_use(
     tmp_path: Path,
 ) -> None:
-    context = Context(retriever="bm25")
+    context = Context(index="demo", retriever="bm25")
     for _ in range(3):
         retriever = await asyncio.to_thread(retriever_of, context)
         assert (await retriever.retrieve(["Marie Curie"], 1))[0]

@@ -26,6 +26,7 @@ from ras_flow.evaluation.benchmarks import (
     wiki2,
 )
 from ras_flow.evaluation.benchmarks.form import Form
+from ras_flow.evaluation.benchmarks.unanswerable import in_order_by_chance, set_apart
 from ras_flow.evaluation.question import Benchmark, Question, pooled_documents
 
 FORMS: dict[str, Form] = {
@@ -61,11 +62,14 @@ def load_benchmark(
     seed: int = 0,
     split: str | None = None,
     only: Callable[[str], bool] | None = None,
+    unanswerable: int = 0,
+    given: bool = False,
 ) -> Benchmark:
     """Read the questions of a benchmark.
 
-    Rows that nothing can be judged by are left out: those without a gold answer, where the format
-    allows for that, and those whose label the task cannot express.
+    Rows whose label the task cannot express are left out. ``unanswerable`` is the number of
+    questions to ask beside the others that what is searched does not answer; ``given`` says that
+    each question is asked of its own documents alone.
     """
     form = FORMS.get(name)
     if form is None:
@@ -74,16 +78,17 @@ def load_benchmark(
         raise ConfigurationError(f"The limit of {name} is {limit}: ask at least 1 question.")
     rows = form.rows(path) if split is None else _part(form.rows(path), split, path)
     questions = _identified((row, form.read(row)) for row in rows)
-    if not questions:
-        raise InputError(f"{path} has no question that can be judged.")
     pool = pooled_documents(questions)
     if only is not None:
         questions = tuple(one for one in questions if only(one.question))
-        if not questions:
-            raise InputError(f"{path} has no question among those that may be asked.")
+    questions, unknown, pool = set_apart(questions, pool, unanswerable, seed, given=given)
+    if not questions:
+        raise InputError(f"{path} has no question that can be asked and judged.")
+    asked = {one.id for one in in_order_by_chance(questions, seed)[:limit]}
     return Benchmark(
         name=name,
-        questions=questions if limit is None else _sample(questions, limit, seed),
+        questions=tuple(one for one in questions if one.id in asked),
+        unanswerable=unknown,
         task=form.task,
         retrieval=form.retrieval if pool else "corpus",
         metrics=form.metrics,
@@ -123,13 +128,3 @@ def _identified(read: Iterable[tuple[Row, Question | None]]) -> tuple[Question, 
             raise InputError(f"{row.where}: the id {id!r} comes twice; give each its own.")
         found[id] = replace(question, id=id)
     return tuple(found.values())
-
-
-def _sample(questions: tuple[Question, ...], limit: int, seed: int) -> tuple[Question, ...]:
-    """Take the questions that come first in an order by chance."""
-
-    def place(question: Question) -> tuple[str, str]:
-        return sha256(f"{seed}\0{question.question}".encode()).hexdigest(), question.id
-
-    chosen = {question.id for question in sorted(questions, key=place)[:limit]}
-    return tuple(question for question in questions if question.id in chosen)

@@ -9,7 +9,7 @@
 
 Only the question and its answers (or one ``answer``) have to be there. An item of ``documents`` may
 be a text, and one of ``support`` a title; then ``subqueries``, one for each, may say what is asked
-for. A row with ``"answers": []`` has no answer to be judged by and is left out.
+for. A row with ``"answers": []`` asks what the documents do not say.
 """
 
 from __future__ import annotations
@@ -20,19 +20,23 @@ from ras_flow.evaluation.question import Question, Support
 from ras_flow.state.schema import Document
 
 
-def read(row: Row) -> Question | None:
+def read(row: Row) -> Question:
     """Read a question."""
-    if row.value.get("answers") == []:
-        return None
-    one = not row.has("answers") and row.has("answer")
+    answerable = row.value.get("answers") != []
     return Question(
         id=optional_text(row, "id"),
         question=row.text("question"),
-        answers=(row.text("answer"),) if one else some_texts(row, "answers"),
+        answers=_answers(row) if answerable else (),
         documents=_documents(row) if row.has("documents") else (),
-        support=_support(row) if row.has("support") else (),
+        support=_support(row) if answerable and row.has("support") else (),
         kind=optional_text(row, "type", "kind"),
+        answerable=answerable,
     )
+
+
+def _answers(row: Row) -> tuple[str, ...]:
+    one = not row.has("answers") and row.has("answer")
+    return (row.text("answer"),) if one else some_texts(row, "answers")
 
 
 def _documents(row: Row) -> tuple[Document, ...]:

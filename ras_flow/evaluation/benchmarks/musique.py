@@ -1,8 +1,8 @@
 """MuSiQue (Trivedi et al., 2022): two to four hops with a human decomposition.
 
 Two forms: the authors' JSON lines (``paragraphs``, ``question_decomposition``) and the shared one
-(``docs``, ``decomp``). Subqueries have the answers of earlier steps filled in. Questions without an
-answer (``answerable`` false) are left out.
+(``docs``, ``decomp``). Subqueries have the answers of earlier steps filled in. A question that its
+documents do not answer (``answerable`` false) has its answerable twin's id.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form
 from ras_flow.evaluation.question import Question, Support
 
 
-def read(row: Row) -> Question | None:
+def read(row: Row) -> Question:
     """Read a question."""
-    if row.has("answerable") and not row.flag("answerable"):
-        return None
+    answerable = not row.has("answerable") or row.flag("answerable")
     id = row.text("id")
     field = "aliases" if row.has("aliases") else "answer_aliases"
     aliases = row.texts(field) if row.has(field) else []
     given = paragraphs(row)
     return Question(
-        id=id,
+        id=id if answerable else f"{id}-unanswerable",
         question=row.text("question"),
         answers=tuple(dict.fromkeys([row.text("answer"), *filter(None, aliases)])),
         documents=tuple({"title": title, "text": text} for title, text in given),
-        support=_support(row, given),
+        support=_support(row, given) if answerable else (),
+        answerable=answerable,
         kind=id.partition("__")[0] if "__" in id else "",
     )
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from ras_flow.evaluation.question import UNANSWERABLE
 from ras_flow.evaluation.report.summary import Summary, difference, paired
 from ras_flow.evaluation.report.tables import Table, interval, p_value, percent
 from ras_flow.evaluation.rows import Row
 
 
 def overview_table(found: Mapping[str, Sequence[Summary]], seed: int) -> Table | None:
-    """Return each system's main score by benchmark and over all questions."""
+    """Return each system's main score by benchmark and over all answerable questions."""
+    found = {name: one for name, one in found.items() if not name.endswith(UNANSWERABLE)}
     if len(found) < 2:
         return None
     reference = next(one.system for one in next(iter(found.values())) if one.reference)

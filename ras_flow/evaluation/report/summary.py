@@ -51,6 +51,11 @@ class Summary:
         return fmean(row.outcome.calls for row in self.rows)
 
     @property
+    def rounds(self) -> float:
+        """Steps of a question that wait for a model, one after the other."""
+        return fmean(row.outcome.rounds for row in self.rows)
+
+    @property
     def seconds(self) -> float:
         """Working seconds of the middle question."""
         return median(row.outcome.seconds for row in self.rows)

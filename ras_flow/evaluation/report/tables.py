@@ -94,15 +94,17 @@ def score_table(summaries: Sequence[Summary], seed: int) -> Table:
 def cost_table(summaries: Sequence[Summary], config: EvalConfig) -> Table:
     """Calls, tokens by role, seconds, hops, triples and money."""
     header = ["system", "calls", "tokens", *(f"{role} tokens" for role in MODEL_ROLES)]
-    header += ["seconds", "hops", "triples"] + (["money"] if config.prices else [])
+    header += ["seconds", "rounds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
         row = [one.system, f"{one.calls:.1f}", f"{one.tokens:.0f}"]
         row += [f"{one.tokens_by(role):.0f}" for role in MODEL_ROLES]
-        row += [f"{one.seconds:.2f}", f"{one.hops:.2f}", f"{one.triples:.1f}"]
+        row += [f"{one.seconds:.2f}", f"{one.rounds:.1f}"]
+        row += [f"{one.hops:.2f}", f"{one.triples:.1f}"]
         rows.append(row + ([f"{one.money(config):.4f}"] if config.prices else []))
     note = (
-        "Means for one question; seconds are the median, money is for all questions. Every system "
+        "Means for one question; seconds are the median, money is for all questions. Rounds are "
+        "steps that wait for a model, one after the other. Every system "
         "is charged as if it had been asked alone, also for plans and triples that another system "
         "had asked for. A baseline's steps count as planner, its answer as answerer."
     )
@@ -115,6 +117,7 @@ def step_table(summaries: Sequence[Summary]) -> Table | None:
         "recall_first_hop": "recall, first hop",
         "recall": "recall",
         "all_support": "all support",
+        "gold_cited": "gold cited",
         "label_accuracy": "plans right",
         "subquery_f1": "subquery F1",
     }
@@ -124,7 +127,8 @@ def step_table(summaries: Sequence[Summary]) -> Table | None:
         if any(value is not None for value in found):
             rows.append([one.system, *("" if v is None else percent(v) for v in found)])
     note = (
-        "In per cent. Recall is of the gold documents after the last hop, 0 without one; a plan "
+        "In per cent. Recall is of the gold documents after the last hop, 0 without one; gold "
+        "cited is the share of them that the answer cites; a plan "
         "is right that stops when all of them are found, and not before."
     )
     return Table("Steps", ["system", *names.values()], rows, note) if rows else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ras_flow.evaluation.config import EvalConfig
+from ras_flow.evaluation.question import UNANSWERABLE
 from ras_flow.evaluation.report.overview import overview_table
 from ras_flow.evaluation.report.summary import Summary, judged_alike, summarise
 from ras_flow.evaluation.report.tables import (
@@ -21,6 +22,7 @@ from ras_flow.evaluation.report.tables import (
     step_table,
     stop_table,
 )
+from ras_flow.evaluation.report.trust import trust_table
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.run_folder import read_corpus_scores, write_text
 
@@ -63,16 +65,20 @@ def write_report(
         left = _left(summaries, config, count)
         markdown += [f"## {markdown_text(benchmark)}", "", *([left, ""] if left else [])]
         page += [f"<h2>{html_text(benchmark)}</h2>", f"<p>{left}</p>" if left else ""]
-        for table in _tables(summaries, config):
+        unknown = found.get(benchmark + UNANSWERABLE, ())
+        for table in _tables(summaries, config, unknown):
             markdown.append(table.markdown())
             page.append(table.html())
     write_text(folder / "report.md", "\n".join(markdown))
     write_text(folder / "report.html", _page(page))
 
 
-def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table]:
+def _tables(
+    summaries: Sequence[Summary], config: EvalConfig, unanswerable: Sequence[Summary]
+) -> list[Table]:
     tables = [
         score_table(summaries, config.seed),
+        trust_table(summaries, unanswerable),
         cost_table(summaries, config),
         step_table(summaries),
         stop_table(summaries),

@@ -332,7 +332,7 @@ async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Pa
     await ask(systems, tmp_path, world, parts=replace(world.parts, planner=Planner([])))
     found = {row.id: row.measures for row in rows_of(tmp_path, "ras")}
     assert found["born"]["recall"] > 0
-    nothing = {"recall": 0.0, "all_support": 0.0, "recall_first_hop": 0.0}
+    nothing = dict.fromkeys(("recall", "all_support", "recall_first_hop", "gold_cited"), 0.0)
     assert found["country"] == found["harbour"] == nothing
     for system in ("ras_no_retrieval", "direct"):
         assert not any(row.measures for row in rows_of(tmp_path, system)), "it never searches"
