@@ -19,16 +19,16 @@ def set_apart(
 ) -> tuple[Questions, Questions, Pool]:
     """Return the answerable questions, ``count`` unanswerable ones, and what is searched.
 
-    A file's own unanswerable questions are asked of their own documents (MuSiQue), or of a corpus
-    that is not theirs (the demo): a pool would hold the documents of their answerable twins. For a
-    pool, the gold documents of questions drawn by chance are taken out, and no other question is
-    asked that rests on these.
+    First come the file's own unanswerable questions; those with documents (MuSiQue) if they are asked
+    of these alone, since a pool would hold what their answerable twins rest on. Else the gold
+    documents of questions drawn by chance are taken out of the pool, and no other question is asked
+    that rests on these.
     """
     known = tuple(one for one in questions if one.answerable)
     if not count:
         return known, (), pool
-    own = [one for one in questions if not one.answerable]
-    if given or not pool:
+    own = [one for one in questions if not one.answerable and (given or not one.documents)]
+    if given or not pool or len(own) >= count:
         if len(own) < count:
             raise ConfigurationError(
                 f"unanswerable = {count}, but the file has {len(own)} questions without an answer: "

@@ -56,7 +56,7 @@ def test_own_questions_without_an_answer_are_asked_of_their_own_documents(tmp_pa
     [known], [unknown] = found.questions, found.unanswerable
     assert unknown.question == known.question
     assert unknown.id != known.id
-    # Not of a pool, which holds what their twins rest on.
+    # A pool holds what their twins rest on.
     with pytest.raises(ConfigurationError, match="given"):
         load_benchmark("musique", written(tmp_path, [twin]), unanswerable=1)
 
